@@ -1,0 +1,102 @@
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FIRST_BLOCK_BYTES = 4096,
+    LARGEST_STEP_BYTES = 1 << 20
+};
+
+struct block {
+    struct block *next;
+    size_t size;
+    size_t used;
+    alignas(max_align_t) unsigned char bytes[];
+};
+
+struct yk_arena {
+    struct block *blocks; /* the newest first: only it has room */
+    size_t handed_out_bytes;
+};
+
+yk_status yk_arena_create(struct yk_arena **out)
+{
+    struct yk_arena *arena = calloc(1, sizeof *arena);
+    if (!arena) {
+        return yk_fail_out_of_memory();
+    }
+    *out = arena;
+    return YK_OK;
+}
+
+void yk_arena_destroy(struct yk_arena *arena)
+{
+    if (!arena) {
+        return;
+    }
+    struct block *block = arena->blocks;
+    while (block) {
+        struct block *next = block->next;
+        free(block);
+        block = next;
+    }
+    free(arena);
+}
+
+/* Blocks double up to a step, so that small arenas stay small and large ones take few calls. */
+static struct block *add_block(struct yk_arena *arena, size_t at_least)
+{
+    size_t size = arena->blocks ? arena->blocks->size * 2 : FIRST_BLOCK_BYTES;
+    if (size > LARGEST_STEP_BYTES) {
+        size = LARGEST_STEP_BYTES;
+    }
+    if (size < at_least) {
+        size = at_least;
+    }
+    struct block *block = calloc(1, sizeof *block + size);
+    if (!block) {
+        return NULL;
+    }
+    block->size = size;
+    block->next = arena->blocks;
+    arena->blocks = block;
+    return block;
+}
+
+void *yk_arena_take(struct yk_arena *arena, size_t count, size_t size)
+{
+    const size_t alignment = alignof(max_align_t);
+    size_t bytes = 0;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) {
+        return NULL;
+    }
+    bytes = (bytes + alignment - 1) / alignment * alignment;
+    struct block *block = arena->blocks;
+    if (!block || block->size - block->used < bytes) {
+        block = add_block(arena, bytes);
+        if (!block) {
+            return NULL;
+        }
+    }
+    void *piece = block->bytes + block->used;
+    block->used += bytes;
+    arena->handed_out_bytes += bytes;
+    return piece;
+}
+
+char *yk_arena_copy_text(struct yk_arena *arena, const char *text, size_t length)
+{
+    char *copy = yk_arena_take(arena, length + 1, 1);
+    if (copy) {
+        memcpy(copy, text, length);
+    }
+    return copy;
+}
+
+size_t yk_arena_bytes(const struct yk_arena *arena)
+{
+    return arena->handed_out_bytes;
+}

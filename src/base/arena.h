@@ -1,0 +1,37 @@
+/*
+ * Arena: memory that is taken piece by piece and given back all at once.
+ *
+ * One arena serves one phase (reading a graph, one schedule). Pieces are zeroed and aligned for any
+ * type. An arena belongs to one thread at a time.
+ */
+#ifndef YK_BASE_ARENA_H
+#define YK_BASE_ARENA_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+struct yk_arena;
+
+yk_status yk_arena_create(struct yk_arena **out) YK_MUST_USE;
+void yk_arena_destroy(struct yk_arena *arena);
+
+/* `count` elements of `size` bytes, zeroed. NULL when count * size overflows or memory is out. */
+void *yk_arena_take(struct yk_arena *arena, size_t count, size_t size);
+
+/* A copy of the `length` bytes at `text`, with a terminating zero. NULL when memory is out. */
+char *yk_arena_copy_text(struct yk_arena *arena, const char *text, size_t length);
+
+/* Bytes handed out so far. */
+size_t yk_arena_bytes(const struct yk_arena *arena);
+
+/* Points `pointer` at `count` new zeroed elements, or leaves the calling function with an error. */
+#define YK_TRY_NEW(arena, pointer, count)                                                          \
+    do {                                                                                           \
+        (pointer) = yk_arena_take((arena), (size_t)(count), sizeof *(pointer));                    \
+        if (!(pointer)) {                                                                          \
+            return yk_fail_out_of_memory();                                                        \
+        }                                                                                          \
+    } while (0)
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * JSON: reading JSON documents. (They are written with yk_text.)
+ *
+ * A document owns all of its nodes. Nodes are only looked at, never changed, so several threads may
+ * look at one document. Accessors never fail: they say "not that" by NULL or false, and the caller,
+ * who knows which task or device it is reading, writes the sentence.
+ */
+#ifndef YK_BASE_JSON_H
+#define YK_BASE_JSON_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct yk_json;
+
+/* Parses all of `bytes`; a fault is reported with its line and column. */
+yk_status yk_json_parse(const char *bytes, size_t length, struct yk_json **out) YK_MUST_USE;
+void yk_json_destroy(struct yk_json *root);
+
+/* "an object", "a string" …: for messages. NULL is "nothing". */
+const char *yk_json_kind(const struct yk_json *node);
+bool yk_json_is_object(const struct yk_json *node);
+bool yk_json_is_array(const struct yk_json *node);
+bool yk_json_is_null(const struct yk_json *node);
+
+/* A member of an object; NULL when `node` is NULL, no object, or has no such member. */
+const struct yk_json *yk_json_get(const struct yk_json *node, const char *key);
+
+/* The elements of an array; 0 and NULL for anything else. */
+size_t yk_json_count(const struct yk_json *node);
+const struct yk_json *yk_json_at(const struct yk_json *node, size_t index);
+
+/* The characters of a string, without zeros inside; NULL for anything else. */
+const char *yk_json_string(const struct yk_json *node);
+
+bool yk_json_number(const struct yk_json *node, double *out);
+
+/* Fails on the first member of `object` whose name is not in `known`, offering the nearest one. */
+yk_status yk_json_check_keys(const struct yk_json *object, const char *const *known,
+                             size_t count) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * Number: strict reading and exact writing of numbers, in the same form whatever the locale.
+ *
+ * Reading takes the whole word or fails; writing gives the shortest digits that read back the same.
+ */
+#ifndef YK_BASE_NUMBER_H
+#define YK_BASE_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    YK_NUMBER_SIZE = 40
+};
+
+/* The whole of the `length` characters at `word` as a finite decimal number. */
+bool yk_number_read(const char *word, size_t length, double *out);
+
+/* The whole of the `length` characters at `word` as an integer. */
+bool yk_number_read_integer(const char *word, size_t length, int64_t *out);
+
+/* Writes `value` into `out`, zero-terminated. */
+void yk_number_format(double value, char out[YK_NUMBER_SIZE]);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * Status: how every function that can fail reports it.
+ *
+ * The value says what kind of failure it is, and is also the exit code of the command line. Whoever
+ * first knows what is wrong writes one sentence with yk_fail(): what, where, and what to do. The
+ * sentence belongs to the calling thread and stays until that thread's next failure.
+ */
+#ifndef YK_BASE_STATUS_H
+#define YK_BASE_STATUS_H
+
+typedef enum yk_status {
+    YK_OK = 0,
+    YK_ERROR_SYSTEM = 1,   /* the machine refused memory, a file or a thread */
+    YK_ERROR_USAGE = 2,    /* the command line makes no sense */
+    YK_ERROR_NO_FIT = 3,   /* nothing fits the devices */
+    YK_ERROR_INPUT = 4,    /* a file or a value is wrong */
+    YK_ERROR_NUMBERS = 5,  /* numbers went bad: infinity or not-a-number */
+    YK_ERROR_LOST = 6,     /* a device or a peer is gone */
+    YK_ERROR_STOPPED = 75, /* stopped by a signal, state saved */
+} yk_status;
+
+#define YK_MUST_USE __attribute__((warn_unused_result))
+#define YK_PRINTF(format_index, first_argument)                                                    \
+    __attribute__((format(printf, format_index, first_argument)))
+
+/* Records the sentence and returns `status`, so that a failure is one line: return yk_fail(…). */
+yk_status yk_fail(yk_status status, const char *format, ...) YK_MUST_USE YK_PRINTF(2, 3);
+
+/* Puts "prefix: " in front of the current sentence: the place the caller knows and the callee did
+ * not. Returns `status` unchanged. */
+yk_status yk_fail_in(yk_status status, const char *prefix) YK_MUST_USE;
+
+yk_status yk_fail_out_of_memory(void) YK_MUST_USE;
+
+/* The sentence of this thread's last failure; "" before the first one. */
+const char *yk_status_message(void);
+
+#define YK_TRY(expression)                                                                         \
+    do {                                                                                           \
+        yk_status yk_try_status_ = (expression);                                                   \
+        if (yk_try_status_ != YK_OK) {                                                             \
+            return yk_try_status_;                                                                 \
+        }                                                                                          \
+    } while (0)
+
+/* For functions with a `yk_status status` and a label that undoes what was done so far. */
+#define YK_TRY_GOTO(expression, label)                                                             \
+    do {                                                                                           \
+        status = (expression);                                                                     \
+        if (status != YK_OK) {                                                                     \
+            goto label;                                                                            \
+        }                                                                                          \
+    } while (0)
+
+#endif

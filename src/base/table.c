@@ -1,0 +1,117 @@
+#include "base/table.h"
+
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct yk_table {
+    struct yk_table_column *columns;
+    size_t column_count;
+    struct yk_text cells; /* every cell's characters, each ended by a zero */
+    size_t cell_count;
+};
+
+yk_status yk_table_create(const struct yk_table_column *columns, size_t count,
+                          struct yk_table **out)
+{
+    struct yk_table *table = calloc(1, sizeof *table);
+    struct yk_table_column *copy = calloc(count, sizeof *copy);
+    if (!table || !copy) {
+        free(table);
+        free(copy);
+        return yk_fail_out_of_memory();
+    }
+    memcpy(copy, columns, count * sizeof *copy);
+    table->columns = copy;
+    table->column_count = count;
+    *out = table;
+    return YK_OK;
+}
+
+void yk_table_destroy(struct yk_table *table)
+{
+    if (!table) {
+        return;
+    }
+    yk_text_free(&table->cells);
+    free(table->columns);
+    free(table);
+}
+
+void yk_table_add(struct yk_table *table, const char *format, ...)
+{
+    char cell[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(cell, sizeof cell, format, arguments);
+    va_end(arguments);
+    yk_text_add_bytes(&table->cells, cell, strlen(cell) + 1);
+    table->cell_count++;
+}
+
+static size_t longest(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static void write_cell(const struct yk_table *table, size_t column, const char *cell, size_t width,
+                       struct yk_text *out)
+{
+    const size_t padding = width - yk_text_columns(cell);
+    const bool last = column + 1 == table->column_count;
+    yk_text_add(out, "  ");
+    if (table->columns[column].align == YK_TABLE_RIGHT) {
+        yk_text_add_repeated(out, " ", padding);
+        yk_text_add(out, cell);
+    } else {
+        yk_text_add(out, cell);
+        yk_text_add_repeated(out, " ", last ? 0 : padding);
+    }
+    if (last) {
+        yk_text_trim(out);
+        yk_text_add(out, "\n");
+    }
+}
+
+static void write_rows(const struct yk_table *table, const size_t *widths, struct yk_text *out)
+{
+    for (size_t c = 0; c < table->column_count; c++) {
+        write_cell(table, c, table->columns[c].title, widths[c], out);
+    }
+    for (size_t c = 0; c < table->column_count; c++) {
+        yk_text_add(out, "  ");
+        yk_text_add_repeated(out, "-", widths[c]);
+    }
+    yk_text_add(out, "\n");
+    const char *cell = yk_text_chars(&table->cells);
+    const size_t complete = table->cell_count - table->cell_count % table->column_count;
+    for (size_t i = 0; i < complete; i++) {
+        const size_t column = i % table->column_count;
+        write_cell(table, column, cell, widths[column], out);
+        cell += strlen(cell) + 1;
+    }
+}
+
+yk_status yk_table_write(const struct yk_table *table, struct yk_text *out)
+{
+    YK_TRY(yk_text_status(&table->cells));
+    size_t *widths = calloc(table->column_count, sizeof *widths);
+    if (!widths) {
+        return yk_fail_out_of_memory();
+    }
+    for (size_t c = 0; c < table->column_count; c++) {
+        widths[c] = yk_text_columns(table->columns[c].title);
+    }
+    const char *cell = yk_text_chars(&table->cells);
+    for (size_t i = 0; i < table->cell_count; i++) {
+        const size_t column = i % table->column_count;
+        widths[column] = longest(widths[column], yk_text_columns(cell));
+        cell += strlen(cell) + 1;
+    }
+    write_rows(table, widths, out);
+    free(widths);
+    return yk_text_status(out);
+}

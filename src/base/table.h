@@ -1,0 +1,36 @@
+/*
+ * Table: rows of words, written as columns that line up on a terminal.
+ *
+ * Cells are copied when they are added. One thread at a time.
+ */
+#ifndef YK_BASE_TABLE_H
+#define YK_BASE_TABLE_H
+
+#include "base/status.h"
+#include "base/text.h"
+
+#include <stddef.h>
+
+struct yk_table;
+
+enum yk_table_align {
+    YK_TABLE_LEFT,
+    YK_TABLE_RIGHT,
+};
+
+struct yk_table_column {
+    const char *title;
+    enum yk_table_align align;
+};
+
+yk_status yk_table_create(const struct yk_table_column *columns, size_t count,
+                          struct yk_table **out) YK_MUST_USE;
+void yk_table_destroy(struct yk_table *table);
+
+/* Fills the next cell, row by row; a row is complete when each of its columns has a cell. */
+void yk_table_add(struct yk_table *table, const char *format, ...) YK_PRINTF(2, 3);
+
+/* Writes the title row, a rule and the complete rows, each line indented by two spaces. */
+yk_status yk_table_write(const struct yk_table *table, struct yk_text *out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,226 @@
+#include "base/text.h"
+
+#include "base/number.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void yk_text_free(struct yk_text *text)
+{
+    free(text->bytes);
+    *text = (struct yk_text){0};
+}
+
+yk_status yk_text_status(const struct yk_text *text)
+{
+    return text->failed ? yk_fail_out_of_memory() : YK_OK;
+}
+
+const char *yk_text_chars(const struct yk_text *text)
+{
+    return text->bytes ? text->bytes : "";
+}
+
+/* Room for `more` characters and the terminating zero. */
+static bool reserve(struct yk_text *text, size_t more)
+{
+    if (text->failed) {
+        return false;
+    }
+    size_t needed = 0;
+    if (__builtin_add_overflow(text->length + 1, more, &needed)) {
+        text->failed = true;
+        return false;
+    }
+    if (needed <= text->capacity) {
+        return true;
+    }
+    size_t capacity = text->capacity ? text->capacity : 64;
+    while (capacity < needed) {
+        capacity = capacity > SIZE_MAX / 2 ? needed : capacity * 2;
+    }
+    char *bytes = realloc(text->bytes, capacity);
+    if (!bytes) {
+        text->failed = true;
+        return false;
+    }
+    text->bytes = bytes;
+    text->capacity = capacity;
+    return true;
+}
+
+void yk_text_add_bytes(struct yk_text *text, const char *bytes, size_t length)
+{
+    if (!reserve(text, length)) {
+        return;
+    }
+    memcpy(text->bytes + text->length, bytes, length);
+    text->length += length;
+    text->bytes[text->length] = '\0';
+}
+
+void yk_text_add(struct yk_text *text, const char *words)
+{
+    yk_text_add_bytes(text, words, strlen(words));
+}
+
+void yk_text_add_repeated(struct yk_text *text, const char *words, size_t times)
+{
+    for (size_t i = 0; i < times; i++) {
+        yk_text_add(text, words);
+    }
+}
+
+void yk_text_trim(struct yk_text *text)
+{
+    while (text->length > 0 && text->bytes[text->length - 1] == ' ') {
+        text->bytes[--text->length] = '\0';
+    }
+}
+
+void yk_text_addf(struct yk_text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    va_list again;
+    va_copy(again, arguments);
+    const int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0) {
+        text->failed = true;
+    } else if (reserve(text, (size_t)length)) {
+        vsnprintf(text->bytes + text->length, (size_t)length + 1, format, again);
+        text->length += (size_t)length;
+    }
+    va_end(again);
+}
+
+void yk_text_add_number(struct yk_text *text, double value)
+{
+    char digits[YK_NUMBER_SIZE];
+    yk_number_format(value, digits);
+    yk_text_add(text, digits);
+}
+
+void yk_text_add_json(struct yk_text *text, const char *words)
+{
+    yk_text_add(text, "\"");
+    for (const char *c = words; *c; c++) {
+        switch (*c) {
+        case '"':
+            yk_text_add(text, "\\\"");
+            break;
+        case '\\':
+            yk_text_add(text, "\\\\");
+            break;
+        case '\n':
+            yk_text_add(text, "\\n");
+            break;
+        case '\t':
+            yk_text_add(text, "\\t");
+            break;
+        default:
+            if ((unsigned char)*c < 0x20 || *c == '<' || *c == 0x7f) {
+                yk_text_addf(text, "\\u%04x", (unsigned)(unsigned char)*c);
+            } else {
+                yk_text_add_bytes(text, c, 1);
+            }
+        }
+    }
+    yk_text_add(text, "\"");
+}
+
+void yk_text_add_xml(struct yk_text *text, const char *words)
+{
+    for (const char *c = words; *c; c++) {
+        switch (*c) {
+        case '<':
+            yk_text_add(text, "&lt;");
+            break;
+        case '>':
+            yk_text_add(text, "&gt;");
+            break;
+        case '&':
+            yk_text_add(text, "&amp;");
+            break;
+        case '"':
+            yk_text_add(text, "&quot;");
+            break;
+        case '\'':
+            yk_text_add(text, "&#39;");
+            break;
+        default:
+            /* XML 1.0 allows no control character but tab and newline, not even escaped. */
+            if ((unsigned char)*c < 0x20 && *c != '\t' && *c != '\n') {
+                yk_text_add(text, "\xef\xbf\xbd");
+            } else {
+                yk_text_add_bytes(text, c, 1);
+            }
+        }
+    }
+}
+
+/* Decodes one character of valid UTF-8 and returns how many bytes it takes. */
+static size_t decode(const char *words, uint32_t *out)
+{
+    const unsigned char *b = (const unsigned char *)words;
+    if (b[0] >= 0xf0 && b[1] && b[2] && b[3]) {
+        *out = (uint32_t)(b[0] & 7) << 18 | (uint32_t)(b[1] & 63) << 12 |
+               (uint32_t)(b[2] & 63) << 6 | (uint32_t)(b[3] & 63);
+        return 4;
+    }
+    if (b[0] >= 0xe0 && b[1] && b[2]) {
+        *out = (uint32_t)(b[0] & 15) << 12 | (uint32_t)(b[1] & 63) << 6 | (uint32_t)(b[2] & 63);
+        return 3;
+    }
+    if (b[0] >= 0xc0 && b[1]) {
+        *out = (uint32_t)(b[0] & 31) << 6 | (uint32_t)(b[1] & 63);
+        return 2;
+    }
+    *out = b[0];
+    return 1;
+}
+
+static size_t columns_of(uint32_t character)
+{
+    const bool combining = character >= 0x300 && character < 0x370;
+    const bool wide = (character >= 0x1100 && character < 0x1160) ||
+                      (character >= 0x2e80 && character < 0xa4d0) ||
+                      (character >= 0xac00 && character < 0xd7a4) ||
+                      (character >= 0xf900 && character < 0xfb00) ||
+                      (character >= 0xfe30 && character < 0xfe70) ||
+                      (character >= 0xff00 && character < 0xff61) ||
+                      (character >= 0x1f300 && character < 0x1f650) ||
+                      (character >= 0x20000 && character < 0x3fffe);
+    return combining ? 0 : wide ? 2 : 1;
+}
+
+size_t yk_text_columns(const char *words)
+{
+    size_t columns = 0;
+    while (*words) {
+        uint32_t character = 0;
+        words += decode(words, &character);
+        columns += columns_of(character);
+    }
+    return columns;
+}
+
+size_t yk_text_prefix(const char *words, size_t columns)
+{
+    size_t taken = 0;
+    size_t length = 0;
+    while (words[length]) {
+        uint32_t character = 0;
+        const size_t bytes = decode(words + length, &character);
+        taken += columns_of(character);
+        if (taken > columns) {
+            break;
+        }
+        length += bytes;
+    }
+    return length;
+}

@@ -1,0 +1,54 @@
+/*
+ * Text: a string that grows, and the ways of writing into it that several rooms share.
+ *
+ * A text is a plain struct that starts as {0} and is freed by yk_text_free(). Running out of memory
+ * is remembered in `failed` and reported once by yk_text_status(), so that writers need not check
+ * every line. One thread at a time.
+ */
+#ifndef YK_BASE_TEXT_H
+#define YK_BASE_TEXT_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct yk_text {
+    char *bytes; /* zero-terminated once anything was added; NULL before */
+    size_t length;
+    size_t capacity;
+    bool failed;
+};
+
+void yk_text_free(struct yk_text *text);
+
+/* YK_OK, or out of memory if any addition failed. */
+yk_status yk_text_status(const struct yk_text *text) YK_MUST_USE;
+
+/* The characters so far; "" when nothing was added. */
+const char *yk_text_chars(const struct yk_text *text);
+
+void yk_text_add(struct yk_text *text, const char *words);
+void yk_text_add_bytes(struct yk_text *text, const char *bytes, size_t length);
+void yk_text_add_repeated(struct yk_text *text, const char *words, size_t times);
+void yk_text_addf(struct yk_text *text, const char *format, ...) YK_PRINTF(2, 3);
+
+/* Takes spaces off the end. */
+void yk_text_trim(struct yk_text *text);
+
+/* The shortest decimal that reads back as the same double, without an exponent where it can be. */
+void yk_text_add_number(struct yk_text *text, double value);
+
+/* "…" with JSON escapes; also safe inside a <script> element: '<' is written as \u003c. */
+void yk_text_add_json(struct yk_text *text, const char *words);
+
+/* Escaped for XML and HTML, in content and in attributes. */
+void yk_text_add_xml(struct yk_text *text, const char *words);
+
+/* How many columns a UTF-8 string takes on a terminal: wide East Asian characters take two. */
+size_t yk_text_columns(const char *words);
+
+/* The length in bytes of the longest prefix of whole characters that takes at most `columns`. */
+size_t yk_text_prefix(const char *words, size_t columns);
+
+#endif

@@ -1,0 +1,192 @@
+#include "support/support.h"
+
+#include "base/file.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/yoke-file-test-XXXXXX";
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int drop_folder(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+static void path_of(const char *name, char out[128])
+{
+    snprintf(out, 128, "%s/%s", folder, name);
+}
+
+static void write_ok(const char *path, const char *words)
+{
+    struct yk_text text = {0};
+    yk_text_add(&text, words);
+    assert_ok(yk_file_write(path, &text));
+    yk_text_free(&text);
+}
+
+static void assert_holds(const char *path, const char *words)
+{
+    struct yk_text text = {0};
+    assert_ok(yk_file_read(path, &text));
+    assert_string_equal(yk_text_chars(&text), words);
+    yk_text_free(&text);
+}
+
+static int files_in_folder(void)
+{
+    DIR *listing = opendir(folder);
+    assert_non_null(listing);
+    int count = 0;
+    while (readdir(listing)) {
+        count++;
+    }
+    closedir(listing);
+    return count - 2;
+}
+
+static void what_is_written_is_read_back(void **state)
+{
+    (void)state;
+    char path[128];
+    path_of("a", path);
+    write_ok(path, "first");
+    write_ok(path, "second, longer");
+    assert_holds(path, "second, longer");
+    assert_int_equal(files_in_folder(), 1);
+    unlink(path);
+}
+
+static void zeros_and_large_files_survive(void **state)
+{
+    (void)state;
+    char path[128];
+    path_of("large", path);
+    struct yk_text text = {0};
+    struct yk_text again = {0};
+    for (int i = 0; i < 100000; i++) {
+        yk_text_add_bytes(&text, "a\0b", 3);
+    }
+    assert_ok(yk_file_write(path, &text));
+    assert_ok(yk_file_read(path, &again));
+    assert_int_equal(again.length, text.length);
+    assert_memory_equal(again.bytes, text.bytes, text.length);
+    yk_text_free(&text);
+    yk_text_free(&again);
+    unlink(path);
+}
+
+static void an_empty_file_reads_as_nothing(void **state)
+{
+    (void)state;
+    char path[128];
+    path_of("empty", path);
+    write_ok(path, "");
+    assert_holds(path, "");
+    unlink(path);
+}
+
+static void reading_adds_to_what_is_there(void **state)
+{
+    (void)state;
+    char path[128];
+    path_of("b", path);
+    write_ok(path, "tail");
+    struct yk_text text = {0};
+    yk_text_add(&text, "head ");
+    assert_ok(yk_file_read(path, &text));
+    assert_string_equal(yk_text_chars(&text), "head tail");
+    yk_text_free(&text);
+    unlink(path);
+}
+
+static void a_missing_file_and_a_folder_cannot_be_read(void **state)
+{
+    (void)state;
+    struct yk_text text = {0};
+    assert_fails(yk_file_read("/nowhere/at/all", &text), YK_ERROR_INPUT,
+                 "cannot open /nowhere/at/all: No such file or directory");
+    assert_int_equal(yk_file_read(folder, &text), YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_status_message(), "Is a directory"));
+    yk_text_free(&text);
+}
+
+static void a_path_that_cannot_be_written_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    struct yk_text text = {0};
+    yk_text_add(&text, "x");
+    assert_fails(yk_file_write("/nowhere/at/all", &text), YK_ERROR_SYSTEM,
+                 "cannot write /nowhere/at/all: No such file or directory");
+    assert_int_equal(yk_file_write(folder, &text), YK_ERROR_SYSTEM);
+    assert_int_equal(files_in_folder(), 0);
+    yk_text_free(&text);
+}
+
+static void the_mode_of_an_existing_file_stays(void **state)
+{
+    (void)state;
+    char path[128];
+    struct stat info;
+    path_of("mode", path);
+    write_ok(path, "x");
+    assert_int_equal(chmod(path, 0640), 0);
+    write_ok(path, "y");
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+    unlink(path);
+}
+
+static void a_device_is_written_to_and_not_replaced(void **state)
+{
+    (void)state;
+    struct stat info;
+    write_ok("/dev/null", "x");
+    assert_int_equal(stat("/dev/null", &info), 0);
+    assert_true(S_ISCHR(info.st_mode));
+}
+
+static void a_symbolic_link_stays_one(void **state)
+{
+    (void)state;
+    char target[128];
+    char path[128];
+    struct stat info;
+    path_of("target", target);
+    path_of("link", path);
+    write_ok(target, "before");
+    assert_int_equal(symlink(target, path), 0);
+    write_ok(path, "after");
+    assert_holds(target, "after");
+    assert_int_equal(lstat(path, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    unlink(path);
+    unlink(target);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(zeros_and_large_files_survive),
+        cmocka_unit_test(an_empty_file_reads_as_nothing),
+        cmocka_unit_test(reading_adds_to_what_is_there),
+        cmocka_unit_test(a_missing_file_and_a_folder_cannot_be_read),
+        cmocka_unit_test(a_path_that_cannot_be_written_leaves_nothing_behind),
+        cmocka_unit_test(the_mode_of_an_existing_file_stays),
+        cmocka_unit_test(a_device_is_written_to_and_not_replaced),
+        cmocka_unit_test(a_symbolic_link_stays_one),
+    };
+    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+}

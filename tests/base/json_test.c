@@ -1,0 +1,143 @@
+#include "support/support.h"
+
+#include "base/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct yk_json *parse(const char *text)
+{
+    struct yk_json *root = NULL;
+    assert_ok(yk_json_parse(text, strlen(text), &root));
+    return root;
+}
+
+static void assert_broken(const char *text, size_t length, const char *beginning)
+{
+    struct yk_json *root = NULL;
+    assert_int_equal(yk_json_parse(text, length, &root), YK_ERROR_INPUT);
+    assert_null(root);
+    const char *said = yk_status_message();
+    if (strncmp(said, beginning, strlen(beginning)) != 0) {
+        fail_msg("\"%s\" does not begin with \"%s\"", said, beginning);
+    }
+}
+
+static void members_and_elements_are_found(void **state)
+{
+    (void)state;
+    struct yk_json *root = parse("{\"a\": [1, \"two\", null, 2.5], \"b\": {\"c\": true}}");
+    const struct yk_json *list = yk_json_get(root, "a");
+    double number = 0;
+    assert_true(yk_json_is_object(root));
+    assert_true(yk_json_is_array(list));
+    assert_int_equal(yk_json_count(list), 4);
+    assert_true(yk_json_number(yk_json_at(list, 0), &number) && number == 1);
+    assert_string_equal(yk_json_string(yk_json_at(list, 1)), "two");
+    assert_true(yk_json_is_null(yk_json_at(list, 2)));
+    assert_true(yk_json_number(yk_json_at(list, 3), &number) && number == 2.5);
+    yk_json_destroy(root);
+}
+
+static void what_is_not_there_is_null(void **state)
+{
+    (void)state;
+    struct yk_json *root = parse("{\"a\": [1]}");
+    double number = 7;
+    assert_null(yk_json_get(root, "b"));
+    assert_null(yk_json_get(NULL, "b"));
+    assert_null(yk_json_get(yk_json_get(root, "a"), "b"));
+    assert_null(yk_json_at(yk_json_get(root, "a"), 1));
+    assert_null(yk_json_at(root, 0));
+    assert_int_equal(yk_json_count(root), 0);
+    assert_int_equal(yk_json_count(NULL), 0);
+    assert_null(yk_json_string(NULL));
+    assert_null(yk_json_string(root));
+    assert_false(yk_json_number(NULL, &number));
+    assert_false(yk_json_number(root, &number));
+    assert_false(yk_json_is_null(NULL));
+    assert_true(number == 7);
+    yk_json_destroy(root);
+    yk_json_destroy(NULL);
+}
+
+static void kinds_have_names(void **state)
+{
+    (void)state;
+    struct yk_json *root = parse("[{}, [], \"\", 1, 1.5, true, false, null]");
+    static const char *const kinds[] = {"an object", "a list",        "a string",      "a number",
+                                        "a number",  "true or false", "true or false", "null"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        assert_string_equal(yk_json_kind(yk_json_at(root, i)), kinds[i]);
+    }
+    assert_string_equal(yk_json_kind(NULL), "nothing");
+    yk_json_destroy(root);
+}
+
+static void a_fault_is_reported_with_line_and_column(void **state)
+{
+    (void)state;
+    assert_broken("{\"a\": 1,\n \"b\" 2}", 16, "line 2, column 6: broken JSON: ");
+    assert_broken("", 0, "line 1, column 0: broken JSON: ");
+    assert_broken("{} x", 4, "line 1, column 4: broken JSON: end of file expected");
+    assert_broken("{\"a\": 1, \"a\": 2}", 16,
+                  "line 1, column 12: broken JSON: duplicate object key");
+    assert_broken("[1e999]", 7, "line 1, column 6: broken JSON: real number overflow");
+    assert_broken("[99999999999999999999]", 22, "line 1, column 21: broken JSON: too big integer");
+    assert_broken("[NaN]", 5, "line 1, column 4: broken JSON: invalid token");
+    assert_broken("17", 2, "line 1, column 2: broken JSON: '[' or '{' expected");
+}
+
+static void zeros_and_broken_utf8_are_refused(void **state)
+{
+    (void)state;
+    assert_broken("[\"a\0b\"]", 7, "line 1, column 3: broken JSON: ");
+    assert_broken("[\"a\\u0000b\"]", 12, "line 1, column 11: broken JSON: \\u0000 is not allowed");
+    assert_broken("[\"\xff\"]", 5, "line 1, column 2: broken JSON: unable to decode byte 0xff");
+    assert_broken("[\"\xc3\"]", 5, "line 1, column 2: broken JSON: ");
+    assert_broken("[\"\xed\xa0\x80\"]", 7, "line 1, column 2: broken JSON: ");
+}
+
+static void nesting_without_end_is_refused(void **state)
+{
+    (void)state;
+    enum {
+        DEPTH = 1000000
+    };
+    char *text = malloc(DEPTH);
+    assert_non_null(text);
+    memset(text, '[', DEPTH);
+    assert_broken(text, DEPTH, "line 1, column ");
+    assert_non_null(strstr(yk_status_message(), "depth"));
+    free(text);
+}
+
+static void an_unknown_key_comes_with_a_suggestion(void **state)
+{
+    (void)state;
+    static const char *const known[] = {"name", "cost"};
+    struct yk_json *good = parse("{\"cost\": 1}");
+    struct yk_json *near_miss = parse("{\"name\": 1, \"csot\": 2}");
+    struct yk_json *far_off = parse("{\"priority\": 2}");
+    assert_ok(yk_json_check_keys(good, known, 2));
+    assert_fails(yk_json_check_keys(near_miss, known, 2), YK_ERROR_INPUT,
+                 "unknown key \"csot\"; did you mean \"cost\"?");
+    assert_fails(yk_json_check_keys(far_off, known, 2), YK_ERROR_INPUT, "unknown key \"priority\"");
+    yk_json_destroy(good);
+    yk_json_destroy(near_miss);
+    yk_json_destroy(far_off);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(members_and_elements_are_found),
+        cmocka_unit_test(what_is_not_there_is_null),
+        cmocka_unit_test(kinds_have_names),
+        cmocka_unit_test(a_fault_is_reported_with_line_and_column),
+        cmocka_unit_test(zeros_and_broken_utf8_are_refused),
+        cmocka_unit_test(nesting_without_end_is_refused),
+        cmocka_unit_test(an_unknown_key_comes_with_a_suggestion),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,90 @@
+#include "support/support.h"
+
+#include "base/table.h"
+
+static const struct yk_table_column columns[] = {
+    {"scheduler", YK_TABLE_LEFT},
+    {"length", YK_TABLE_RIGHT},
+    {"note", YK_TABLE_LEFT},
+};
+
+static struct yk_table *make_table(void)
+{
+    struct yk_table *table = NULL;
+    assert_ok(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    return table;
+}
+
+static void assert_written(const struct yk_table *table, const char *expected)
+{
+    struct yk_text text = {0};
+    assert_ok(yk_table_write(table, &text));
+    assert_string_equal(yk_text_chars(&text), expected);
+    yk_text_free(&text);
+}
+
+static void columns_line_up_and_lines_end_without_spaces(void **state)
+{
+    (void)state;
+    struct yk_table *table = make_table();
+    yk_table_add(table, "heft");
+    yk_table_add(table, "%d", 80);
+    yk_table_add(table, "first");
+    yk_table_add(table, "exact");
+    yk_table_add(table, "%.1f", 73.5);
+    yk_table_add(table, "b");
+    assert_written(table, "  scheduler  length  note\n"
+                          "  ---------  ------  -----\n"
+                          "  heft           80  first\n"
+                          "  exact        73.5  b\n");
+    yk_table_destroy(table);
+}
+
+static void wide_characters_take_two_columns(void **state)
+{
+    (void)state;
+    struct yk_table *table = make_table();
+    yk_table_add(table, "\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad");
+    yk_table_add(table, "1");
+    yk_table_add(table, "x");
+    assert_written(table,
+                   "  scheduler   length  note\n"
+                   "  ----------  ------  ----\n"
+                   "  \xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad       1  x\n");
+    yk_table_destroy(table);
+}
+
+static void a_row_that_is_not_complete_is_not_written(void **state)
+{
+    (void)state;
+    struct yk_table *table = make_table();
+    yk_table_add(table, "heft");
+    assert_written(table, "  scheduler  length  note\n"
+                          "  ---------  ------  ----\n");
+    yk_table_destroy(table);
+}
+
+static void a_cell_may_be_longer_than_any_screen(void **state)
+{
+    (void)state;
+    struct yk_table *table = make_table();
+    for (int i = 0; i < 3; i++) {
+        yk_table_add(table, "%0600d", 7);
+    }
+    struct yk_text text = {0};
+    assert_ok(yk_table_write(table, &text));
+    yk_text_free(&text);
+    yk_table_destroy(table);
+    yk_table_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_line_up_and_lines_end_without_spaces),
+        cmocka_unit_test(wide_characters_take_two_columns),
+        cmocka_unit_test(a_row_that_is_not_complete_is_not_written),
+        cmocka_unit_test(a_cell_may_be_longer_than_any_screen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

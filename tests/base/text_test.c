@@ -1,0 +1,105 @@
+#include "support/support.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+static void a_new_text_is_empty(void **state)
+{
+    (void)state;
+    struct yk_text text = {0};
+    assert_string_equal(yk_text_chars(&text), "");
+    assert_ok(yk_text_status(&text));
+    yk_text_free(&text);
+}
+
+static void additions_follow_each_other(void **state)
+{
+    (void)state;
+    struct yk_text text = {0};
+    yk_text_add(&text, "a");
+    yk_text_addf(&text, "%d%s", 12, "b");
+    yk_text_add_repeated(&text, "-+", 3);
+    yk_text_add_bytes(&text, "xyz", 2);
+    yk_text_add_number(&text, 0.1);
+    assert_string_equal(yk_text_chars(&text), "a12b-+-+-+xy0.1");
+    assert_int_equal(text.length, strlen(text.bytes));
+    yk_text_free(&text);
+    assert_null(text.bytes);
+}
+
+static void it_grows_far_beyond_its_first_room(void **state)
+{
+    (void)state;
+    struct yk_text text = {0};
+    for (int i = 0; i < 10000; i++) {
+        yk_text_addf(&text, "%05d", i);
+    }
+    assert_ok(yk_text_status(&text));
+    assert_int_equal(text.length, 50000);
+    assert_memory_equal(text.bytes + 6170, "01234", 5);
+    yk_text_free(&text);
+}
+
+static void json_strings_are_escaped(void **state)
+{
+    (void)state;
+    struct yk_text text = {0};
+    yk_text_add_json(&text, "a\"b\\c\n\t\x01</script>\x7f\xc3\xbc");
+    assert_string_equal(yk_text_chars(&text),
+                        "\"a\\\"b\\\\c\\n\\t\\u0001\\u003c/script>\\u007f\xc3\xbc\"");
+    yk_text_free(&text);
+}
+
+static void xml_is_escaped_and_control_characters_are_replaced(void **state)
+{
+    (void)state;
+    struct yk_text text = {0};
+    yk_text_add_xml(&text, "<a b=\"c\" & 'd'>\x01\t\n");
+    assert_string_equal(yk_text_chars(&text),
+                        "&lt;a b=&quot;c&quot; &amp; &#39;d&#39;&gt;\xef\xbf\xbd\t\n");
+    yk_text_free(&text);
+}
+
+static void columns_count_what_a_terminal_shows(void **state)
+{
+    (void)state;
+    assert_int_equal(yk_text_columns(""), 0);
+    assert_int_equal(yk_text_columns("heft"), 4);
+    assert_int_equal(yk_text_columns("\xc3\xbc"), 1);         /* u with dots */
+    assert_int_equal(yk_text_columns("u\xcc\x88"), 1);        /* u and combining dots */
+    assert_int_equal(yk_text_columns("\xe4\xb8\xad"), 2);     /* a Chinese character */
+    assert_int_equal(yk_text_columns("\xf0\x9f\x98\x80"), 2); /* a face */
+}
+
+static void columns_of_broken_utf8_stay_within_the_string(void **state)
+{
+    (void)state;
+    assert_true(yk_text_columns("\xf0\x9f") <= 2);
+    assert_true(yk_text_columns("\xff") <= 1);
+    assert_true(yk_text_prefix("ab\xe4\xb8", 10) <= 4);
+}
+
+static void a_prefix_never_splits_a_character(void **state)
+{
+    (void)state;
+    assert_int_equal(yk_text_prefix("abc", 2), 2);
+    assert_int_equal(yk_text_prefix("abc", 9), 3);
+    assert_int_equal(yk_text_prefix("a\xe4\xb8\xad", 2), 1);
+    assert_int_equal(yk_text_prefix("a\xe4\xb8\xad", 3), 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_new_text_is_empty),
+        cmocka_unit_test(additions_follow_each_other),
+        cmocka_unit_test(it_grows_far_beyond_its_first_room),
+        cmocka_unit_test(json_strings_are_escaped),
+        cmocka_unit_test(xml_is_escaped_and_control_characters_are_replaced),
+        cmocka_unit_test(columns_count_what_a_terminal_shows),
+        cmocka_unit_test(columns_of_broken_utf8_stay_within_the_string),
+        cmocka_unit_test(a_prefix_never_splits_a_character),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
