@@ -1,0 +1,52 @@
+/* What a builder has collected: shared by builder.c, which fills it, and finish.c, which checks it
+ * and makes the graph. Nobody else includes this. */
+#ifndef YK_GRAPH_BUILDER_RECORD_H
+#define YK_GRAPH_BUILDER_RECORD_H
+
+#include "base/names.h"
+#include "graph/builder.h"
+
+struct device_record {
+    double memory_bytes;
+};
+
+struct task_record {
+    double memory_bytes;
+    int32_t group;
+};
+
+struct group_record {
+    double resident_bytes;
+};
+
+struct edge_record {
+    int32_t from;
+    int32_t to;
+    double cost;
+    double bytes;
+};
+
+struct link_record {
+    double latency;
+    double bytes_per_unit; /* 0 where no link was given */
+};
+
+struct yk_graph_builder {
+    struct yk_names *device_names;
+    struct yk_names *task_names;
+    struct yk_names *group_names;
+    struct device_record *devices;
+    struct task_record *tasks;
+    struct group_record *groups;
+    struct edge_record *edges;
+    struct link_record *links; /* (P, P), made when the first link is given */
+    double *costs;             /* (n, P), NAN where a task cannot run */
+    int32_t edge_count;
+    int32_t device_capacity;
+    int32_t task_capacity;
+    int32_t group_capacity;
+    int32_t edge_capacity;
+    int32_t cost_capacity; /* in tasks */
+};
+
+#endif

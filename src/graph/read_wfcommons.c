@@ -1,0 +1,193 @@
+/*
+ * Workflow instances of WfCommons (Coleman et al., 2022), schema 1.5: tasks and files under
+ * workflow.specification, measured run times under workflow.execution. An edge carries the files
+ * its first task writes and its second one reads. Members not needed here are not looked at.
+ */
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/names.h"
+#include "base/units.h"
+#include "graph/reader.h"
+#include "graph/wfcommons_edges.h"
+
+#include <string.h>
+
+static const char schema_version[] = "1.5";
+
+struct reading {
+    const struct yk_graph_read_options *options;
+    struct yk_graph_builder *builder;
+    struct yk_arena *arena;
+    struct yk_names *run_names; /* tasks under workflow.execution */
+    double *run_times_s;        /* by number of the name */
+    struct yk_graph_wfcommons_input input;
+};
+
+static bool recognises(const struct yk_graph_document *document)
+{
+    return yk_json_get(document->json, "workflow") || yk_json_get(document->json, "schemaVersion");
+}
+
+static yk_status check_version(const struct yk_json *root)
+{
+    const struct yk_json *node = yk_json_get(root, "schemaVersion");
+    const char *version = yk_json_string(node);
+    if (!version) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "\"schemaVersion\" must be the string \"%s\", the one that is read, not %s",
+                       schema_version, yk_json_kind(node));
+    }
+    if (strcmp(version, schema_version) != 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "\"schemaVersion\" is \"%s\"; WfCommons is read in version %s", version,
+                       schema_version);
+    }
+    return YK_OK;
+}
+
+/* workflow.<section>.<key>, a list. */
+static yk_status find_list(const struct yk_json *root, const char *section, const char *key,
+                           const struct yk_json **out)
+{
+    const struct yk_json *node =
+        yk_json_get(yk_json_get(yk_json_get(root, "workflow"), section), key);
+    if (!yk_json_is_array(node)) {
+        return yk_fail(YK_ERROR_INPUT, "workflow.%s.%s must be a list, not %s", section, key,
+                       yk_json_kind(node));
+    }
+    *out = node;
+    return YK_OK;
+}
+
+static yk_status need_id(const struct yk_json *node, const char *list, size_t index,
+                         const char **out)
+{
+    const char *id = yk_json_string(yk_json_get(node, "id"));
+    if (!id || !*id) {
+        return yk_fail(YK_ERROR_INPUT, "workflow.%s[%zu]: \"id\" must be a string", list, index);
+    }
+    *out = id;
+    return YK_OK;
+}
+
+/* A list of {"id", member}: adds each id to `names` and its number to the array. */
+static yk_status read_numbers(const struct yk_json *list, const char *place, const char *member,
+                              struct yk_names *names, double *out)
+{
+    for (size_t i = 0; i < yk_json_count(list); i++) {
+        const struct yk_json *node = yk_json_at(list, i);
+        const char *id = NULL;
+        int32_t number = 0;
+        bool added = false;
+        YK_TRY(need_id(node, place, i, &id));
+        YK_TRY(yk_names_add(names, id, &added, &number));
+        if (!added) {
+            return yk_fail(YK_ERROR_INPUT, "workflow.%s: \"%s\" is given twice", place, id);
+        }
+        if (!yk_json_number(yk_json_get(node, member), &out[number]) || out[number] < 0) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "workflow.%s: \"%s\" needs \"%s\", a number of 0 or more", place, id,
+                           member);
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status read_files(struct reading *reading, const struct yk_json *root)
+{
+    const struct yk_json *workflow = yk_json_get(root, "workflow");
+    const struct yk_json *list = NULL;
+    /* A workflow whose tasks share no files needs no list of them. */
+    if (yk_json_get(yk_json_get(workflow, "specification"), "files")) {
+        YK_TRY(find_list(root, "specification", "files", &list));
+    }
+    YK_TRY_NEW(reading->arena, reading->input.file_bytes, yk_json_count(list));
+    return read_numbers(list, "specification.files", "sizeInBytes", reading->input.file_names,
+                        reading->input.file_bytes);
+}
+
+static yk_status read_run_times(struct reading *reading, const struct yk_json *root)
+{
+    const struct yk_json *list = NULL;
+    YK_TRY(find_list(root, "execution", "tasks", &list));
+    YK_TRY_NEW(reading->arena, reading->run_times_s, yk_json_count(list));
+    return read_numbers(list, "execution.tasks", "runtimeInSeconds", reading->run_names,
+                        reading->run_times_s);
+}
+
+static yk_status read_tasks(struct reading *reading, const struct yk_json *root)
+{
+    double costs[YK_GRAPH_MAX_DEVICES];
+    YK_TRY(find_list(root, "specification", "tasks", &reading->input.tasks));
+    for (size_t i = 0; i < yk_json_count(reading->input.tasks); i++) {
+        const char *id = NULL;
+        bool added = false;
+        int32_t number = 0;
+        YK_TRY(need_id(yk_json_at(reading->input.tasks, i), "specification.tasks", i, &id));
+        const int32_t run = yk_names_find(reading->run_names, id);
+        if (run < 0) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "task \"%s\": workflow.execution.tasks has no runtimeInSeconds for it",
+                           id);
+        }
+        yk_graph_reader_spread_cost(reading->options, reading->run_times_s[run], costs);
+        YK_TRY(yk_graph_builder_add_task(reading->builder, id, costs));
+        YK_TRY(yk_names_add(reading->input.task_names, id, &added, &number));
+    }
+    return YK_OK;
+}
+
+static yk_status set_links(const struct yk_graph_read_options *options,
+                           struct yk_graph_builder *builder)
+{
+    double bandwidth = options->bandwidth_bytes_per_s;
+    if (bandwidth == 0) {
+        char shown[YK_UNITS_SIZE];
+        bandwidth = YK_GRAPH_READ_BANDWIDTH_BYTES_PER_S;
+        yk_units_format(bandwidth, YK_UNIT_BYTES_PER_S, shown);
+        yk_log(YK_LOG_NOTE,
+               "the workflow names no links: %s between any two devices is assumed, as of "
+               "ten-gigabit Ethernet; --bandwidth says otherwise",
+               shown);
+    }
+    return yk_graph_builder_set_links(builder, options->latency_s, bandwidth);
+}
+
+static yk_status read_all(struct reading *reading, const struct yk_json *root)
+{
+    YK_TRY(check_version(root));
+    YK_TRY(yk_graph_reader_add_devices(reading->options, reading->builder));
+    YK_TRY(set_links(reading->options, reading->builder));
+    YK_TRY(read_files(reading, root));
+    YK_TRY(read_run_times(reading, root));
+    YK_TRY(read_tasks(reading, root));
+    return yk_graph_wfcommons_add_edges(&reading->input, reading->arena, reading->builder);
+}
+
+static yk_status read_wfcommons(const struct yk_graph_document *document,
+                                const struct yk_graph_read_options *options,
+                                struct yk_graph_builder *builder)
+{
+    struct reading reading = {.options = options, .builder = builder};
+    yk_status status = YK_OK;
+    YK_TRY_GOTO(yk_arena_create(&reading.arena), done);
+    YK_TRY_GOTO(yk_names_create(&reading.run_names), done);
+    YK_TRY_GOTO(yk_names_create(&reading.input.task_names), done);
+    YK_TRY_GOTO(yk_names_create(&reading.input.file_names), done);
+    status = read_all(&reading, document->json);
+done:
+    yk_names_destroy(reading.input.file_names);
+    yk_names_destroy(reading.input.task_names);
+    yk_names_destroy(reading.run_names);
+    yk_arena_destroy(reading.arena);
+    return status;
+}
+
+const struct yk_graph_reader yk_graph_reader_wfcommons = {
+    .name = "WfCommons 1.5",
+    .needs_devices = true,
+    .needs_links = true,
+    .recognises = recognises,
+    .read = read_wfcommons,
+};
