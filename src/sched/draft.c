@@ -1,0 +1,177 @@
+#include "sched/draft.h"
+
+#include "base/arena.h"
+
+#include <assert.h>
+
+static yk_status take_arrays(struct yk_draft *draft)
+{
+    const struct yk_graph *graph = draft->graph;
+    YK_TRY(
+        yk_timeline_create(draft->arena, graph->task_count, graph->device_count, &draft->timeline));
+    YK_TRY_NEW(draft->arena, draft->group_device, graph->group_count);
+    YK_TRY_NEW(draft->arena, draft->group_placed, graph->group_count);
+    YK_TRY_NEW(draft->arena, draft->ready, graph->device_count);
+    return YK_OK;
+}
+
+yk_status yk_draft_create(struct yk_schedule *schedule, struct yk_draft **out)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    struct yk_draft *draft = yk_arena_take(arena, 1, sizeof *draft);
+    yk_status status = draft ? YK_OK : yk_fail_out_of_memory();
+    if (status == YK_OK) {
+        draft->arena = arena;
+        draft->graph = schedule->graph;
+        draft->schedule = schedule;
+        status = take_arrays(draft);
+    }
+    if (status != YK_OK) {
+        yk_arena_destroy(arena);
+        return status;
+    }
+    yk_draft_clear(draft);
+    *out = draft;
+    return YK_OK;
+}
+
+void yk_draft_destroy(struct yk_draft *draft)
+{
+    if (draft) {
+        yk_arena_destroy(draft->arena);
+    }
+}
+
+void yk_draft_clear(struct yk_draft *draft)
+{
+    yk_timeline_clear(draft->timeline);
+    for (int32_t i = 0; i < draft->graph->task_count; i++) {
+        draft->schedule->devices[i] = YK_DRAFT_NOWHERE;
+    }
+    for (int32_t g = 0; g < draft->graph->group_count; g++) {
+        draft->group_device[g] = YK_DRAFT_NOWHERE;
+        draft->group_placed[g] = 0;
+    }
+    draft->placed_count = 0;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+const int64_t *yk_draft_ready(struct yk_draft *draft, int32_t task)
+{
+    const struct yk_graph *graph = draft->graph;
+    const int32_t P = graph->device_count;
+    int64_t *ready = draft->ready;
+    for (int32_t p = 0; p < P; p++) {
+        ready[p] = 0;
+    }
+    for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
+        const struct yk_graph_input *input = &graph->inputs[k];
+        const int32_t source = draft->schedule->devices[input->from];
+        if (source == YK_DRAFT_NOWHERE) {
+            continue;
+        }
+        const int64_t finish = draft->schedule->finishes[input->from];
+        const int64_t at_source = later(ready[source], finish);
+        if (input->cost != YK_GRAPH_BY_LINK) {
+            const int64_t elsewhere = finish + input->cost;
+            for (int32_t p = 0; p < P; p++) {
+                ready[p] = later(ready[p], elsewhere);
+            }
+        } else {
+            const struct yk_graph_edge *edge = &graph->edges[input->edge];
+            for (int32_t p = 0; p < P; p++) {
+                ready[p] = later(ready[p], finish + yk_graph_delay(graph, edge, source, p));
+            }
+        }
+        ready[source] = at_source;
+    }
+    return ready;
+}
+
+struct yk_draft_slot yk_draft_slot_on(const struct yk_draft *draft, int32_t task, int32_t device,
+                                      int64_t ready)
+{
+    const int64_t cost = yk_graph_cost(draft->graph, task, device);
+    const int64_t start = yk_timeline_find(draft->timeline, device, ready, cost);
+    return (struct yk_draft_slot){device, start, start + cost};
+}
+
+/* The device on which the task would end first if every device were idle. */
+static int32_t most_promising(const struct yk_draft *draft, int32_t task, const int64_t *ready)
+{
+    int32_t best = YK_DRAFT_NOWHERE;
+    int64_t least = INT64_MAX;
+    for (int32_t p = 0; p < draft->graph->device_count; p++) {
+        if (yk_draft_allows(draft, task, p) &&
+            ready[p] + yk_graph_cost(draft->graph, task, p) < least) {
+            best = p;
+            least = ready[p] + yk_graph_cost(draft->graph, task, p);
+        }
+    }
+    return best;
+}
+
+struct yk_draft_slot yk_draft_best_slot(struct yk_draft *draft, int32_t task)
+{
+    const int64_t *ready = yk_draft_ready(draft, task);
+    const int32_t first = most_promising(draft, task, ready);
+    struct yk_draft_slot best = yk_draft_slot_on(draft, task, first, ready[first]);
+    for (int32_t p = 0; p < draft->graph->device_count; p++) {
+        if (p == first || !yk_draft_allows(draft, task, p)) {
+            continue;
+        }
+        /* A device that could not win even if it were idle is not searched for a gap. */
+        const int64_t to_beat = p < best.device ? best.finish + 1 : best.finish;
+        if (ready[p] + yk_graph_cost(draft->graph, task, p) >= to_beat) {
+            continue;
+        }
+        const struct yk_draft_slot slot = yk_draft_slot_on(draft, task, p, ready[p]);
+        if (slot.finish < to_beat) {
+            best = slot;
+        }
+    }
+    return best;
+}
+
+void yk_draft_place(struct yk_draft *draft, int32_t task, struct yk_draft_slot slot)
+{
+    struct yk_schedule *schedule = draft->schedule;
+    assert(schedule->devices[task] == YK_DRAFT_NOWHERE);
+    schedule->devices[task] = slot.device;
+    schedule->starts[task] = slot.start;
+    schedule->finishes[task] = slot.finish;
+    schedule->sequence[draft->placed_count++] = task;
+    yk_timeline_add(draft->timeline, slot.device, task, slot.start, slot.finish);
+    const int32_t group = draft->graph->tasks[task].group;
+    if (group != YK_GRAPH_NO_GROUP) {
+        draft->group_device[group] = slot.device;
+        draft->group_placed[group]++;
+    }
+}
+
+void yk_draft_take_back(struct yk_draft *draft)
+{
+    assert(draft->placed_count > 0);
+    const int32_t task = draft->schedule->sequence[--draft->placed_count];
+    yk_timeline_remove(draft->timeline, draft->schedule->devices[task], task);
+    draft->schedule->devices[task] = YK_DRAFT_NOWHERE;
+    const int32_t group = draft->graph->tasks[task].group;
+    if (group != YK_GRAPH_NO_GROUP && --draft->group_placed[group] == 0) {
+        draft->group_device[group] = YK_DRAFT_NOWHERE;
+    }
+}
+
+void yk_draft_finish(struct yk_draft *draft)
+{
+    assert(draft->placed_count == draft->graph->task_count);
+    struct yk_schedule *schedule = draft->schedule;
+    schedule->makespan = 0;
+    for (int32_t i = 0; i < draft->graph->task_count; i++) {
+        schedule->makespan = later(schedule->makespan, schedule->finishes[i]);
+    }
+}

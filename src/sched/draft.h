@@ -1,0 +1,77 @@
+/*
+ * Draft: a schedule in the making. It knows which tasks are placed, when the others could start on
+ * each device, and which device each group has settled on.
+ *
+ * A draft writes into a schedule; both belong to one thread. Tasks may be taken back, the last one
+ * first. Memory limits are not looked at here: see fit.h.
+ */
+#ifndef YK_SCHED_DRAFT_H
+#define YK_SCHED_DRAFT_H
+
+#include "sched/schedule.h"
+#include "sched/timeline.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    YK_DRAFT_NOWHERE = -1
+};
+
+struct yk_draft {
+    const struct yk_graph *graph;
+    struct yk_schedule *schedule; /* its `devices` are YK_DRAFT_NOWHERE for tasks not placed */
+    struct yk_arena *arena;       /* owns the draft */
+    struct yk_timeline *timeline;
+    int32_t *group_device; /* (groups) or YK_DRAFT_NOWHERE */
+    int32_t *group_placed; /* (groups) how many of its tasks are placed */
+    int64_t *ready;        /* (P) room for yk_draft_ready */
+    int32_t placed_count;  /* the schedule's sequence has this many entries */
+};
+
+/* Where and when a task would run. */
+struct yk_draft_slot {
+    int32_t device; /* YK_DRAFT_NOWHERE when there is none */
+    int64_t start;
+    int64_t finish;
+};
+
+yk_status yk_draft_create(struct yk_schedule *schedule, struct yk_draft **out) YK_MUST_USE;
+void yk_draft_destroy(struct yk_draft *draft);
+
+/* Takes all tasks back. */
+void yk_draft_clear(struct yk_draft *draft);
+
+/* Whether `task` can run on `device`, given where the rest of its group is. */
+static inline bool yk_draft_allows(const struct yk_draft *draft, int32_t task, int32_t device)
+{
+    const int32_t group = draft->graph->tasks[task].group;
+    if (group != YK_GRAPH_NO_GROUP && draft->group_device[group] != YK_DRAFT_NOWHERE &&
+        draft->group_device[group] != device) {
+        return false;
+    }
+    return yk_graph_can_run(draft->graph, task, device);
+}
+
+/*
+ * When the inputs of `task` that are placed would be on each device: fills and returns
+ * `draft->ready`. Inputs that are not placed yet are left out.
+ */
+const int64_t *yk_draft_ready(struct yk_draft *draft, int32_t task);
+
+/* The slot on `device` that ends first, from `ready` on, gaps included. */
+struct yk_draft_slot yk_draft_slot_on(const struct yk_draft *draft, int32_t task, int32_t device,
+                                      int64_t ready);
+
+/* The slot that ends first on any device; ties go to the device listed first. */
+struct yk_draft_slot yk_draft_best_slot(struct yk_draft *draft, int32_t task);
+
+void yk_draft_place(struct yk_draft *draft, int32_t task, struct yk_draft_slot slot);
+
+/* Takes back the task placed last. */
+void yk_draft_take_back(struct yk_draft *draft);
+
+/* Completes the schedule once every task is placed. */
+void yk_draft_finish(struct yk_draft *draft);
+
+#endif

@@ -1,0 +1,226 @@
+#include "sched/fit.h"
+
+#include "base/arena.h"
+#include "base/units.h"
+#include "sched/usage.h"
+
+/* An input that comes from another device, and so takes room from its production on. */
+struct arrival {
+    int64_t produced;
+    int64_t bytes;
+};
+
+/* What placing one task on one device would hold. */
+struct need {
+    int64_t limit;    /* the device's memory, less what the task's group brings with it */
+    int64_t running;  /* from start to finish: the task itself, its outputs, remote inputs */
+    int64_t after;    /* from its finish on: outputs, less the local inputs it was last to use */
+    int64_t resident; /* of its group, when this is the first of it */
+    int32_t arrival_count;
+};
+
+struct yk_fit {
+    struct yk_draft *draft;
+    struct yk_usage *usage;
+    struct arrival *arrivals; /* (largest number of inputs) of the task being looked at, by time */
+};
+
+yk_status yk_fit_create(struct yk_draft *draft, struct yk_fit **out)
+{
+    const struct yk_graph *graph = draft->graph;
+    struct yk_fit *fit = NULL;
+    int32_t most_inputs = 0;
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        const int32_t inputs = graph->in_first[i + 1] - graph->in_first[i];
+        most_inputs = inputs > most_inputs ? inputs : most_inputs;
+    }
+    YK_TRY_NEW(draft->arena, fit, 1);
+    YK_TRY_NEW(draft->arena, fit->arrivals, most_inputs);
+    /* A task's start and finish on its own device; for an input from elsewhere, when it was made
+     * on this device and when it was used on the other. */
+    int32_t most_steps = 0;
+    if (__builtin_add_overflow(2 * (int64_t)graph->task_count, 2 * (int64_t)graph->edge_count,
+                               &most_steps)) {
+        return yk_fail(YK_ERROR_INPUT, "the graph is too large to count its memory");
+    }
+    YK_TRY(yk_usage_create(draft->arena, graph->device_count, most_steps, &fit->usage));
+    fit->draft = draft;
+    *out = fit;
+    return YK_OK;
+}
+
+void yk_fit_clear(struct yk_fit *fit)
+{
+    yk_draft_clear(fit->draft);
+    yk_usage_clear(fit->usage);
+}
+
+/* Insertion sort by time of production: tasks have few inputs, mostly in order already. */
+static void note_arrival(struct yk_fit *fit, struct need *need, struct arrival arrival)
+{
+    int32_t place = need->arrival_count++;
+    while (place > 0 && fit->arrivals[place - 1].produced > arrival.produced) {
+        fit->arrivals[place] = fit->arrivals[place - 1];
+        place--;
+    }
+    fit->arrivals[place] = arrival;
+}
+
+static int64_t resident_to_come(const struct yk_draft *draft, int32_t task)
+{
+    const int32_t group = draft->graph->tasks[task].group;
+    if (group == YK_GRAPH_NO_GROUP || draft->group_placed[group] > 0) {
+        return 0;
+    }
+    return draft->graph->groups[group].resident_bytes;
+}
+
+static int64_t output_bytes(const struct yk_graph *graph, int32_t task)
+{
+    int64_t bytes = 0;
+    for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
+        bytes += graph->edges[e].bytes;
+    }
+    return bytes;
+}
+
+static struct need find_need(struct yk_fit *fit, int32_t task, int32_t device)
+{
+    const struct yk_graph *graph = fit->draft->graph;
+    const struct yk_schedule *schedule = fit->draft->schedule;
+    const int64_t outputs = output_bytes(graph, task);
+    struct need need = {
+        .running = graph->tasks[task].memory_bytes + outputs,
+        .after = outputs,
+        .resident = resident_to_come(fit->draft, task),
+    };
+    need.limit = graph->devices[device].memory_bytes - need.resident;
+    for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
+        const struct yk_graph_edge *edge = &graph->edges[graph->in_edges[k]];
+        if (edge->bytes == 0) {
+            continue;
+        }
+        if (schedule->devices[edge->from] == device) {
+            need.after -= edge->bytes;
+        } else {
+            need.running += edge->bytes;
+            note_arrival(fit, &need, (struct arrival){schedule->finishes[edge->from], edge->bytes});
+        }
+    }
+    return need;
+}
+
+/* Whether the inputs from elsewhere have room while they wait for a start at `start`. */
+static bool inputs_can_wait(const struct yk_fit *fit, const struct need *need, int32_t device,
+                            int64_t start)
+{
+    int64_t waiting = 0;
+    for (int32_t k = 0; k < need->arrival_count; k++) {
+        const bool last = k + 1 == need->arrival_count;
+        const int64_t until = last ? start : fit->arrivals[k + 1].produced;
+        waiting += fit->arrivals[k].bytes;
+        if (yk_usage_clear_after(fit->usage, device, fit->arrivals[k].produced, until,
+                                 need->limit - waiting) >= 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool yk_fit_slot_on(struct yk_fit *fit, int32_t task, int32_t device, int64_t ready,
+                    struct yk_draft_slot *out)
+{
+    if (fit->draft->graph->devices[device].memory_bytes == YK_GRAPH_UNLIMITED) {
+        *out = yk_draft_slot_on(fit->draft, task, device, ready);
+        return true;
+    }
+    const struct need need = find_need(fit, task, device);
+    const struct yk_usage *usage = fit->usage;
+    if (need.running > need.limit ||
+        yk_usage_clear_after(usage, device, 0, YK_USAGE_FOREVER, need.limit) >= 0) {
+        return false;
+    }
+    for (;;) {
+        const struct yk_draft_slot slot = yk_draft_slot_on(fit->draft, task, device, ready);
+        /* Later starts only make inputs wait longer: what does not fit now never will. */
+        if (!inputs_can_wait(fit, &need, device, slot.start)) {
+            return false;
+        }
+        int64_t crowded_until = yk_usage_clear_after(usage, device, slot.finish, YK_USAGE_FOREVER,
+                                                     need.limit - need.after);
+        if (crowded_until < 0) {
+            crowded_until = yk_usage_clear_after(usage, device, slot.start, slot.finish,
+                                                 need.limit - need.running);
+        }
+        if (crowded_until < 0) {
+            *out = slot;
+            return true;
+        }
+        if (crowded_until == YK_USAGE_FOREVER) {
+            return false;
+        }
+        ready = crowded_until;
+    }
+}
+
+struct yk_draft_slot yk_fit_best_slot(struct yk_fit *fit, int32_t task)
+{
+    const int64_t *ready = yk_draft_ready(fit->draft, task);
+    struct yk_draft_slot best = {YK_DRAFT_NOWHERE, 0, INT64_MAX};
+    for (int32_t p = 0; p < fit->draft->graph->device_count; p++) {
+        struct yk_draft_slot slot;
+        if (yk_draft_allows(fit->draft, task, p) &&
+            ready[p] + yk_graph_cost(fit->draft->graph, task, p) < best.finish &&
+            yk_fit_slot_on(fit, task, p, ready[p], &slot) && slot.finish < best.finish) {
+            best = slot;
+        }
+    }
+    return best;
+}
+
+void yk_fit_place(struct yk_fit *fit, int32_t task, struct yk_draft_slot slot)
+{
+    const struct yk_graph *graph = fit->draft->graph;
+    const struct yk_schedule *schedule = fit->draft->schedule;
+    struct yk_usage *usage = fit->usage;
+    yk_usage_add(usage, slot.device, 0, YK_USAGE_FOREVER, resident_to_come(fit->draft, task));
+    yk_draft_place(fit->draft, task, slot);
+    yk_usage_add(usage, slot.device, slot.start, slot.finish, graph->tasks[task].memory_bytes);
+    yk_usage_add(usage, slot.device, slot.start, YK_USAGE_FOREVER, output_bytes(graph, task));
+    for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
+        const struct yk_graph_edge *edge = &graph->edges[graph->in_edges[k]];
+        const int32_t source = schedule->devices[edge->from];
+        yk_usage_add(usage, source, slot.finish, YK_USAGE_FOREVER, -edge->bytes);
+        if (source != slot.device) {
+            yk_usage_add(usage, slot.device, schedule->finishes[edge->from], slot.finish,
+                         edge->bytes);
+        }
+    }
+}
+
+yk_status yk_fit_explain(struct yk_fit *fit, int32_t task)
+{
+    const struct yk_graph *graph = fit->draft->graph;
+    int32_t nearest = YK_DRAFT_NOWHERE;
+    int64_t least_missing = INT64_MAX;
+    for (int32_t p = 0; p < graph->device_count; p++) {
+        if (!yk_draft_allows(fit->draft, task, p)) {
+            continue;
+        }
+        const struct need need = find_need(fit, task, p);
+        const int64_t held = yk_usage_peak(fit->usage, p, 0, YK_USAGE_FOREVER);
+        const int64_t missing = held + need.running - need.limit;
+        if (missing < least_missing) {
+            nearest = p;
+            least_missing = missing;
+        }
+    }
+    char missing[YK_UNITS_SIZE];
+    char memory[YK_UNITS_SIZE];
+    yk_units_format((double)least_missing, YK_UNIT_BYTES, missing);
+    yk_units_format((double)graph->devices[nearest].memory_bytes, YK_UNIT_BYTES, memory);
+    return yk_fail(YK_ERROR_NO_FIT,
+                   "no room for task \"%s\": on device \"%s\", the nearest to fit, it lacks %s "
+                   "beyond its memory of %s; give that device more memory or add a device",
+                   graph->tasks[task].name, graph->devices[nearest].name, missing, memory);
+}

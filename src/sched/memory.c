@@ -1,0 +1,127 @@
+#include "sched/memory.h"
+
+#include "base/units.h"
+
+#include <stdlib.h>
+
+/* A change of what one device holds. */
+struct change {
+    int64_t time;
+    int64_t bytes;
+    int32_t device;
+};
+
+struct changes {
+    struct change *entries;
+    size_t count;
+};
+
+static int compare_changes(const void *left, const void *right)
+{
+    const struct change *a = left;
+    const struct change *b = right;
+    if (a->device != b->device) {
+        return a->device < b->device ? -1 : 1;
+    }
+    if (a->time != b->time) {
+        return a->time < b->time ? -1 : 1;
+    }
+    /* What ends at a moment makes room for what begins then. */
+    return (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+static void hold(struct changes *changes, int32_t device, int64_t from, int64_t until,
+                 int64_t bytes)
+{
+    if (from < until && bytes > 0) {
+        changes->entries[changes->count++] = (struct change){from, bytes, device};
+        changes->entries[changes->count++] = (struct change){until, -bytes, device};
+    }
+}
+
+static void hold_edge(const struct yk_schedule *schedule, const struct yk_graph_edge *edge,
+                      struct changes *changes)
+{
+    const int32_t from_device = schedule->devices[edge->from];
+    const int32_t to_device = schedule->devices[edge->to];
+    const int64_t until = schedule->finishes[edge->to];
+    hold(changes, from_device, schedule->starts[edge->from], until, edge->bytes);
+    if (to_device != from_device) {
+        hold(changes, to_device, schedule->finishes[edge->from], until, edge->bytes);
+    }
+}
+
+/* The resident bytes of the groups on each device, in `held`. */
+static yk_status hold_groups(const struct yk_schedule *schedule, int64_t *held)
+{
+    const struct yk_graph *graph = schedule->graph;
+    bool *counted = calloc((size_t)graph->group_count + 1, sizeof *counted);
+    if (!counted) {
+        return yk_fail_out_of_memory();
+    }
+    for (int32_t p = 0; p < graph->device_count; p++) {
+        held[p] = 0;
+    }
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        const int32_t group = graph->tasks[i].group;
+        if (group != YK_GRAPH_NO_GROUP && !counted[group]) {
+            counted[group] = true;
+            held[schedule->devices[i]] += graph->groups[group].resident_bytes;
+        }
+    }
+    free(counted);
+    return YK_OK;
+}
+
+yk_status yk_memory_peaks(const struct yk_schedule *schedule, int64_t *out)
+{
+    const struct yk_graph *graph = schedule->graph;
+    YK_TRY(hold_groups(schedule, out));
+    const size_t most = 2 * (size_t)graph->task_count + 4 * (size_t)graph->edge_count;
+    struct changes changes = {calloc(most, sizeof *changes.entries), 0};
+    if (!changes.entries) {
+        return yk_fail_out_of_memory();
+    }
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        hold(&changes, schedule->devices[i], schedule->starts[i], schedule->finishes[i],
+             graph->tasks[i].memory_bytes);
+    }
+    for (int32_t e = 0; e < graph->edge_count; e++) {
+        hold_edge(schedule, &graph->edges[e], &changes);
+    }
+    qsort(changes.entries, changes.count, sizeof *changes.entries, compare_changes);
+    int64_t held = 0;
+    for (size_t i = 0; i < changes.count; i++) {
+        const int32_t device = changes.entries[i].device;
+        if (i == 0 || device != changes.entries[i - 1].device) {
+            held = out[device]; /* resident bytes; the changes of a device add up to nothing */
+        }
+        held += changes.entries[i].bytes;
+        out[device] = held > out[device] ? held : out[device];
+    }
+    free(changes.entries);
+    return YK_OK;
+}
+
+yk_status yk_memory_check(const struct yk_schedule *schedule)
+{
+    const struct yk_graph *graph = schedule->graph;
+    if (!graph->limited) {
+        return YK_OK;
+    }
+    int64_t *peaks = calloc((size_t)graph->device_count, sizeof *peaks);
+    yk_status status = peaks ? yk_memory_peaks(schedule, peaks) : yk_fail_out_of_memory();
+    for (int32_t p = 0; status == YK_OK && p < graph->device_count; p++) {
+        const struct yk_graph_device *device = &graph->devices[p];
+        if (peaks[p] > device->memory_bytes) {
+            char missing[YK_UNITS_SIZE];
+            char limit[YK_UNITS_SIZE];
+            yk_units_format((double)(peaks[p] - device->memory_bytes), YK_UNIT_BYTES, missing);
+            yk_units_format((double)device->memory_bytes, YK_UNIT_BYTES, limit);
+            status = yk_fail(YK_ERROR_NO_FIT, "device \"%s\" would need %s more than its %s",
+                             device->name, missing, limit);
+        }
+    }
+    free(peaks);
+    return status;
+}

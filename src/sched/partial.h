@@ -1,0 +1,79 @@
+/*
+ * Partial: a schedule under exact search. Tasks are appended and taken back in turn; it knows which
+ * steps are possible, a lower bound for everything that could follow, and whether a state seen
+ * before makes this one needless. Private to this room; one thread at a time.
+ *
+ * Of memory it knows what holds at any order and any time: the resident bytes of the groups on a
+ * device, and beside them whatever a single task needs while it runs.
+ */
+#ifndef YK_SCHED_PARTIAL_H
+#define YK_SCHED_PARTIAL_H
+
+#include "base/arena.h"
+#include "sched/bound.h"
+#include "sched/schedule.h"
+#include "sched/seen.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A task that could be appended. */
+struct yk_partial_step {
+    int64_t bound; /* for all schedules that take this step */
+    int64_t start;
+    int64_t finish;
+    int64_t idle_from; /* of the device before the step, for taking it back */
+    int32_t task;
+    int32_t device;
+};
+
+struct yk_partial {
+    const struct yk_graph *graph;
+    struct yk_bound_paths paths;
+    struct yk_seen *seen;
+    int64_t granule; /* every schedule's length is a multiple of it */
+    int32_t placed;
+    int32_t *sequence;     /* (n) */
+    int32_t *devices;      /* (n) YK_DRAFT_NOWHERE when not placed */
+    int64_t *starts;       /* (n) */
+    int64_t *finishes;     /* (n) */
+    int64_t *idle_from;    /* (P) */
+    int32_t *used;         /* (P) how many tasks are on it */
+    int32_t *missing;      /* (n) inputs not placed yet */
+    int32_t *unused;       /* (n) outputs not used yet */
+    int32_t *group_device; /* (groups) */
+    int32_t *group_placed; /* (groups) */
+    int64_t *room;         /* (P) memory without the resident bytes of the groups settled there */
+    int64_t *needs;        /* (n) what is held while a task runs: its own bytes and all its data */
+    int64_t *least_cost;   /* (n) over the devices */
+    int64_t work_left;     /* the least costs of the tasks not placed */
+    int32_t *twin;         /* (P) the first device that is equal in every way */
+    uint16_t *key;         /* (n) room for a state's key */
+    int64_t *times;        /* (n + P) and its times */
+    int64_t *ends;         /* (n, P) room for bounding: earliest finishes from here on */
+    int64_t *least_end;    /* (n) the least of each row */
+};
+
+/* With no task placed. At most `most_states` states will be asked about; memory is the arena's. */
+yk_status yk_partial_create(const struct yk_graph *graph, int64_t most_states,
+                            struct yk_arena *arena, struct yk_partial **out) YK_MUST_USE;
+
+void yk_partial_place(struct yk_partial *partial, const struct yk_partial_step *step);
+
+/* Undoes `step`, the last one placed. */
+void yk_partial_take_back(struct yk_partial *partial, const struct yk_partial_step *step);
+
+/* Whether a state seen before makes this one needless; if not, this one is remembered. */
+bool yk_partial_is_dominated(struct yk_partial *partial);
+
+/*
+ * Lists the steps from here that could lead to a schedule shorter than `limit`, the most promising
+ * first, and returns how many there are. `out` has room for every task left on every device.
+ */
+int32_t yk_partial_list_steps(struct yk_partial *partial, int64_t limit,
+                              struct yk_partial_step *out);
+
+/* The length so far. */
+int64_t yk_partial_makespan(const struct yk_partial *partial);
+
+#endif

@@ -1,0 +1,111 @@
+#include "sched/schedule.h"
+
+#include "base/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static yk_status take_arrays(struct yk_schedule *schedule)
+{
+    const int32_t n = schedule->graph->task_count;
+    YK_TRY_NEW(schedule->arena, schedule->devices, n);
+    YK_TRY_NEW(schedule->arena, schedule->starts, n);
+    YK_TRY_NEW(schedule->arena, schedule->finishes, n);
+    YK_TRY_NEW(schedule->arena, schedule->sequence, n);
+    return YK_OK;
+}
+
+yk_status yk_schedule_create(const struct yk_graph *graph, struct yk_schedule **out)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    struct yk_schedule *schedule = yk_arena_take(arena, 1, sizeof *schedule);
+    yk_status status = schedule ? YK_OK : yk_fail_out_of_memory();
+    if (status == YK_OK) {
+        schedule->arena = arena;
+        schedule->graph = graph;
+        status = take_arrays(schedule);
+    }
+    if (status != YK_OK) {
+        yk_arena_destroy(arena);
+        return status;
+    }
+    *out = schedule;
+    return YK_OK;
+}
+
+void yk_schedule_destroy(struct yk_schedule *schedule)
+{
+    if (schedule) {
+        yk_arena_destroy(schedule->arena);
+    }
+}
+
+void yk_schedule_copy(const struct yk_schedule *from, struct yk_schedule *to)
+{
+    const size_t n = (size_t)from->graph->task_count;
+    memcpy(to->devices, from->devices, n * sizeof *to->devices);
+    memcpy(to->starts, from->starts, n * sizeof *to->starts);
+    memcpy(to->finishes, from->finishes, n * sizeof *to->finishes);
+    memcpy(to->sequence, from->sequence, n * sizeof *to->sequence);
+    to->makespan = from->makespan;
+    to->lower_bound = from->lower_bound;
+}
+
+struct entry {
+    int64_t start;
+    int64_t finish;
+    int32_t device;
+    int32_t place; /* in the sequence: a task without length comes before what waits for it */
+    int32_t task;
+};
+
+static int compare_entries(const void *left, const void *right)
+{
+    const struct entry *a = left;
+    const struct entry *b = right;
+    if (a->device != b->device) {
+        return a->device < b->device ? -1 : 1;
+    }
+    if (a->start != b->start) {
+        return a->start < b->start ? -1 : 1;
+    }
+    if (a->finish != b->finish) {
+        return a->finish < b->finish ? -1 : 1;
+    }
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+yk_status yk_schedule_list_lanes(struct yk_schedule *schedule, struct yk_schedule_lanes *out)
+{
+    const int32_t n = schedule->graph->task_count;
+    const int32_t P = schedule->graph->device_count;
+    struct yk_schedule_lanes lanes = {0};
+    YK_TRY_NEW(schedule->arena, lanes.tasks, n);
+    YK_TRY_NEW(schedule->arena, lanes.first, P + 1);
+    struct entry *entries = calloc((size_t)n, sizeof *entries);
+    if (!entries) {
+        return yk_fail_out_of_memory();
+    }
+    for (int32_t k = 0; k < n; k++) {
+        const int32_t task = schedule->sequence[k];
+        entries[k] = (struct entry){
+            .start = schedule->starts[task],
+            .finish = schedule->finishes[task],
+            .device = schedule->devices[task],
+            .place = k,
+            .task = task,
+        };
+        lanes.first[entries[k].device + 1]++;
+    }
+    qsort(entries, (size_t)n, sizeof *entries, compare_entries);
+    for (int32_t k = 0; k < n; k++) {
+        lanes.tasks[k] = entries[k].task;
+    }
+    for (int32_t p = 0; p < P; p++) {
+        lanes.first[p + 1] += lanes.first[p];
+    }
+    free(entries);
+    *out = lanes;
+    return YK_OK;
+}

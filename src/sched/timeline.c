@@ -1,0 +1,221 @@
+/*
+ * The trees are treaps (Seidel and Aragon, 1996): ordered by time from left to right and by a
+ * pseudo-random priority from top to bottom, which keeps them balanced whatever order tasks come
+ * in.
+ */
+#include "sched/timeline.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+    NONE = -1
+};
+
+struct node {
+    int64_t start;
+    int64_t finish;
+    int64_t first_start; /* of the subtree */
+    int64_t last_finish; /* of the subtree */
+    int64_t widest;      /* the longest gap between two tasks of the subtree */
+    int32_t left;
+    int32_t right;
+};
+
+struct yk_timeline {
+    struct node *nodes; /* (n) by task */
+    int32_t *roots;     /* (P) */
+    int32_t device_count;
+};
+
+/* A fixed scrambling of the task's number: the same tree on every run. */
+static uint32_t priority_of(int32_t task)
+{
+    uint32_t x = (uint32_t)task * 0x9e3779b1u + 0x7f4a7c15u;
+    x = (x ^ (x >> 16)) * 0x85ebca6bu;
+    x = (x ^ (x >> 13)) * 0xc2b2ae35u;
+    return x ^ (x >> 16);
+}
+
+yk_status yk_timeline_create(struct yk_arena *arena, int32_t task_count, int32_t device_count,
+                             struct yk_timeline **out)
+{
+    struct yk_timeline *timeline = NULL;
+    YK_TRY_NEW(arena, timeline, 1);
+    YK_TRY_NEW(arena, timeline->nodes, task_count);
+    YK_TRY_NEW(arena, timeline->roots, device_count);
+    timeline->device_count = device_count;
+    yk_timeline_clear(timeline);
+    *out = timeline;
+    return YK_OK;
+}
+
+void yk_timeline_clear(struct yk_timeline *timeline)
+{
+    for (int32_t p = 0; p < timeline->device_count; p++) {
+        timeline->roots[p] = NONE;
+    }
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Recomputes what a node knows about its subtree from its children. */
+static void update(struct node *nodes, int32_t number)
+{
+    struct node *node = &nodes[number];
+    node->first_start = node->start;
+    node->last_finish = node->finish;
+    node->widest = 0;
+    if (node->left != NONE) {
+        const struct node *left = &nodes[node->left];
+        node->first_start = left->first_start;
+        node->widest = later(left->widest, node->start - left->last_finish);
+    }
+    if (node->right != NONE) {
+        const struct node *right = &nodes[node->right];
+        node->last_finish = right->last_finish;
+        node->widest = later(node->widest, later(right->widest, right->first_start - node->finish));
+    }
+}
+
+static bool comes_before(const struct node *nodes, int32_t a, int32_t b)
+{
+    if (nodes[a].start != nodes[b].start) {
+        return nodes[a].start < nodes[b].start;
+    }
+    if (nodes[a].finish != nodes[b].finish) {
+        return nodes[a].finish < nodes[b].finish;
+    }
+    return a < b;
+}
+
+/* Cuts a tree into the tasks before `task` and those after it. */
+static void split(struct node *nodes, int32_t root, int32_t task, int32_t *before, int32_t *after)
+{
+    if (root == NONE) {
+        *before = *after = NONE;
+    } else if (comes_before(nodes, root, task)) {
+        split(nodes, nodes[root].right, task, &nodes[root].right, after);
+        *before = root;
+        update(nodes, root);
+    } else {
+        split(nodes, nodes[root].left, task, before, &nodes[root].left);
+        *after = root;
+        update(nodes, root);
+    }
+}
+
+/* Joins two trees, all of `before` being earlier than all of `after`. */
+static int32_t join(struct node *nodes, int32_t before, int32_t after)
+{
+    if (before == NONE || after == NONE) {
+        return before == NONE ? after : before;
+    }
+    if (priority_of(before) > priority_of(after)) {
+        nodes[before].right = join(nodes, nodes[before].right, after);
+        update(nodes, before);
+        return before;
+    }
+    nodes[after].left = join(nodes, before, nodes[after].left);
+    update(nodes, after);
+    return after;
+}
+
+static int32_t insert(struct node *nodes, int32_t root, int32_t task)
+{
+    if (root == NONE || priority_of(task) > priority_of(root)) {
+        split(nodes, root, task, &nodes[task].left, &nodes[task].right);
+        update(nodes, task);
+        return task;
+    }
+    int32_t *side = comes_before(nodes, task, root) ? &nodes[root].left : &nodes[root].right;
+    *side = insert(nodes, *side, task);
+    update(nodes, root);
+    return root;
+}
+
+static int32_t erase(struct node *nodes, int32_t root, int32_t task)
+{
+    if (root == task) {
+        return join(nodes, nodes[task].left, nodes[task].right);
+    }
+    int32_t *side = comes_before(nodes, task, root) ? &nodes[root].left : &nodes[root].right;
+    *side = erase(nodes, *side, task);
+    update(nodes, root);
+    return root;
+}
+
+void yk_timeline_add(struct yk_timeline *timeline, int32_t device, int32_t task, int64_t start,
+                     int64_t finish)
+{
+    struct node *node = &timeline->nodes[task];
+    node->start = start;
+    node->finish = finish;
+    node->left = node->right = NONE;
+    timeline->roots[device] = insert(timeline->nodes, timeline->roots[device], task);
+}
+
+void yk_timeline_remove(struct yk_timeline *timeline, int32_t device, int32_t task)
+{
+    timeline->roots[device] = erase(timeline->nodes, timeline->roots[device], task);
+}
+
+int32_t yk_timeline_previous(const struct yk_timeline *timeline, int32_t device, int32_t task)
+{
+    int32_t previous = NONE;
+    int32_t root = timeline->roots[device];
+    while (root != NONE) {
+        const bool before = comes_before(timeline->nodes, root, task);
+        previous = before ? root : previous;
+        root = before ? timeline->nodes[root].right : timeline->nodes[root].left;
+    }
+    return previous;
+}
+
+int64_t yk_timeline_end(const struct yk_timeline *timeline, int32_t device)
+{
+    const int32_t root = timeline->roots[device];
+    return root == NONE ? 0 : timeline->nodes[root].last_finish;
+}
+
+/*
+ * The first fitting start in the gaps in front of the subtree's tasks, or NONE. The device is busy
+ * up to `busy_until` when the subtree's first gap begins.
+ *
+ * A subtree that ends too early is left at once, and one that lies after `ready` is entered only
+ * when its widest gap fits; only the path to `ready` is entered in hope, so the search is O(log n).
+ */
+static int64_t find_between(const struct node *nodes, int32_t root, int64_t busy_until,
+                            int64_t ready, int64_t duration)
+{
+    while (root != NONE) {
+        const struct node *node = &nodes[root];
+        const int64_t widest = later(node->widest, node->first_start - busy_until);
+        if (widest < duration || node->last_finish < ready + duration) {
+            return NONE;
+        }
+        const int64_t found = find_between(nodes, node->left, busy_until, ready, duration);
+        if (found != NONE) {
+            return found;
+        }
+        const int64_t idle_from = node->left == NONE ? busy_until : nodes[node->left].last_finish;
+        const int64_t start = later(idle_from, ready);
+        if (start + duration <= node->start) {
+            return start;
+        }
+        busy_until = node->finish;
+        root = node->right;
+    }
+    return NONE;
+}
+
+int64_t yk_timeline_find(const struct yk_timeline *timeline, int32_t device, int64_t ready,
+                         int64_t duration)
+{
+    const int32_t root = timeline->roots[device];
+    const int64_t found = find_between(timeline->nodes, root, 0, ready, duration);
+    return found != NONE ? found : later(yk_timeline_end(timeline, device), ready);
+}

@@ -1,0 +1,254 @@
+/* The trees are treaps, as in timeline.c; additions over a whole subtree are kept at its root until
+ * someone goes further down. */
+#include "sched/usage.h"
+
+#include <assert.h>
+#include <stdbool.h>
+
+enum {
+    NONE = -1
+};
+
+struct step {
+    int64_t time;       /* the step reaches from here to the time of the next one */
+    int64_t bytes;      /* without what ancestors still have pending */
+    int64_t highest;    /* of the subtree, likewise */
+    int64_t pending;    /* to be added to both children's subtrees */
+    int64_t first_time; /* of the subtree */
+    int32_t left;
+    int32_t right;
+    uint32_t priority;
+};
+
+struct yk_usage {
+    struct step *steps;
+    int32_t *roots; /* (P) */
+    int32_t device_count;
+    int32_t step_count;
+    int32_t step_capacity;
+};
+
+yk_status yk_usage_create(struct yk_arena *arena, int32_t device_count, int32_t most_steps,
+                          struct yk_usage **out)
+{
+    struct yk_usage *usage = NULL;
+    YK_TRY_NEW(arena, usage, 1);
+    YK_TRY_NEW(arena, usage->roots, device_count);
+    usage->device_count = device_count;
+    usage->step_capacity = most_steps + device_count;
+    YK_TRY_NEW(arena, usage->steps, usage->step_capacity);
+    yk_usage_clear(usage);
+    *out = usage;
+    return YK_OK;
+}
+
+static uint32_t priority_of(int32_t number)
+{
+    uint32_t x = (uint32_t)number * 0x9e3779b1u + 0x2545f491u;
+    x = (x ^ (x >> 15)) * 0x2c1b3c6du;
+    x = (x ^ (x >> 12)) * 0x297a2d39u;
+    return x ^ (x >> 15);
+}
+
+static int32_t new_step(struct yk_usage *usage, int64_t time, int64_t bytes)
+{
+    assert(usage->step_count < usage->step_capacity);
+    const int32_t number = usage->step_count++;
+    usage->steps[number] = (struct step){
+        .time = time,
+        .bytes = bytes,
+        .highest = bytes,
+        .first_time = time,
+        .left = NONE,
+        .right = NONE,
+        .priority = priority_of(number),
+    };
+    return number;
+}
+
+void yk_usage_clear(struct yk_usage *usage)
+{
+    usage->step_count = 0;
+    for (int32_t p = 0; p < usage->device_count; p++) {
+        usage->roots[p] = new_step(usage, 0, 0);
+    }
+}
+
+static int64_t higher(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void update(struct step *steps, int32_t number)
+{
+    struct step *step = &steps[number];
+    step->highest = step->bytes;
+    step->first_time = step->time;
+    if (step->left != NONE) {
+        step->highest = higher(step->highest, steps[step->left].highest);
+        step->first_time = steps[step->left].first_time;
+    }
+    if (step->right != NONE) {
+        step->highest = higher(step->highest, steps[step->right].highest);
+    }
+}
+
+static void lift(struct step *steps, int32_t number, int64_t bytes)
+{
+    if (number != NONE) {
+        steps[number].bytes += bytes;
+        steps[number].highest += bytes;
+        steps[number].pending += bytes;
+    }
+}
+
+static void pass_down(struct step *steps, int32_t number)
+{
+    lift(steps, steps[number].left, steps[number].pending);
+    lift(steps, steps[number].right, steps[number].pending);
+    steps[number].pending = 0;
+}
+
+/* Cuts a tree into the steps that begin before `time` and the others. */
+static void split(struct step *steps, int32_t root, int64_t time, int32_t *before, int32_t *after)
+{
+    if (root == NONE) {
+        *before = *after = NONE;
+        return;
+    }
+    pass_down(steps, root);
+    if (steps[root].time < time) {
+        split(steps, steps[root].right, time, &steps[root].right, after);
+        *before = root;
+    } else {
+        split(steps, steps[root].left, time, before, &steps[root].left);
+        *after = root;
+    }
+    update(steps, root);
+}
+
+static int32_t join(struct step *steps, int32_t before, int32_t after)
+{
+    if (before == NONE || after == NONE) {
+        return before == NONE ? after : before;
+    }
+    const int32_t root = steps[before].priority > steps[after].priority ? before : after;
+    pass_down(steps, root);
+    if (root == before) {
+        steps[root].right = join(steps, steps[root].right, after);
+    } else {
+        steps[root].left = join(steps, before, steps[root].left);
+    }
+    update(steps, root);
+    return root;
+}
+
+/* What is held at the end of a tree's last step. */
+static int64_t last_bytes(const struct step *steps, int32_t root)
+{
+    int64_t carried = 0;
+    while (steps[root].right != NONE) {
+        carried += steps[root].pending;
+        root = steps[root].right;
+    }
+    return steps[root].bytes + carried;
+}
+
+/* Cuts the device's tree at `time`, with a step that begins exactly there. */
+static void cut(struct yk_usage *usage, int32_t root, int64_t time, int32_t *before, int32_t *after)
+{
+    struct step *steps = usage->steps;
+    split(steps, root, time, before, after);
+    const int64_t next = *after == NONE ? YK_USAGE_FOREVER : steps[*after].first_time;
+    if (time < next) {
+        *after = join(steps, new_step(usage, time, last_bytes(steps, *before)), *after);
+    }
+}
+
+void yk_usage_add(struct yk_usage *usage, int32_t device, int64_t from, int64_t until,
+                  int64_t bytes)
+{
+    if (from >= until || bytes == 0) {
+        return;
+    }
+    int32_t before = NONE;
+    int32_t within = NONE;
+    int32_t after = NONE;
+    cut(usage, usage->roots[device], from, &before, &within);
+    if (until != YK_USAGE_FOREVER) {
+        cut(usage, within, until, &within, &after);
+    }
+    lift(usage->steps, within, bytes);
+    usage->roots[device] = join(usage->steps, join(usage->steps, before, within), after);
+}
+
+/* One question about a span of one device. */
+struct question {
+    const struct step *steps;
+    int64_t from;
+    int64_t until;
+    int64_t limit;
+};
+
+/* The end of the last step above the limit in a subtree whose last step ends at `end`, or NONE. */
+static int64_t last_above(const struct question *question, int32_t root, int64_t carried,
+                          int64_t end)
+{
+    while (root != NONE) {
+        const struct step *step = &question->steps[root];
+        if (step->highest + carried <= question->limit) {
+            return NONE;
+        }
+        const int64_t below = carried + step->pending;
+        const int64_t own_end = step->right == NONE ? end : question->steps[step->right].first_time;
+        if (step->time < question->until) {
+            const int64_t found = last_above(question, step->right, below, end);
+            if (found != NONE || own_end <= question->from) {
+                return found;
+            }
+            if (step->bytes + carried > question->limit) {
+                return own_end;
+            }
+        }
+        end = step->time;
+        carried = below;
+        root = step->left;
+    }
+    return NONE;
+}
+
+int64_t yk_usage_clear_after(const struct yk_usage *usage, int32_t device, int64_t from,
+                             int64_t until, int64_t limit)
+{
+    if (from >= until) {
+        return NONE;
+    }
+    const struct question question = {usage->steps, from, until, limit};
+    return last_above(&question, usage->roots[device], 0, YK_USAGE_FOREVER);
+}
+
+static int64_t peak_between(const struct step *steps, int32_t root, int64_t carried, int64_t end,
+                            int64_t from, int64_t until)
+{
+    if (root == NONE || steps[root].first_time >= until || end <= from) {
+        return 0;
+    }
+    const struct step *step = &steps[root];
+    if (step->first_time >= from && end <= until) {
+        return higher(0, step->highest + carried);
+    }
+    const int64_t below = carried + step->pending;
+    const int64_t own_end = step->right == NONE ? end : steps[step->right].first_time;
+    const bool counts = step->time < until && own_end > from;
+    const int64_t own = counts ? step->bytes + carried : 0;
+    const int64_t left = peak_between(steps, step->left, below, step->time, from, until);
+    const int64_t right = peak_between(steps, step->right, below, end, from, until);
+    return higher(own, higher(left, right));
+}
+
+int64_t yk_usage_peak(const struct yk_usage *usage, int32_t device, int64_t from, int64_t until)
+{
+    return from >= until
+               ? 0
+               : peak_between(usage->steps, usage->roots[device], 0, YK_USAGE_FOREVER, from, until);
+}

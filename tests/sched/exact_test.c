@@ -1,0 +1,182 @@
+/* The exact search and the bounds against trying everything. */
+#include "sched/bound.h"
+#include "sched/scheduler.h"
+#include "support/random_graph.h"
+#include "support/schedule_checker.h"
+#include "support/support.h"
+
+enum {
+    MOST = 6
+};
+
+/* All orders and all assignments, each task appended as early as it can start. */
+struct brute {
+    const struct yk_graph *graph;
+    int32_t device[MOST];
+    int64_t finish[MOST];
+    int64_t idle_from[MOST];
+    int64_t best;
+};
+
+static bool inputs_are_placed(const struct brute *brute, unsigned placed, int32_t task)
+{
+    for (int32_t e = 0; e < brute->graph->edge_count; e++) {
+        if (brute->graph->edges[e].to == task && !(placed & (1u << brute->graph->edges[e].from))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool group_is_elsewhere(const struct brute *brute, unsigned placed, int32_t task,
+                               int32_t device)
+{
+    const int32_t group = brute->graph->tasks[task].group;
+    for (int32_t i = 0; i < brute->graph->task_count; i++) {
+        if (group != YK_GRAPH_NO_GROUP && (placed & (1u << i)) &&
+            brute->graph->tasks[i].group == group && brute->device[i] != device) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void try_everything(struct brute *brute, unsigned placed, int64_t length)
+{
+    const struct yk_graph *graph = brute->graph;
+    if (placed == (1u << graph->task_count) - 1) {
+        brute->best = length < brute->best ? length : brute->best;
+        return;
+    }
+    for (int32_t task = 0; task < graph->task_count; task++) {
+        if ((placed & (1u << task)) || !inputs_are_placed(brute, placed, task)) {
+            continue;
+        }
+        for (int32_t p = 0; p < graph->device_count; p++) {
+            const int64_t cost = yk_graph_cost(graph, task, p);
+            if (cost == YK_GRAPH_NEVER || group_is_elsewhere(brute, placed, task, p)) {
+                continue;
+            }
+            const int64_t idle_from = brute->idle_from[p];
+            int64_t start = idle_from;
+            for (int32_t e = 0; e < graph->edge_count; e++) {
+                const struct yk_graph_edge *edge = &graph->edges[e];
+                if (edge->to == task) {
+                    const int64_t arrival = brute->finish[edge->from] +
+                                            (brute->device[edge->from] == p ? 0 : edge->cost);
+                    start = arrival > start ? arrival : start;
+                }
+            }
+            const int64_t finish = start + cost;
+            brute->device[task] = p;
+            brute->finish[task] = finish;
+            brute->idle_from[p] = finish;
+            try_everything(brute, placed | (1u << task), finish > length ? finish : length);
+            brute->idle_from[p] = idle_from;
+        }
+    }
+}
+
+static void compare(const struct random_graph_options *options, uint64_t first, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const uint64_t seed = first + (uint64_t)i;
+        struct yk_graph *graph = random_graph(seed, options);
+        struct brute brute = {.graph = graph, .best = INT64_MAX};
+        struct yk_schedule *schedule = NULL;
+        int64_t bound = 0;
+        const struct yk_scheduler_options search = {.budget_s = 600, .seed = seed};
+        try_everything(&brute, 0, 0);
+        assert_ok(yk_bound_compute(graph, &bound));
+        assert_true(bound <= brute.best);
+        assert_ok(yk_scheduler_run(yk_scheduler_find("exact"), graph, &search, &schedule));
+        checker_assert_valid(schedule, "exact");
+        assert_true(schedule->makespan == brute.best);
+        assert_true(schedule->lower_bound == brute.best);
+        yk_schedule_destroy(schedule);
+        yk_graph_destroy(graph);
+    }
+}
+
+static void exact_is_what_trying_everything_finds(void **state)
+{
+    (void)state;
+    compare(&(struct random_graph_options){.most_tasks = 5, .most_devices = 3}, 100, 120);
+}
+
+static void exact_is_what_trying_everything_finds_on_two_devices(void **state)
+{
+    (void)state;
+    compare(&(struct random_graph_options){.most_tasks = MOST, .most_devices = 2, .decimals = true},
+            200, 60);
+}
+
+static void exact_is_what_trying_everything_finds_with_groups_and_bars(void **state)
+{
+    (void)state;
+    compare(
+        &(struct random_graph_options){
+            .most_tasks = 5, .most_devices = 3, .groups = true, .bars = true},
+        300, 120);
+}
+
+/* Three equal tasks of 2 on two equal devices: 4; the work alone would allow 3, the path 2. */
+static void the_bound_counts_in_whole_costs(void **state)
+{
+    (void)state;
+    struct yk_graph *graph = support_read_graph(
+        "{\"yoke\":1,\"kind\":\"graph\",\"devices\":[\"P1\",\"P2\"],\"tasks\":["
+        "{\"name\":\"a\",\"cost\":2},{\"name\":\"b\",\"cost\":2},{\"name\":\"c\",\"cost\":2}],"
+        "\"edges\":[]}",
+        NULL);
+    int64_t bound = 0;
+    assert_ok(yk_bound_compute(graph, &bound));
+    assert_true(yk_graph_time(graph, bound) == 4);
+    yk_graph_destroy(graph);
+}
+
+/* Twelve tasks that take 1 on the fast device and 5 on the slow one: with x of them on the fast one
+ * max(x, 5 (12 - x)) is least at x = 10. Work at equal prices would only say 6. */
+static void the_bound_knows_that_devices_are_unequal(void **state)
+{
+    (void)state;
+    struct yk_graph *graph = support_read_graph(
+        "{\"yoke\":1,\"kind\":\"graph\",\"devices\":[\"fast\",\"slow\"],\"tasks\":["
+        "{\"name\":\"a\",\"cost\":[1,5]},{\"name\":\"b\",\"cost\":[1,5]},"
+        "{\"name\":\"c\",\"cost\":[1,5]},{\"name\":\"d\",\"cost\":[1,5]},"
+        "{\"name\":\"e\",\"cost\":[1,5]},{\"name\":\"f\",\"cost\":[1,5]},"
+        "{\"name\":\"g\",\"cost\":[1,5]},{\"name\":\"h\",\"cost\":[1,5]},"
+        "{\"name\":\"i\",\"cost\":[1,5]},{\"name\":\"j\",\"cost\":[1,5]},"
+        "{\"name\":\"k\",\"cost\":[1,5]},{\"name\":\"l\",\"cost\":[1,5]}],\"edges\":[]}",
+        NULL);
+    int64_t bound = 0;
+    assert_ok(yk_bound_compute(graph, &bound));
+    assert_true(yk_graph_time(graph, bound) == 10);
+    yk_graph_destroy(graph);
+}
+
+static void a_search_without_budget_gives_its_gap(void **state)
+{
+    (void)state;
+    struct yk_graph *graph = support_read_graph(yk_graph_example, NULL);
+    struct yk_schedule *schedule = NULL;
+    const struct yk_scheduler_options one_node = {.moves = 1, .seed = 1};
+    assert_ok(yk_scheduler_run(yk_scheduler_find("exact"), graph, &one_node, &schedule));
+    assert_true(yk_graph_time(graph, schedule->makespan) >= 73);
+    assert_true(yk_graph_time(graph, schedule->lower_bound) < 73);
+    yk_schedule_destroy(schedule);
+    yk_graph_destroy(graph);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact_is_what_trying_everything_finds),
+        cmocka_unit_test(exact_is_what_trying_everything_finds_on_two_devices),
+        cmocka_unit_test(exact_is_what_trying_everything_finds_with_groups_and_bars),
+        cmocka_unit_test(the_bound_counts_in_whole_costs),
+        cmocka_unit_test(the_bound_knows_that_devices_are_unequal),
+        cmocka_unit_test(a_search_without_budget_gives_its_gap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
