@@ -1,0 +1,20 @@
+/* Gantt text: a schedule drawn with characters, one row a device, as wide as the terminal. */
+#ifndef YK_REPORT_GANTT_TEXT_H
+#define YK_REPORT_GANTT_TEXT_H
+
+#include "base/status.h"
+#include "base/text.h"
+#include "sched/schedule.h"
+
+#include <stdbool.h>
+
+struct yk_gantt_text_options {
+    int width;   /* columns in all */
+    bool colour; /* with terminal escapes; without, tasks are told apart by brackets */
+};
+
+yk_status yk_gantt_text_write(struct yk_schedule *schedule,
+                              const struct yk_gantt_text_options *options,
+                              struct yk_text *out) YK_MUST_USE;
+
+#endif

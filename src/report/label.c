@@ -1,0 +1,79 @@
+#include "report/label.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void drop_trailing_zeros(char *digits)
+{
+    if (!strchr(digits, '.')) {
+        return;
+    }
+    size_t length = strlen(digits);
+    while (digits[length - 1] == '0') {
+        length--;
+    }
+    if (digits[length - 1] == '.') {
+        length--;
+    }
+    digits[length] = '\0';
+}
+
+void yk_label_number(double value, char out[YK_NUMBER_SIZE])
+{
+    const double magnitude = fabs(value);
+    if (value == 0 || magnitude >= 1e15 || magnitude < 1e-4) {
+        snprintf(out, YK_NUMBER_SIZE, "%.6g", value == 0 ? 0 : value);
+        return;
+    }
+    const int before_point = (int)floor(log10(magnitude)) + 1;
+    const int decimals = before_point < 6 ? 6 - before_point : 0;
+    snprintf(out, YK_NUMBER_SIZE, "%.*f", decimals, value);
+    drop_trailing_zeros(out);
+}
+
+void yk_label_time(const struct yk_graph *graph, int64_t ticks, char out[YK_NUMBER_SIZE])
+{
+    yk_label_number(yk_graph_time(graph, ticks), out);
+}
+
+void yk_label_add_time(struct yk_text *text, const struct yk_graph *graph, int64_t ticks)
+{
+    char digits[YK_NUMBER_SIZE];
+    yk_label_time(graph, ticks, digits);
+    yk_text_add(text, digits);
+}
+
+void yk_label_count(int64_t count, char out[YK_NUMBER_SIZE])
+{
+    char digits[YK_NUMBER_SIZE];
+    const int length = snprintf(digits, sizeof digits, "%lld", (long long)count);
+    int written = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && digits[i - 1] != '-' && (length - i) % 3 == 0) {
+            out[written++] = ',';
+        }
+        out[written++] = digits[i];
+    }
+    out[written] = '\0';
+}
+
+void yk_label_percent(double part, double whole, char out[YK_NUMBER_SIZE])
+{
+    /* printf alone would round 61.25 down and 53.75 up. */
+    snprintf(out, YK_NUMBER_SIZE, "%.1f%%", whole > 0 ? round(1000 * part / whole) / 10 : 0);
+}
+
+double yk_label_step(double span, int pieces)
+{
+    const double least = span / pieces;
+    const double power = pow(10, floor(log10(least)));
+    static const double factors[] = {1, 2, 5};
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+        /* Division and pow round: a step that falls short by noise alone is taken. */
+        if (factors[i] * power >= least * (1 - 1e-9)) {
+            return factors[i] * power;
+        }
+    }
+    return 10 * power;
+}

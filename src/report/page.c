@@ -1,0 +1,58 @@
+#include "report/page.h"
+
+void yk_page_begin(const char *title, const char *lead, const char *style, struct yk_text *out)
+{
+    yk_text_add(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                     "<meta name=\"color-scheme\" content=\"light dark\">\n"
+                     "<link rel=\"icon\" href=\"data:,\">\n<title>");
+    yk_text_add_xml(out, title);
+    yk_text_add(out, "</title>\n<style>\n");
+    yk_text_add(out, yk_page_style);
+    yk_text_add(out, style);
+    yk_text_add(out, "</style>\n</head>\n<body>\n<main>\n<header>\n<h1>");
+    yk_text_add_xml(out, title);
+    yk_text_add(out, "</h1>\n<p>");
+    yk_text_add_xml(out, lead);
+    yk_text_add(out, "</p>\n</header>\n");
+}
+
+void yk_page_begin_figures(struct yk_text *out)
+{
+    yk_text_add(out, "<dl class=\"figures\">\n");
+}
+
+void yk_page_add_figure(const char *name, const char *value, struct yk_text *out)
+{
+    yk_text_add(out, "<div><dt>");
+    yk_text_add_xml(out, name);
+    yk_text_add(out, "</dt><dd>");
+    yk_text_add_xml(out, value);
+    yk_text_add(out, "</dd></div>\n");
+}
+
+void yk_page_end_figures(struct yk_text *out)
+{
+    yk_text_add(out, "</dl>\n");
+}
+
+void yk_page_begin_section(const char *heading, struct yk_text *out)
+{
+    yk_text_add(out, "<section>\n<h2>");
+    yk_text_add_xml(out, heading);
+    yk_text_add(out, "</h2>\n");
+}
+
+void yk_page_end_section(struct yk_text *out)
+{
+    yk_text_add(out, "</section>\n");
+}
+
+void yk_page_end(const char *const *scripts, struct yk_text *out)
+{
+    yk_text_add(out, "</main>\n<script>\n(() => {\n'use strict';\n");
+    for (; *scripts; scripts++) {
+        yk_text_add(out, *scripts);
+    }
+    yk_text_add(out, "})();\n</script>\n</body>\n</html>\n");
+}

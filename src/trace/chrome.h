@@ -1,0 +1,12 @@
+/* Chrome: a trace as Chrome trace events, the JSON that Perfetto and chrome://tracing open.
+ * A device is a process (pid), a lane one of its threads (tid), a flow an arrow. */
+#ifndef YK_TRACE_CHROME_H
+#define YK_TRACE_CHROME_H
+
+#include "base/status.h"
+#include "base/text.h"
+#include "trace/trace.h"
+
+yk_status yk_trace_write_chrome(const struct yk_trace *trace, struct yk_text *out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,140 @@
+#include "trace/trace.h"
+
+#include "base/arena.h"
+#include "base/grow.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct yk_trace {
+    struct yk_arena *names; /* owns the characters of every name below */
+    const char **ranks;
+    struct yk_trace_event *events;
+    struct yk_trace_flow *flows;
+    int32_t rank_count;
+    int32_t event_count;
+    int32_t flow_count;
+    int32_t rank_capacity;
+    int32_t event_capacity;
+    int32_t flow_capacity;
+};
+
+yk_status yk_trace_create(struct yk_trace **out)
+{
+    struct yk_trace *trace = calloc(1, sizeof *trace);
+    if (!trace) {
+        return yk_fail_out_of_memory();
+    }
+    const yk_status status = yk_arena_create(&trace->names);
+    if (status != YK_OK) {
+        free(trace);
+        return status;
+    }
+    *out = trace;
+    return YK_OK;
+}
+
+void yk_trace_destroy(struct yk_trace *trace)
+{
+    if (!trace) {
+        return;
+    }
+    yk_arena_destroy(trace->names);
+    free(trace->ranks);
+    free(trace->events);
+    free(trace->flows);
+    free(trace);
+}
+
+static yk_status copy_name(struct yk_trace *trace, const char *name, const char **out)
+{
+    *out = yk_arena_copy_text(trace->names, name, strlen(name));
+    return *out ? YK_OK : yk_fail_out_of_memory();
+}
+
+yk_status yk_trace_add_rank(struct yk_trace *trace, const char *device)
+{
+    const char *name = NULL;
+    YK_TRY(copy_name(trace, device, &name));
+    YK_TRY(yk_grow((void **)&trace->ranks, &trace->rank_capacity, trace->rank_count,
+                   sizeof *trace->ranks));
+    trace->ranks[trace->rank_count++] = name;
+    return YK_OK;
+}
+
+yk_status yk_trace_add_event(struct yk_trace *trace, const struct yk_trace_event *event,
+                             int32_t *out)
+{
+    struct yk_trace_event copy = *event;
+    if (event->rank < 0 || event->rank >= trace->rank_count) {
+        return yk_fail(YK_ERROR_INPUT, "event \"%s\" of a trace: there is no rank %d", event->op,
+                       event->rank);
+    }
+    if (!isfinite(event->start_s) || !isfinite(event->end_s) || event->end_s < event->start_s) {
+        return yk_fail(YK_ERROR_NUMBERS, "event \"%s\" of a trace lasts from %g s to %g s",
+                       event->op, event->start_s, event->end_s);
+    }
+    YK_TRY(copy_name(trace, event->op, &copy.op));
+    YK_TRY(yk_grow((void **)&trace->events, &trace->event_capacity, trace->event_count,
+                   sizeof *trace->events));
+    if (out) {
+        *out = trace->event_count;
+    }
+    trace->events[trace->event_count++] = copy;
+    return YK_OK;
+}
+
+yk_status yk_trace_add_flow(struct yk_trace *trace, struct yk_trace_flow flow)
+{
+    const int32_t count = trace->event_count;
+    if (flow.from_event < 0 || flow.from_event >= count || flow.to_event < 0 ||
+        flow.to_event >= count) {
+        return yk_fail(YK_ERROR_INPUT, "a flow of a trace joins events %d and %d of %d",
+                       flow.from_event, flow.to_event, count);
+    }
+    YK_TRY(yk_grow((void **)&trace->flows, &trace->flow_capacity, trace->flow_count,
+                   sizeof *trace->flows));
+    trace->flows[trace->flow_count++] = flow;
+    return YK_OK;
+}
+
+int32_t yk_trace_rank_count(const struct yk_trace *trace)
+{
+    return trace->rank_count;
+}
+
+const char *yk_trace_rank_name(const struct yk_trace *trace, int32_t rank)
+{
+    return trace->ranks[rank];
+}
+
+int32_t yk_trace_event_count(const struct yk_trace *trace)
+{
+    return trace->event_count;
+}
+
+const struct yk_trace_event *yk_trace_event_at(const struct yk_trace *trace, int32_t number)
+{
+    return &trace->events[number];
+}
+
+int32_t yk_trace_flow_count(const struct yk_trace *trace)
+{
+    return trace->flow_count;
+}
+
+struct yk_trace_flow yk_trace_flow_at(const struct yk_trace *trace, int32_t number)
+{
+    return trace->flows[number];
+}
+
+const char *yk_lane_name(enum yk_lane lane)
+{
+    static const char *const names[YK_LANE_COUNT] = {
+        [YK_LANE_COMPUTE] = "compute",
+        [YK_LANE_COMM] = "comm",
+        [YK_LANE_COPY] = "copy",
+    };
+    return names[lane];
+}

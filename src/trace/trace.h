@@ -1,0 +1,59 @@
+/*
+ * Trace: what happened, or would happen, on every device and when: one record for predictions and
+ * measurements.
+ *
+ * A trace owns copies of all names. One thread at a time.
+ */
+#ifndef YK_TRACE_TRACE_H
+#define YK_TRACE_TRACE_H
+
+#include "base/status.h"
+
+#include <stdint.h>
+
+enum yk_lane {
+    YK_LANE_COMPUTE,
+    YK_LANE_COMM,
+    YK_LANE_COPY,
+    YK_LANE_COUNT,
+};
+
+struct yk_trace_event {
+    int32_t rank;
+    enum yk_lane lane;
+    const char *op;
+    double start_s;
+    double end_s;
+    double bytes; /* moved by the op; 0 for computation */
+};
+
+/* Data that one event produced and another, later one used. */
+struct yk_trace_flow {
+    int32_t from_event;
+    int32_t to_event;
+};
+
+struct yk_trace; /* opaque */
+
+yk_status yk_trace_create(struct yk_trace **out) YK_MUST_USE;
+void yk_trace_destroy(struct yk_trace *trace);
+
+/* Names a rank; ranks are numbered in the order they are added. */
+yk_status yk_trace_add_rank(struct yk_trace *trace, const char *device) YK_MUST_USE;
+
+/* `out` is the event's number, for flows; it may be NULL. */
+yk_status yk_trace_add_event(struct yk_trace *trace, const struct yk_trace_event *event,
+                             int32_t *out) YK_MUST_USE;
+yk_status yk_trace_add_flow(struct yk_trace *trace, struct yk_trace_flow flow) YK_MUST_USE;
+
+int32_t yk_trace_rank_count(const struct yk_trace *trace);
+const char *yk_trace_rank_name(const struct yk_trace *trace, int32_t rank);
+int32_t yk_trace_event_count(const struct yk_trace *trace);
+const struct yk_trace_event *yk_trace_event_at(const struct yk_trace *trace, int32_t number);
+int32_t yk_trace_flow_count(const struct yk_trace *trace);
+struct yk_trace_flow yk_trace_flow_at(const struct yk_trace *trace, int32_t number);
+
+/* "compute", "comm", "copy". */
+const char *yk_lane_name(enum yk_lane lane);
+
+#endif

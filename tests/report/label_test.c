@@ -1,0 +1,72 @@
+#include "report/label.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void expect_number(double value, const char *words)
+{
+    char label[YK_NUMBER_SIZE];
+    yk_label_number(value, label);
+    assert_string_equal(label, words);
+}
+
+static void numbers_keep_about_six_digits(void **state)
+{
+    (void)state;
+    expect_number(0, "0");
+    expect_number(80, "80");
+    expect_number(-2.5, "-2.5");
+    expect_number(82.0 / 3, "27.3333");
+    expect_number(1234567.8, "1234568");
+    expect_number(0.1 + 0.2, "0.3");
+    expect_number(1e-7, "1e-07");
+    expect_number(1e18, "1e+18");
+}
+
+static void counts_have_commas(void **state)
+{
+    (void)state;
+    char label[YK_NUMBER_SIZE];
+    yk_label_count(999, label);
+    assert_string_equal(label, "999");
+    yk_label_count(1000, label);
+    assert_string_equal(label, "1,000");
+    yk_label_count(-1234567, label);
+    assert_string_equal(label, "-1,234,567");
+    yk_label_count(-123, label);
+    assert_string_equal(label, "-123");
+}
+
+static void percentages_survive_an_empty_whole(void **state)
+{
+    (void)state;
+    char label[YK_NUMBER_SIZE];
+    yk_label_percent(1, 8, label);
+    assert_string_equal(label, "12.5%");
+    yk_label_percent(0, 0, label);
+    assert_string_equal(label, "0.0%");
+}
+
+static void steps_are_one_two_or_five(void **state)
+{
+    (void)state;
+    assert_true(yk_label_step(80, 8) == 10);
+    assert_true(yk_label_step(80, 7) == 20);
+    assert_true(yk_label_step(80, 2) == 50);
+    assert_true(yk_label_step(1, 1) == 1);
+    assert_float_equal(yk_label_step(0.03, 3), 0.01, 1e-12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_keep_about_six_digits),
+        cmocka_unit_test(counts_have_commas),
+        cmocka_unit_test(percentages_survive_an_empty_whole),
+        cmocka_unit_test(steps_are_one_two_or_five),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
