@@ -1,0 +1,63 @@
+#include "cli/command.h"
+
+#include <string.h>
+
+extern const struct yk_command yk_command_schedule;
+extern const struct yk_command yk_command_doctor;
+extern const struct yk_command yk_command_help;
+extern const struct yk_command yk_command_completion;
+
+const struct yk_command *const yk_commands[] = {
+    &yk_command_schedule,
+    &yk_command_doctor,
+    &yk_command_help,
+    &yk_command_completion,
+};
+const size_t yk_command_count = sizeof yk_commands / sizeof yk_commands[0];
+
+const struct yk_exit yk_command_exits[] = {
+    {YK_OK, "done"},
+    {YK_ERROR_SYSTEM, "the machine refused memory, a file or a thread"},
+    {YK_ERROR_USAGE, "the command line makes no sense"},
+    {0, NULL},
+};
+
+const struct yk_command *yk_command_find(const char *name)
+{
+    for (size_t i = 0; i < yk_command_count; i++) {
+        if (strcmp(yk_commands[i]->name, name) == 0) {
+            return yk_commands[i];
+        }
+    }
+    return NULL;
+}
+
+bool yk_command_choices(size_t number, struct yk_choice *out)
+{
+    if (number >= yk_command_count) {
+        return false;
+    }
+    *out = (struct yk_choice){yk_commands[number]->name, yk_commands[number]->summary};
+    return true;
+}
+
+void yk_command_add_words(const struct yk_command *command, struct yk_text *out)
+{
+    yk_text_add(out, "yoke");
+    if (command->name) {
+        yk_text_addf(out, " %s", command->name);
+    }
+}
+
+void yk_command_add_usage(const struct yk_command *command, struct yk_text *out)
+{
+    yk_command_add_words(command, out);
+    if (!command->name) {
+        yk_text_add(out, " COMMAND");
+    }
+    yk_text_add(out, " [OPTIONS]");
+    for (size_t i = 0; i < command->operand_count; i++) {
+        const struct yk_operand *operand = &command->operands[i];
+        yk_text_addf(out, operand->required ? " %s" : " [%s]", operand->placeholder);
+    }
+}

@@ -1,0 +1,63 @@
+/*
+ * Command: one verb of the command line, as an entry of one table.
+ *
+ * To add one: write src/cli/VERB.c with its `const struct yk_command yk_command_VERB`, and add it
+ * to the table in command.c. Help, man pages and shell completions follow the table.
+ */
+#ifndef YK_CLI_COMMAND_H
+#define YK_CLI_COMMAND_H
+
+#include "base/status.h"
+#include "base/text.h"
+#include "cli/options.h"
+
+#include <stddef.h>
+
+struct yk_example {
+    const char *line;
+    const char *what;
+};
+
+struct yk_exit {
+    yk_status code;
+    const char *meaning;
+};
+
+struct yk_command {
+    const char *name;                  /* the verb; NULL for yoke itself */
+    const char *summary;               /* one line, without a full stop */
+    const char *description;           /* paragraphs with an empty line between them */
+    const struct yk_example *examples; /* ended by a NULL line */
+    const struct yk_option *options;
+    size_t option_count;
+    const struct yk_operand *operands;
+    size_t operand_count;
+    const struct yk_exit *exits; /* besides those all have; ended by a NULL meaning; may be NULL */
+    size_t arguments_size;
+    /* Adds what goes to standard output to `out`; it is printed only on success. */
+    yk_status (*run)(const void *arguments, struct yk_text *out);
+};
+
+/* yoke itself: what the command line is without a verb. */
+extern const struct yk_command yk_command_root;
+
+/* All verbs, in the order they are listed. */
+extern const struct yk_command *const yk_commands[];
+extern const size_t yk_command_count;
+
+/* The exit codes all commands have, ended by a NULL meaning. */
+extern const struct yk_exit yk_command_exits[];
+
+/* The command of that name, or NULL. */
+const struct yk_command *yk_command_find(const char *name);
+
+/* The verbs as choices of an operand. */
+bool yk_command_choices(size_t number, struct yk_choice *out);
+
+/* What a user types to get to the command: "yoke schedule", or "yoke" for the root. */
+void yk_command_add_words(const struct yk_command *command, struct yk_text *out);
+
+/* "yoke schedule [OPTIONS] [FILE]". */
+void yk_command_add_usage(const struct yk_command *command, struct yk_text *out);
+
+#endif

@@ -1,0 +1,221 @@
+#include "base/table.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "cli/library.h"
+#include "cli/machine.h"
+#include "cli/plugin.h"
+
+#include <inttypes.h>
+
+enum {
+    MOST_GPUS = 64
+};
+
+#ifdef __clang__
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+struct arguments {
+    bool json;
+};
+
+struct devices {
+    struct yk_machine_cpu cpu;
+    struct yk_machine_gpu gpus[MOST_GPUS];
+    int gpu_count;
+};
+
+static yk_status write_table(struct yk_table *table, const char *heading, struct yk_text *out)
+{
+    yk_text_addf(out, "%s\n", heading);
+    const yk_status status = yk_table_write(table, out);
+    yk_text_add(out, "\n");
+    yk_table_destroy(table);
+    return status;
+}
+
+static yk_status add_libraries(struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"library", YK_TABLE_LEFT},
+        {"version", YK_TABLE_LEFT},
+        {"needed for", YK_TABLE_LEFT},
+        {"Debian package", YK_TABLE_LEFT},
+    };
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    for (size_t i = 0; i < yk_library_count; i++) {
+        const struct yk_library *library = &yk_libraries[i];
+        char version[YK_LIBRARY_VERSION_SIZE];
+        yk_table_add(table, "%s", library->name);
+        if (!yk_library_find(library, version)) {
+            yk_table_add(table, "missing");
+        } else if (library->compiled) {
+            yk_table_add(table, "%s (compiled with %s)", version, library->compiled);
+        } else {
+            yk_table_add(table, "%s", version);
+        }
+        yk_table_add(table, "%s", library->needed_for);
+        yk_table_add(table, "%s", library->package);
+    }
+    return write_table(table, "Libraries", out);
+}
+
+static yk_status add_plugins(struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"plug-in", YK_TABLE_LEFT},
+        {"found", YK_TABLE_LEFT},
+        {"needed for", YK_TABLE_LEFT},
+    };
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    for (size_t i = 0; i < yk_plugin_count; i++) {
+        char path[YK_PLUGIN_PATH_SIZE];
+        yk_table_add(table, "%s", yk_plugins[i].file);
+        yk_table_add(table, "%s", yk_plugin_find(&yk_plugins[i], path) ? path : "not installed");
+        yk_table_add(table, "%s", yk_plugins[i].needed_for);
+    }
+    return write_table(table, "Plug-ins", out);
+}
+
+static yk_status add_devices(const struct devices *devices, struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"device", YK_TABLE_LEFT},
+        {"memory", YK_TABLE_RIGHT},
+        {"detail", YK_TABLE_LEFT},
+    };
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    char size[YK_UNITS_SIZE];
+    yk_units_format((double)devices->cpu.memory_bytes, YK_UNIT_BYTES, size);
+    yk_table_add(table, "%s", devices->cpu.name);
+    yk_table_add(table, "%s", devices->cpu.memory_bytes > 0 ? size : "unknown");
+    yk_table_add(table, "%d cores", devices->cpu.cores);
+    for (int i = 0; i < devices->gpu_count; i++) {
+        const struct yk_machine_gpu *gpu = &devices->gpus[i];
+        yk_units_format((double)gpu->memory_bytes, YK_UNIT_BYTES, size);
+        yk_table_add(table, "%s", gpu->name);
+        yk_table_add(table, "%s", size);
+        yk_table_add(table, "compute capability %d.%d", gpu->capability_major,
+                     gpu->capability_minor);
+    }
+    return write_table(table, "Devices", out);
+}
+
+static yk_status write_text(const struct devices *devices, struct yk_text *out)
+{
+    YK_TRY(add_libraries(out));
+    YK_TRY(add_plugins(out));
+    YK_TRY(add_devices(devices, out));
+    yk_text_add(out, "yoke " YOKE_VERSION ", built with " COMPILER "\n");
+    return yk_text_status(out);
+}
+
+/* ,"key":"words", or null without words. */
+static void add_member(struct yk_text *out, const char *key, const char *words)
+{
+    yk_text_addf(out, ",\"%s\":", key);
+    if (words) {
+        yk_text_add_json(out, words);
+    } else {
+        yk_text_add(out, "null");
+    }
+}
+
+static void add_library_objects(struct yk_text *out)
+{
+    for (size_t i = 0; i < yk_library_count; i++) {
+        const struct yk_library *library = &yk_libraries[i];
+        char version[YK_LIBRARY_VERSION_SIZE];
+        yk_text_add(out, i > 0 ? ",\n  {\"name\":" : "\n  {\"name\":");
+        yk_text_add_json(out, library->name);
+        add_member(out, "version", yk_library_find(library, version) ? version : NULL);
+        if (library->compiled) {
+            add_member(out, "compiled", library->compiled);
+        }
+        add_member(out, "needed_for", library->needed_for);
+        add_member(out, "package", library->package);
+        yk_text_add(out, "}");
+    }
+}
+
+static void add_plugin_objects(struct yk_text *out)
+{
+    for (size_t i = 0; i < yk_plugin_count; i++) {
+        char path[YK_PLUGIN_PATH_SIZE];
+        yk_text_add(out, i > 0 ? ",\n  {\"name\":" : "\n  {\"name\":");
+        yk_text_add_json(out, yk_plugins[i].file);
+        add_member(out, "path", yk_plugin_find(&yk_plugins[i], path) ? path : NULL);
+        add_member(out, "needed_for", yk_plugins[i].needed_for);
+        yk_text_add(out, "}");
+    }
+}
+
+static void add_device_objects(const struct devices *devices, struct yk_text *out)
+{
+    yk_text_add(out, "\n  {\"kind\":\"cpu\"");
+    add_member(out, "name", devices->cpu.name);
+    yk_text_addf(out, ",\"cores\":%d,\"memory_bytes\":%" PRId64 "}", devices->cpu.cores,
+                 devices->cpu.memory_bytes);
+    for (int i = 0; i < devices->gpu_count; i++) {
+        const struct yk_machine_gpu *gpu = &devices->gpus[i];
+        yk_text_add(out, ",\n  {\"kind\":\"gpu\"");
+        add_member(out, "name", gpu->name);
+        yk_text_addf(out, ",\"compute_capability\":\"%d.%d\",\"memory_bytes\":%" PRId64 "}",
+                     gpu->capability_major, gpu->capability_minor, gpu->memory_bytes);
+    }
+}
+
+static yk_status write_json(const struct devices *devices, struct yk_text *out)
+{
+    yk_text_add(out, "{\"yoke\":1,\"kind\":\"doctor\"");
+    add_member(out, "version", YOKE_VERSION);
+    add_member(out, "compiler", COMPILER);
+    yk_text_add(out, ",\n \"libraries\":[");
+    add_library_objects(out);
+    yk_text_add(out, "],\n \"plugins\":[");
+    add_plugin_objects(out);
+    yk_text_add(out, "],\n \"devices\":[");
+    add_device_objects(devices, out);
+    yk_text_add(out, "]}\n");
+    return yk_text_status(out);
+}
+
+static yk_status run(const void *given, struct yk_text *out)
+{
+    const struct arguments *arguments = given;
+    struct devices devices = {0};
+    yk_machine_find_cpu(&devices.cpu);
+    devices.gpu_count = yk_machine_find_gpus(devices.gpus, MOST_GPUS);
+    return arguments->json ? write_json(&devices, out) : write_text(&devices, out);
+}
+
+static const struct yk_option options[] = {
+    {
+        .name = "json",
+        .help = "Print JSON",
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, json),
+    },
+};
+
+static const struct yk_example examples[] = {
+    {"yoke doctor", "See what this machine offers and what is missing"},
+    {NULL, NULL},
+};
+
+const struct yk_command yk_command_doctor = {
+    .name = "doctor",
+    .summary = "show what this machine offers and what is missing",
+    .description = "Lists the libraries yoke can use with their versions, its plug-ins and the "
+                   "devices of this machine. Scheduling needs none of those that may be missing.",
+    .examples = examples,
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .arguments_size = sizeof(struct arguments),
+    .run = run,
+};

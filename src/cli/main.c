@@ -1,0 +1,77 @@
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/help_page.h"
+#include "cli/suggest.h"
+#include "cli/terminal.h"
+
+#include <stdio.h>
+
+static yk_status run_command(const struct yk_command *command, char *const *words, int count,
+                             struct yk_text *out)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    bool help = false;
+    void *arguments = yk_arena_take(arena, 1, command->arguments_size);
+    yk_status status = arguments ? YK_OK : yk_fail_out_of_memory();
+    if (status == YK_OK) {
+        status = yk_options_parse(command, words, count, arena, arguments, &help);
+    }
+    if (status == YK_OK) {
+        status = help ? yk_help_page_write(command, yk_terminal_width(), out)
+                      : command->run(arguments, out);
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
+static yk_status fail_unknown_command(const char *word)
+{
+    const char *meant = yk_suggest_choice(word, yk_command_choices);
+    return meant ? yk_fail(YK_ERROR_USAGE, "there is no command \"%s\"; did you mean \"%s\"?", word,
+                           meant)
+                 : yk_fail(YK_ERROR_USAGE, "there is no command \"%s\"; yoke --help lists them",
+                           word);
+}
+
+static yk_status run(int count, char *const *words, struct yk_text *out)
+{
+    if (words[0][0] == '-') {
+        return run_command(&yk_command_root, words, count, out);
+    }
+    const struct yk_command *command = yk_command_find(words[0]);
+    return command ? run_command(command, words + 1, count - 1, out)
+                   : fail_unknown_command(words[0]);
+}
+
+static yk_status show_short_help(void)
+{
+    struct yk_text help = {0};
+    if (yk_help_page_write_short(yk_terminal_width(), &help) == YK_OK) {
+        (void)fputs(yk_text_chars(&help), stderr);
+    }
+    yk_text_free(&help);
+    return YK_ERROR_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    yk_terminal_prepare();
+    yk_log_set_sink(yk_terminal_log, NULL);
+    if (argc < 2) {
+        return (int)show_short_help();
+    }
+    struct yk_text out = {0};
+    yk_status status = run(argc - 1, argv + 1, &out);
+    if (status == YK_OK) {
+        status = yk_terminal_print(&out);
+    }
+    if (status != YK_OK && *yk_status_message()) {
+        yk_terminal_complain(yk_status_message());
+    }
+    yk_text_free(&out);
+    return (int)status;
+}

@@ -1,0 +1,45 @@
+#include "cli/command.h"
+
+struct arguments {
+    bool version;
+};
+
+static yk_status run(const void *given, struct yk_text *out)
+{
+    const struct arguments *arguments = given;
+    if (!arguments->version) {
+        return yk_fail(YK_ERROR_USAGE, "a command is missing; yoke --help lists them");
+    }
+    yk_text_add(out, "yoke " YOKE_VERSION "\n");
+    return yk_text_status(out);
+}
+
+static const struct yk_option options[] = {
+    {
+        .name = "version",
+        .help = "Show the version",
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, version),
+    },
+};
+
+static const struct yk_example examples[] = {
+    {"yoke schedule --example --algorithm all", "Compare all algorithms on a small graph"},
+    {"yoke schedule graph.json --svg gantt.svg", "Schedule your own graph and draw it"},
+    {"yoke doctor", "See what this machine offers and what is missing"},
+    {NULL, NULL},
+};
+
+const struct yk_command yk_command_root = {
+    .summary = "train one model on processors that do not match",
+    .description =
+        "A yoke lets animals of unequal strength pull one load. yoke decides which of several "
+        "unequal processors does what, and shows where the time goes.\n\n"
+        "Results go to standard output; notes, progress and errors to standard error. Options are "
+        "words: --name value or --name=value; -- ends them.",
+    .examples = examples,
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .arguments_size = sizeof(struct arguments),
+    .run = run,
+};

@@ -1,0 +1,346 @@
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/comparison.h"
+#include "cli/drawings.h"
+#include "cli/terminal.h"
+#include "graph/read.h"
+#include "report/gantt_text.h"
+#include "report/schedule_report.h"
+#include "sched/bound.h"
+#include "sched/scheduler.h"
+
+#include <string.h>
+
+#define ALL "all"
+
+struct arguments {
+    const char *file;
+    bool example;
+    const char *algorithm;
+    int64_t devices;
+    struct yk_option_list speeds;
+    double bandwidth_bytes_per_s;
+    double latency_s;
+    double budget_s;
+    int64_t moves;
+    int64_t seed;
+    bool json;
+    int64_t width;
+    struct yk_drawings drawings;
+    bool quiet;
+};
+
+static bool algorithm_choices(size_t number, struct yk_choice *out)
+{
+    if (number > yk_scheduler_count) {
+        return false;
+    }
+    *out = number == yk_scheduler_count
+               ? (struct yk_choice){ALL, "each of them, as a table that compares them"}
+               : (struct yk_choice){yk_schedulers[number]->name, yk_schedulers[number]->summary};
+    return true;
+}
+
+static const char *source_of(const struct arguments *arguments)
+{
+    if (arguments->example) {
+        return "example";
+    }
+    return strcmp(arguments->file, "-") == 0 ? "standard input" : arguments->file;
+}
+
+static yk_status read_graph(const struct arguments *arguments, struct yk_graph **out)
+{
+    if (arguments->example && arguments->file) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "--example takes the place of a FILE; leave out one of them");
+    }
+    if (!arguments->example && !arguments->file) {
+        return yk_fail(YK_ERROR_USAGE, "yoke schedule needs a FILE; to see what it does, try yoke "
+                                       "schedule --example");
+    }
+    const struct yk_graph_read_options options = {
+        .device_count = (int32_t)arguments->devices,
+        .speeds = arguments->speeds.values,
+        .speed_count = arguments->speeds.count,
+        .latency_s = arguments->latency_s,
+        .bandwidth_bytes_per_s = arguments->bandwidth_bytes_per_s,
+    };
+    struct yk_text text = {0};
+    yk_status status = YK_OK;
+    if (arguments->example) {
+        yk_text_add(&text, yk_graph_example);
+        status = yk_text_status(&text);
+    } else {
+        status = yk_file_read(arguments->file, &text);
+    }
+    if (status == YK_OK) {
+        status =
+            yk_graph_read(yk_text_chars(&text), text.length, source_of(arguments), &options, out);
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+static yk_status write_text(const struct arguments *arguments,
+                            const struct yk_schedule_report *report, struct yk_text *out)
+{
+    const struct yk_gantt_text_options gantt = {
+        .width = arguments->width > 0 ? (int)arguments->width : yk_terminal_width(),
+        .colour = yk_terminal_colour(),
+    };
+    YK_TRY(yk_schedule_report_summary(report, out));
+    yk_text_add(out, "\n");
+    return yk_gantt_text_write(report->schedule, &gantt, out);
+}
+
+static yk_status run_one(const struct arguments *arguments, const struct yk_graph *graph,
+                         const struct yk_scheduler_options *options, struct yk_text *out)
+{
+    int64_t bound = 0;
+    YK_TRY(yk_bound_compute(graph, &bound));
+    const struct yk_scheduler *scheduler = yk_scheduler_find(arguments->algorithm);
+    struct yk_schedule *schedule = NULL;
+    yk_status status = yk_scheduler_run(scheduler, graph, options, &schedule);
+    yk_terminal_progress_end();
+    if (status != YK_OK) {
+        return status;
+    }
+    const struct yk_schedule_report report = {
+        .schedule = schedule,
+        .algorithm = scheduler->name,
+        .source = source_of(arguments),
+        .lower_bound = schedule->lower_bound > bound ? schedule->lower_bound : bound,
+    };
+    status = arguments->json ? yk_schedule_report_json(&report, out)
+                             : write_text(arguments, &report, out);
+    if (status == YK_OK) {
+        status = yk_drawings_write(&arguments->drawings, &report);
+    }
+    yk_schedule_destroy(schedule);
+    return status;
+}
+
+static yk_status run_all(const struct arguments *arguments, const struct yk_graph *graph,
+                         const struct yk_scheduler_options *options, struct yk_text *out)
+{
+    struct yk_comparison comparison = {0};
+    yk_status status = yk_comparison_run(graph, options, &comparison);
+    yk_terminal_progress_end();
+    if (status == YK_OK) {
+        status = arguments->json ? yk_comparison_write_json(&comparison, out)
+                                 : yk_comparison_write_text(&comparison, source_of(arguments), out);
+    }
+    if (status == YK_OK) {
+        const struct yk_schedule_report report = {
+            .schedule = comparison.schedule,
+            .algorithm = comparison.best->name,
+            .source = source_of(arguments),
+            .lower_bound = comparison.lower_bound,
+        };
+        status = yk_drawings_write(&arguments->drawings, &report);
+    }
+    yk_comparison_free(&comparison);
+    return status;
+}
+
+static yk_status run(const void *given, struct yk_text *out)
+{
+    const struct arguments *arguments = given;
+    if (arguments->quiet) {
+        yk_terminal_be_quiet();
+    }
+    struct yk_graph *graph = NULL;
+    YK_TRY(read_graph(arguments, &graph));
+    const struct yk_scheduler_options options = {
+        .budget_s = arguments->budget_s,
+        .moves = arguments->moves,
+        .seed = (uint64_t)arguments->seed,
+        .progress = yk_terminal_progress,
+    };
+    yk_terminal_progress_begin();
+    const yk_status status = strcmp(arguments->algorithm, ALL) == 0
+                                 ? run_all(arguments, graph, &options, out)
+                                 : run_one(arguments, graph, &options, out);
+    yk_graph_destroy(graph);
+    return status;
+}
+
+#define INPUT "Input options"
+#define SEARCH "Search options"
+#define OUTPUT "Output options"
+
+static const struct yk_option options[] = {
+    {
+        .name = "algorithm",
+        .placeholder = "NAME",
+        .help = "How to find the schedule",
+        .group = SEARCH,
+        .preset = "heft",
+        .kind = YK_OPTION_CHOICE,
+        .choices = algorithm_choices,
+        .offset = offsetof(struct arguments, algorithm),
+    },
+    {
+        .name = "budget",
+        .placeholder = "SECONDS",
+        .help = "How long an algorithm that searches may take; 2min is understood, too",
+        .group = SEARCH,
+        .preset = "1",
+        .kind = YK_OPTION_SECONDS,
+        .offset = offsetof(struct arguments, budget_s),
+    },
+    {
+        .name = "moves",
+        .placeholder = "N",
+        .help = "Search for this many moves instead of a time, for the same result every time",
+        .group = SEARCH,
+        .kind = YK_OPTION_INTEGER,
+        .least = 1,
+        .most = INT64_MAX,
+        .offset = offsetof(struct arguments, moves),
+    },
+    {
+        .name = "seed",
+        .placeholder = "N",
+        .help = "Seed of the search's random numbers",
+        .group = SEARCH,
+        .preset = "1",
+        .kind = YK_OPTION_INTEGER,
+        .most = INT64_MAX,
+        .offset = offsetof(struct arguments, seed),
+    },
+    {
+        .name = "example",
+        .help = "Schedule a small graph that yoke brings along, instead of FILE",
+        .group = INPUT,
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, example),
+    },
+    {
+        .name = "devices",
+        .placeholder = "N",
+        .help = "How many devices there are, for files that do not say",
+        .group = INPUT,
+        .kind = YK_OPTION_INTEGER,
+        .least = 1,
+        .most = YK_GRAPH_MAX_DEVICES,
+        .offset = offsetof(struct arguments, devices),
+    },
+    {
+        .name = "speeds",
+        .placeholder = "LIST",
+        .help = "How fast each device is, such as 1,2,0.5; 1 is the speed the file's times are for",
+        .group = INPUT,
+        .kind = YK_OPTION_LIST,
+        .offset = offsetof(struct arguments, speeds),
+    },
+    {
+        .name = "bandwidth",
+        .placeholder = "RATE",
+        .help = "Bandwidth between two devices, for files that give bytes but no links; "
+                "1.25GB/s when neither says",
+        .group = INPUT,
+        .kind = YK_OPTION_UNIT,
+        .unit = YK_UNIT_BYTES_PER_S,
+        .offset = offsetof(struct arguments, bandwidth_bytes_per_s),
+    },
+    {
+        .name = "latency",
+        .placeholder = "TIME",
+        .help = "Latency between two devices, such as 10us, for files that give bytes but no links",
+        .group = INPUT,
+        .kind = YK_OPTION_UNIT,
+        .unit = YK_UNIT_SECONDS,
+        .zero = true,
+        .offset = offsetof(struct arguments, latency_s),
+    },
+    {
+        .name = "json",
+        .help = "Print JSON instead of text",
+        .group = OUTPUT,
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, json),
+    },
+    {
+        .name = "width",
+        .placeholder = "COLUMNS",
+        .help = "Width of the printed Gantt chart; else that of the terminal, or 80",
+        .group = OUTPUT,
+        .kind = YK_OPTION_INTEGER,
+        .least = 20,
+        .most = 10000,
+        .offset = offsetof(struct arguments, width),
+    },
+    {
+        .name = "svg",
+        .placeholder = "FILE",
+        .help = "Also draw the Gantt chart into this file",
+        .group = OUTPUT,
+        .kind = YK_OPTION_FILE,
+        .offset = offsetof(struct arguments, drawings.svg),
+    },
+    {
+        .name = "html",
+        .placeholder = "FILE",
+        .help = "Also write a page with chart, tables and reasons, for a browser",
+        .group = OUTPUT,
+        .kind = YK_OPTION_FILE,
+        .offset = offsetof(struct arguments, drawings.html),
+    },
+    {
+        .name = "trace",
+        .placeholder = "FILE",
+        .help = "Also write a trace that Perfetto and chrome://tracing open",
+        .group = OUTPUT,
+        .kind = YK_OPTION_FILE,
+        .offset = offsetof(struct arguments, drawings.trace),
+    },
+    {
+        .name = "quiet",
+        .help = "No notes and no progress line on standard error",
+        .group = OUTPUT,
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, quiet),
+    },
+};
+
+static const struct yk_operand operands[] = {
+    {
+        .placeholder = "FILE",
+        .help = "The graph: yoke's own JSON, a WfCommons workflow, a standard task graph (STG) or "
+                "a planted one; - is standard input",
+        .offset = offsetof(struct arguments, file),
+    },
+};
+
+static const struct yk_example examples[] = {
+    {"yoke schedule --example", "Schedule ten tasks on three devices"},
+    {"yoke schedule graph.json --algorithm all", "Compare the algorithms on your graph"},
+    {"yoke schedule rand0000.stg --speeds 1,2,4 --algorithm best --svg gantt.svg",
+     "Search for a short schedule on three unequal devices, and draw it"},
+    {NULL, NULL},
+};
+
+static const struct yk_exit exits[] = {
+    {YK_ERROR_NO_FIT, "no schedule fits into the devices' memory"},
+    {YK_ERROR_INPUT, "the file cannot be read or is no graph"},
+    {0, NULL},
+};
+
+const struct yk_command yk_command_schedule = {
+    .name = "schedule",
+    .summary = "place the tasks of a graph on unequal devices",
+    .description =
+        "Decides which device runs each task and when, so that the last one ends early, and prints "
+        "the schedule. The lower bound printed beside it is a time no schedule can beat.\n\n"
+        "With --algorithm all, the drawings are of the best schedule.",
+    .examples = examples,
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .operands = operands,
+    .operand_count = sizeof operands / sizeof operands[0],
+    .exits = exits,
+    .arguments_size = sizeof(struct arguments),
+    .run = run,
+};

@@ -1,0 +1,133 @@
+#include "cli/terminal.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum {
+    PIPED_WIDTH = 80
+};
+
+#define PROGRESS_AFTER_S 0.5
+#define PROGRESS_EVERY_S 0.1
+#define ERASE_LINE "\r\033[K"
+
+static bool quiet;
+static double progress_due_s;
+static bool progress_shown;
+
+void yk_terminal_prepare(void)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    for (int descriptor = 0; descriptor < 3; descriptor++) {
+        if (fcntl(descriptor, F_GETFD) >= 0) {
+            continue;
+        }
+        /* The wrong way round, so that using it still fails. */
+        if (open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY) < 0) {
+            return;
+        }
+    }
+}
+
+static bool is_capable(int descriptor)
+{
+    const char *kind = getenv("TERM");
+    return isatty(descriptor) && kind && *kind && strcmp(kind, "dumb") != 0;
+}
+
+int yk_terminal_width(void)
+{
+    struct winsize size = {0};
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
+        size.ws_col == 0) {
+        return PIPED_WIDTH;
+    }
+    return size.ws_col;
+}
+
+bool yk_terminal_colour(void)
+{
+    const char *refused = getenv("NO_COLOR");
+    return is_capable(STDOUT_FILENO) && !(refused && *refused);
+}
+
+void yk_terminal_be_quiet(void)
+{
+    quiet = true;
+}
+
+static void erase_progress(void)
+{
+    if (progress_shown) {
+        (void)fputs(ERASE_LINE, stderr);
+        progress_shown = false;
+    }
+}
+
+void yk_terminal_log(void *user, enum yk_log_level level, const char *line)
+{
+    (void)user;
+    static const char *const names[] = {
+        [YK_LOG_WARNING] = "warning",
+        [YK_LOG_NOTE] = "note",
+    };
+    if (level == YK_LOG_DETAIL || (level == YK_LOG_NOTE && quiet)) {
+        return;
+    }
+    flockfile(stderr);
+    erase_progress();
+    (void)fprintf(stderr, "yoke: %s: %s\n", names[level], line);
+    funlockfile(stderr);
+}
+
+void yk_terminal_progress_begin(void)
+{
+    progress_due_s = yk_clock_now_s() + PROGRESS_AFTER_S;
+}
+
+void yk_terminal_progress(void *user, const char *what, double done)
+{
+    (void)user;
+    const double now_s = yk_clock_now_s();
+    if (quiet || now_s < progress_due_s || !is_capable(STDERR_FILENO)) {
+        return;
+    }
+    progress_due_s = now_s + PROGRESS_EVERY_S;
+    flockfile(stderr);
+    (void)fprintf(stderr, ERASE_LINE "%.60s %3.0f %%", what, 100 * done);
+    (void)fflush(stderr);
+    progress_shown = true;
+    funlockfile(stderr);
+}
+
+void yk_terminal_progress_end(void)
+{
+    flockfile(stderr);
+    erase_progress();
+    funlockfile(stderr);
+}
+
+void yk_terminal_complain(const char *sentence)
+{
+    (void)fprintf(stderr, "yoke: %s\n", sentence);
+}
+
+yk_status yk_terminal_print(const struct yk_text *text)
+{
+    const bool written = fwrite(yk_text_chars(text), 1, text->length, stdout) == text->length;
+    if (written && fflush(stdout) == 0) {
+        return YK_OK;
+    }
+    if (errno == EPIPE) {
+        return yk_fail(YK_ERROR_SYSTEM, "%s", "");
+    }
+    return yk_fail(YK_ERROR_SYSTEM, "cannot write standard output: %s", strerror(errno));
+}

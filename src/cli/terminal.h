@@ -1,0 +1,49 @@
+/*
+ * Terminal: what the person at the other end sees, and how.
+ *
+ * Standard output carries results, standard error everything else. A terminal gets colour and a
+ * progress line; a file or a pipe gets neither. The main thread uses this; yk_terminal_log may be
+ * called from any thread.
+ */
+#ifndef YK_CLI_TERMINAL_H
+#define YK_CLI_TERMINAL_H
+
+#include "base/log.h"
+#include "base/status.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+
+/* Makes sure that descriptors 0 to 2 are taken, so that no file of ours becomes standard output,
+ * and that a closed pipe is an error of write and no signal. */
+void yk_terminal_prepare(void);
+
+/* The columns of standard output; 80 when it is no terminal. */
+int yk_terminal_width(void);
+
+/* Whether standard output is to be coloured: a terminal, not a dumb one, and no NO_COLOR. */
+bool yk_terminal_colour(void);
+
+/* No notes and no progress line from now on. */
+void yk_terminal_be_quiet(void);
+
+/* A log sink: "yoke: note: …" and "yoke: warning: …" on standard error. */
+void yk_terminal_log(void *user, enum yk_log_level level, const char *line);
+
+/*
+ * A progress line on standard error, rewritten in place, for work that takes longer than half a
+ * second; nothing where standard error is no terminal. yk_terminal_progress has the form of a
+ * scheduler's callback.
+ */
+void yk_terminal_progress_begin(void);
+void yk_terminal_progress(void *user, const char *what, double done);
+void yk_terminal_progress_end(void);
+
+/* "yoke: sentence" on standard error. */
+void yk_terminal_complain(const char *sentence);
+
+/* Writes all of `text` to standard output. A reader that has gone away is YK_ERROR_SYSTEM with an
+ * empty sentence: nobody is left to read one. */
+yk_status yk_terminal_print(const struct yk_text *text) YK_MUST_USE;
+
+#endif
