@@ -1,0 +1,57 @@
+# The front door: each target finds what this machine lacks (tools/setup), then hands over to CMake,
+# Ninja and the scripts in tools/. Set CC to choose a compiler: make test CC=clang.
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+# Where benchmarks find data that is not part of the project; what is not there is skipped.
+DATA ?= ../shared/data
+RUN = build/release/yoke schedule --example
+
+ifneq ($(origin CC),default)
+export CC
+endif
+export FUZZ_SECONDS
+MAKEFLAGS += --no-print-directory
+LINTS = lint-format lint-tidy lint-layers lint-shell
+
+.PHONY: build run test bench lint $(LINTS) format fuzz install clean help
+build: ## build the program: build/release/yoke (what plain `make` does)
+	@tools/setup build
+	@tools/build release yoke
+
+run: build ## build and run the example
+	$(RUN)
+
+test: ## all tests, as released and under the sanitizers
+	@tools/setup build test
+	@tools/build release
+	@tools/build asan
+	@tools/test release asan
+
+bench: build ## all benchmarks; DATA=FOLDER has graphs of known optimum for those that want them
+	@tools/build release
+	@for bench in build/release/bench/bench-*; do [ ! -x $$bench ] || $$bench $(DATA) || exit 1; done
+
+lint: ## all checks of the sources; one alone: lint-format, lint-tidy, lint-layers, lint-shell
+	@tools/setup build test lint
+	@tools/lint format layers shell tidy
+
+$(LINTS): lint-%:
+	@tools/setup build test lint
+	@tools/lint $*
+
+format: ## lay out the sources as lint-format asks for
+	@tools/setup lint
+	@tools/lint --reformat
+
+fuzz: ## the parsers under a fuzzer, FUZZ_SECONDS (60) each
+	@tools/setup build test fuzz
+	@tools/fuzz
+
+install: build ## install under PREFIX (/usr/local), inside DESTDIR when set
+	@cmake --install build/release --prefix "$(PREFIX)"
+
+clean: ## remove all that was built
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
