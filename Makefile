@@ -11,6 +11,7 @@ export CC
 endif
 export FUZZ_SECONDS
 MAKEFLAGS += --no-print-directory
+.NOTPARALLEL: # the targets share build/, and Ninja is parallel itself
 LINTS = lint-format lint-tidy lint-layers lint-shell
 
 .PHONY: build run test bench lint $(LINTS) format fuzz install clean help

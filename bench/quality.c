@@ -104,6 +104,29 @@ static void measure_planted(const char *folder)
     }
 }
 
+/* The rows are: file, devices, published, lower bound, heft, optimum, certified. */
+static void measure_row(char *row, const char *folder, struct gaps *gaps)
+{
+    enum {
+        FILE_NAME,
+        DEVICES,
+        OPTIMUM = 5,
+        CERTIFIED,
+        COLUMNS
+    };
+    char *columns[COLUMNS] = {NULL};
+    int count = 0;
+    for (char *rest = row; rest && count < COLUMNS; count++) {
+        columns[count] = strsep(&rest, ",");
+    }
+    if (count == COLUMNS && columns[CERTIFIED][0] == '1') {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/dag/stg/%s", folder, columns[FILE_NAME]);
+        measure(path, (int32_t)strtol(columns[DEVICES], NULL, 10), strtod(columns[OPTIMUM], NULL),
+                false, gaps);
+    }
+}
+
 static void measure_certified(const char *folder)
 {
     char path[1024];
@@ -112,17 +135,7 @@ static void measure_certified(const char *folder)
     snprintf(path, sizeof path, "%s/dag/stg/certified.csv", folder);
     FILE *rows = fopen(path, "r");
     while (rows && fgets(line, sizeof line, rows)) {
-        char name[64];
-        int devices = 0;
-        double optimum = 0;
-        int certified = 0;
-        /* file,P,published,lb,heft,ub,certified */
-        if (sscanf(line, "%63[^,],%d,%*[^,],%*[^,],%*[^,],%lf,%d", name, &devices, &optimum,
-                   &certified) == 4 &&
-            certified == 1) {
-            snprintf(path, sizeof path, "%s/dag/stg/%s", folder, name);
-            measure(path, devices, optimum, false, &gaps);
-        }
+        measure_row(line, folder, &gaps);
     }
     if (rows) {
         fclose(rows);

@@ -2,29 +2,19 @@
  * Bound: a time that no schedule of a graph can beat, whatever it does.
  *
  * Three arguments are combined. Path: what precedes and what follows a task on its best device must
- * be done one after the other. Work: with any prices on the devices that add up to one, the priced
- * work of all tasks, each where it is cheapest, fits into the schedule's length (the dual of the
- * fractional assignment). Window: the same for the tasks that cannot start before one time and
+ * be done; of several inputs, those too far away to come from elsewhere must have been made on the
+ * same device, one after the other. Work: with any prices on the devices that add up to one, the
+ * priced work of all tasks, each where it is cheapest, fits into the schedule's length (the dual of
+ * the fractional assignment). Window: the same for the tasks that cannot start before one time and
  * cannot end after another. All of it is counted exactly, in whole ticks.
  */
 #ifndef YK_SCHED_BOUND_H
 #define YK_SCHED_BOUND_H
 
-#include "base/arena.h"
 #include "base/status.h"
 #include "graph/graph.h"
 
 #include <stdint.h>
-
-/* The least time before and after a task, for each device it may run on. */
-struct yk_bound_paths {
-    int64_t *finish; /* (n, P) no schedule ends the task on that device earlier; or NEVER */
-    int64_t *rest;   /* (n, P) from that end, no schedule is done sooner */
-};
-
-/* The paths of all tasks; memory is the arena's. */
-yk_status yk_bound_find_paths(const struct yk_graph *graph, struct yk_arena *arena,
-                              struct yk_bound_paths *out) YK_MUST_USE;
 
 /* The best bound of all three arguments, in ticks. */
 yk_status yk_bound_compute(const struct yk_graph *graph, int64_t *out) YK_MUST_USE;

@@ -20,13 +20,14 @@ yk_status yk_draft_create(struct yk_schedule *schedule, struct yk_draft **out)
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
     struct yk_draft *draft = yk_arena_take(arena, 1, sizeof *draft);
-    yk_status status = draft ? YK_OK : yk_fail_out_of_memory();
-    if (status == YK_OK) {
-        draft->arena = arena;
-        draft->graph = schedule->graph;
-        draft->schedule = schedule;
-        status = take_arrays(draft);
+    if (!draft) {
+        yk_arena_destroy(arena);
+        return yk_fail_out_of_memory();
     }
+    draft->arena = arena;
+    draft->graph = schedule->graph;
+    draft->schedule = schedule;
+    const yk_status status = take_arrays(draft);
     if (status != YK_OK) {
         yk_arena_destroy(arena);
         return status;

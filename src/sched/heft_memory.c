@@ -156,22 +156,28 @@ static yk_status attempt(struct attempts *attempts, const int32_t *order, const 
     return YK_OK;
 }
 
+/* Each of the first `count` orders in turn; the status is that of the last. */
+static yk_status attempt_orders(struct attempts *attempts, int32_t count, const int32_t *packed)
+{
+    yk_status status = YK_OK;
+    for (int32_t i = 0; i < count && (status == YK_OK || status == YK_ERROR_NO_FIT); i++) {
+        status = attempt(attempts, attempts->orders[i], packed);
+    }
+    return status;
+}
+
 static yk_status try_all(struct attempts *attempts)
 {
     YK_TRY(make_orders(attempts));
-    yk_status status = YK_OK;
-    for (int32_t i = 0; i < PLAIN_ORDER_COUNT; i++) {
-        status = attempt(attempts, attempts->orders[i], NULL);
+    yk_status status = attempt_orders(attempts, PLAIN_ORDER_COUNT, NULL);
+    if (status == YK_ERROR_NO_FIT && !attempts->found) {
+        YK_TRY(pack_groups(attempts));
+        status = attempt_orders(attempts, ORDER_COUNT, attempts->packed);
     }
-    if (attempts->found) {
-        return YK_OK;
+    if (status == YK_ERROR_NO_FIT && !attempts->found) {
+        status = attempt_orders(attempts, ORDER_COUNT, NULL);
     }
-    YK_TRY(pack_groups(attempts));
-    for (int32_t i = 0; i < ORDER_COUNT; i++) {
-        status = attempt(attempts, attempts->orders[i], attempts->packed);
-    }
-    status = attempt(attempts, attempts->orders[ORDER_COUNT - 1], NULL);
-    return attempts->found ? YK_OK : status;
+    return status == YK_ERROR_NO_FIT && attempts->found ? YK_OK : status;
 }
 
 static yk_status run(const struct yk_scheduler_options *options, struct yk_schedule *schedule)

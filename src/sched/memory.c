@@ -110,7 +110,10 @@ yk_status yk_memory_check(const struct yk_schedule *schedule)
         return YK_OK;
     }
     int64_t *peaks = calloc((size_t)graph->device_count, sizeof *peaks);
-    yk_status status = peaks ? yk_memory_peaks(schedule, peaks) : yk_fail_out_of_memory();
+    if (!peaks) {
+        return yk_fail_out_of_memory();
+    }
+    yk_status status = yk_memory_peaks(schedule, peaks);
     for (int32_t p = 0; status == YK_OK && p < graph->device_count; p++) {
         const struct yk_graph_device *device = &graph->devices[p];
         if (peaks[p] > device->memory_bytes) {

@@ -1,5 +1,6 @@
 #include "sched/partial.h"
 
+#include "sched/bound.h"
 #include "sched/draft.h"
 
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #define YK_SCHED_PARTIAL_H
 
 #include "base/arena.h"
-#include "sched/bound.h"
+#include "sched/bound_paths.h"
 #include "sched/schedule.h"
 #include "sched/seen.h"
 

@@ -20,12 +20,13 @@ yk_status yk_schedule_create(const struct yk_graph *graph, struct yk_schedule **
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
     struct yk_schedule *schedule = yk_arena_take(arena, 1, sizeof *schedule);
-    yk_status status = schedule ? YK_OK : yk_fail_out_of_memory();
-    if (status == YK_OK) {
-        schedule->arena = arena;
-        schedule->graph = graph;
-        status = take_arrays(schedule);
+    if (!schedule) {
+        yk_arena_destroy(arena);
+        return yk_fail_out_of_memory();
     }
+    schedule->arena = arena;
+    schedule->graph = graph;
+    const yk_status status = take_arrays(schedule);
     if (status != YK_OK) {
         yk_arena_destroy(arena);
         return status;

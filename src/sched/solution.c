@@ -1,6 +1,7 @@
 #include "sched/solution.h"
 
 #include "base/arena.h"
+#include "sched/bound_paths.h"
 #include "sched/draft.h"
 #include "sched/fit.h"
 

@@ -9,7 +9,6 @@
 #ifndef YK_SCHED_SOLUTION_H
 #define YK_SCHED_SOLUTION_H
 
-#include "sched/bound.h"
 #include "sched/schedule.h"
 
 #include <stdbool.h>

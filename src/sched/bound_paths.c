@@ -1,0 +1,229 @@
+/*
+ * How early a task can start on a device follows from its inputs: each was made either on that
+ * device or on another one, from which it takes its way. Inputs made on the same device were made
+ * one after the other. If the task is to start by time t, every input that could not be there by t
+ * from elsewhere was made on the device itself; so t is at least the time those take in a row, or
+ * at least the time at which one of them could have come from elsewhere. The smallest t for which
+ * the two agree is the bound.
+ *
+ * What must follow a task is the same with time reversed: outputs used elsewhere, or on the same
+ * device in a row.
+ */
+#include "sched/bound_paths.h"
+
+#include <stdbool.h>
+
+enum {
+    MOST_IN_A_ROW = 64
+}; /* tasks with more inputs than this are bounded one input at a time */
+
+/* One input, or, in reverse, one output. */
+struct branch {
+    int64_t head;   /* what lies before it on the device itself; NEVER when it cannot run there */
+    int64_t cost;   /* on the device itself */
+    int64_t remote; /* the earliest it can be there from elsewhere; NEVER when it cannot */
+    int32_t task;
+};
+
+/* The two least entries of a task's row, to leave one device out in constant time. */
+struct least {
+    int64_t first;
+    int64_t second;
+    int32_t device;
+};
+
+struct walk {
+    const struct yk_graph *graph;
+    int64_t *ends;       /* (n, P) the end of each task in the direction of the walk; or NEVER */
+    struct least *least; /* (n) of the rows of `ends` */
+    struct branch *branches; /* (MOST_IN_A_ROW) by head */
+    int32_t branch_count;
+};
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The earliest the data of `other` can be on `device` from another one. */
+static int64_t remote_arrival(const struct walk *walk, const struct yk_graph_edge *edge,
+                              int32_t other, int32_t device)
+{
+    const struct yk_graph *graph = walk->graph;
+    const int32_t group = graph->tasks[edge->from].group;
+    if (group != YK_GRAPH_NO_GROUP && group == graph->tasks[edge->to].group) {
+        return YK_GRAPH_NEVER;
+    }
+    if (edge->cost != YK_GRAPH_BY_LINK) {
+        const struct least *least = &walk->least[other];
+        const int64_t end = least->device == device ? least->second : least->first;
+        return end == YK_GRAPH_NEVER ? YK_GRAPH_NEVER : end + edge->cost;
+    }
+    int64_t earliest = YK_GRAPH_NEVER;
+    const int64_t *ends = &walk->ends[(int64_t)other * graph->device_count];
+    for (int32_t q = 0; q < graph->device_count; q++) {
+        if (q != device && ends[q] != YK_GRAPH_NEVER) {
+            /* Links are the same in both directions. */
+            earliest = smaller(earliest, ends[q] + yk_graph_transfer(graph, edge, q, device));
+        }
+    }
+    return earliest;
+}
+
+/* Adds a branch, by head; of parallel edges only the slowest counts. */
+static void add_branch(struct walk *walk, struct branch branch)
+{
+    for (int32_t k = 0; k < walk->branch_count; k++) {
+        if (walk->branches[k].task == branch.task) {
+            walk->branches[k].remote = larger(walk->branches[k].remote, branch.remote);
+            return;
+        }
+    }
+    int32_t place = walk->branch_count++;
+    while (place > 0 && walk->branches[place - 1].head > branch.head) {
+        walk->branches[place] = walk->branches[place - 1];
+        place--;
+    }
+    walk->branches[place] = branch;
+}
+
+/* How long the branches take in a row that cannot be there from elsewhere by `time`; `next` is when
+ * the first of them can. */
+static int64_t row_length(const struct walk *walk, int64_t time, int64_t *next)
+{
+    int64_t length = 0;
+    *next = YK_GRAPH_NEVER;
+    for (int32_t k = 0; k < walk->branch_count; k++) {
+        const struct branch *branch = &walk->branches[k];
+        if (branch->remote <= time) {
+            continue;
+        }
+        *next = smaller(*next, branch->remote);
+        if (branch->head == YK_GRAPH_NEVER) {
+            length = YK_GRAPH_NEVER;
+        } else if (length != YK_GRAPH_NEVER) {
+            length = larger(length, branch->head) + branch->cost;
+        }
+    }
+    return length;
+}
+
+static int64_t join_branches(const struct walk *walk)
+{
+    int64_t time = 0;
+    for (;;) {
+        int64_t next = YK_GRAPH_NEVER;
+        const int64_t length = row_length(walk, time, &next);
+        if (length <= time) {
+            return time;
+        }
+        time = smaller(length, next);
+    }
+}
+
+/* What branch `other` of an edge is for a task on `device`. */
+static struct branch branch_of(const struct walk *walk, const struct yk_graph_edge *edge,
+                               int32_t other, int32_t device)
+{
+    const int64_t cell = (int64_t)other * walk->graph->device_count + device;
+    const int64_t cost = walk->graph->costs[cell];
+    const bool never = walk->ends[cell] == YK_GRAPH_NEVER;
+    return (struct branch){
+        .head = never ? YK_GRAPH_NEVER : walk->ends[cell] - cost,
+        .cost = never ? 0 : cost,
+        .remote = remote_arrival(walk, edge, other, device),
+        .task = other,
+    };
+}
+
+static void note_least(struct walk *walk, int32_t task)
+{
+    const int32_t P = walk->graph->device_count;
+    const int64_t *ends = &walk->ends[(int64_t)task * P];
+    struct least least = {YK_GRAPH_NEVER, YK_GRAPH_NEVER, -1};
+    for (int32_t p = 0; p < P; p++) {
+        if (ends[p] < least.first) {
+            least = (struct least){ends[p], least.first, p};
+        } else {
+            least.second = smaller(least.second, ends[p]);
+        }
+    }
+    walk->least[task] = least;
+}
+
+/* One of the two directions: which edges lead back, and which of their tasks is the other one. */
+struct direction {
+    const int32_t *first; /* (n + 1) */
+    const int32_t *edges; /* NULL: the places are edge numbers themselves */
+    bool forward;
+};
+
+/* The least time before `task` on `device`, in the direction of the walk. */
+static int64_t time_before(struct walk *walk, const struct direction *direction, int32_t task,
+                           int32_t device)
+{
+    const int32_t first = direction->first[task];
+    const int32_t last = direction->first[task + 1];
+    const bool in_a_row = last - first <= MOST_IN_A_ROW;
+    int64_t before = 0;
+    walk->branch_count = 0;
+    for (int32_t k = first; k < last; k++) {
+        const int32_t e = direction->edges ? direction->edges[k] : k;
+        const struct yk_graph_edge *edge = &walk->graph->edges[e];
+        const struct branch branch =
+            branch_of(walk, edge, direction->forward ? edge->from : edge->to, device);
+        if (in_a_row) {
+            add_branch(walk, branch);
+        } else {
+            const int64_t local =
+                branch.head == YK_GRAPH_NEVER ? YK_GRAPH_NEVER : branch.head + branch.cost;
+            before = larger(before, smaller(local, branch.remote));
+        }
+    }
+    return in_a_row ? join_branches(walk) : before;
+}
+
+static void visit(struct walk *walk, const struct direction *direction, int32_t task)
+{
+    const int32_t P = walk->graph->device_count;
+    for (int32_t p = 0; p < P; p++) {
+        const int64_t cell = (int64_t)task * P + p;
+        const int64_t cost = walk->graph->costs[cell];
+        walk->ends[cell] =
+            cost == YK_GRAPH_NEVER ? YK_GRAPH_NEVER : time_before(walk, direction, task, p) + cost;
+    }
+    note_least(walk, task);
+}
+
+yk_status yk_bound_find_paths(const struct yk_graph *graph, struct yk_arena *arena,
+                              struct yk_bound_paths *out)
+{
+    const int32_t n = graph->task_count;
+    const int64_t cells = (int64_t)n * graph->device_count;
+    const struct direction forward = {graph->in_first, graph->in_edges, true};
+    const struct direction backward = {graph->out_first, NULL, false};
+    struct walk walk = {.graph = graph};
+    YK_TRY_NEW(arena, out->finish, cells);
+    YK_TRY_NEW(arena, out->rest, cells);
+    YK_TRY_NEW(arena, walk.least, n);
+    YK_TRY_NEW(arena, walk.branches, MOST_IN_A_ROW);
+    walk.ends = out->finish;
+    for (int32_t k = 0; k < n; k++) {
+        visit(&walk, &forward, graph->order[k]);
+    }
+    walk.ends = out->rest;
+    for (int32_t k = n - 1; k >= 0; k--) {
+        visit(&walk, &backward, graph->order[k]);
+    }
+    /* The walk back counted each task itself too. */
+    for (int64_t cell = 0; cell < cells; cell++) {
+        out->rest[cell] -=
+            graph->costs[cell] == YK_GRAPH_NEVER ? out->rest[cell] : graph->costs[cell];
+    }
+    return YK_OK;
+}
