@@ -6,14 +6,16 @@
  * - a state seen before had done the same tasks no later (seen.h);
  * - it differs from another branch only by the names of equal devices not used yet.
  *
- * It starts from the best schedule of the other algorithms and ends with the optimum, or, when its
- * budget is over, with the gap between the best schedule and the best branch not yet followed.
- * Of memory the search knows what holds in any order (partial.h). A schedule that breaks a limit
- * all the same is not taken, but its length bounds what could be reached by waiting for memory:
- * then the result may be a schedule and a gap even though the search is complete.
+ * It starts from the best schedule of the other algorithms and ends with the optimum. When half of
+ * its budget is over before that, it spends the other half on annealing what it has, and ends with
+ * the gap between that and the best branch not yet followed. Of memory the search knows what holds
+ * in any order (partial.h). A schedule that breaks a limit all the same is not taken, but its
+ * length bounds what could be reached by waiting for memory: then the result may be a schedule and
+ * a gap even though the search is complete.
  */
 #include "base/arena.h"
 #include "base/clock.h"
+#include "sched/anneal.h"
 #include "sched/bound.h"
 #include "sched/memory.h"
 #include "sched/partial.h"
@@ -23,9 +25,8 @@
 #include <string.h>
 
 enum {
-    MOST_TASKS = 300,          /* above, the search would not get anywhere */
-    DETERMINISTIC_TASKS = 100, /* up to here the first schedule takes counted moves, not time */
-    FIRST_MOVES = 20000,
+    MOST_TASKS = 300,    /* above, the search would not get anywhere */
+    FIRST_MOVES = 20000, /* of the annealing before the search */
 };
 
 struct search {
@@ -79,7 +80,7 @@ static bool budget_is_over(struct search *search)
     const double now_s = yk_clock_now_s();
     if (search->options->progress) {
         const double left = (search->deadline_s - now_s) / search->options->budget_s;
-        search->options->progress(search->options->progress_user, "exact", 1 - left);
+        search->options->progress(search->options->progress_user, "branch and bound", 0.5 - left);
     }
     return now_s >= search->deadline_s;
 }
@@ -121,10 +122,9 @@ static yk_status find_first(const struct yk_scheduler_options *options,
                             struct yk_schedule *schedule)
 {
     struct yk_scheduler_options first = *options;
-    if (options->moves == 0 && schedule->graph->task_count <= DETERMINISTIC_TASKS) {
+    if (options->moves == 0 && schedule->graph->task_count <= MOST_TASKS) {
         first.moves = FIRST_MOVES;
     }
-    first.budget_s = options->budget_s / 2;
     return yk_scheduler_best.run(&first, schedule);
 }
 
@@ -134,7 +134,7 @@ static yk_status improve(const struct yk_scheduler_options *options, double begi
     struct search search = {
         .options = options,
         .best = schedule,
-        .deadline_s = begin_s + options->budget_s,
+        .deadline_s = begin_s + options->budget_s / 2,
         .most_nodes = options->moves,
         .open_bound = INT64_MAX,
     };
@@ -148,6 +148,10 @@ static yk_status improve(const struct yk_scheduler_options *options, double begi
     YK_TRY_GOTO(follow(&search), done);
     leave_open(&search, schedule->makespan);
     schedule->lower_bound = search.open_bound > root_bound ? search.open_bound : root_bound;
+    if (search.over) {
+        const double left_s = begin_s + options->budget_s - yk_clock_now_s();
+        status = yk_anneal_improve(options, left_s, schedule->lower_bound, schedule);
+    }
 done:
     yk_schedule_destroy(search.found);
     yk_arena_destroy(arena);
