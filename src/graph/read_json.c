@@ -54,7 +54,7 @@ static yk_status check_version(const struct yk_json *root)
         return yk_fail(YK_ERROR_INPUT, "\"yoke\" must be %d, not %s", FORM_VERSION,
                        yk_json_kind(node));
     }
-    if (version != FORM_VERSION) {
+    if (version != (double)FORM_VERSION) {
         return yk_fail(YK_ERROR_INPUT, "\"yoke\" is %g, but this program reads version %d", version,
                        FORM_VERSION);
     }

@@ -1,6 +1,7 @@
 #include "sched/schedule.h"
 
 #include "base/arena.h"
+#include "sched/moment.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,30 +54,6 @@ void yk_schedule_copy(const struct yk_schedule *from, struct yk_schedule *to)
     to->lower_bound = from->lower_bound;
 }
 
-struct entry {
-    int64_t start;
-    int64_t finish;
-    int32_t device;
-    int32_t place; /* in the sequence: a task without length comes before what waits for it */
-    int32_t task;
-};
-
-static int compare_entries(const void *left, const void *right)
-{
-    const struct entry *a = left;
-    const struct entry *b = right;
-    if (a->device != b->device) {
-        return a->device < b->device ? -1 : 1;
-    }
-    if (a->start != b->start) {
-        return a->start < b->start ? -1 : 1;
-    }
-    if (a->finish != b->finish) {
-        return a->finish < b->finish ? -1 : 1;
-    }
-    return (a->place > b->place) - (a->place < b->place);
-}
-
 yk_status yk_schedule_list_lanes(struct yk_schedule *schedule, struct yk_schedule_lanes *out)
 {
     const int32_t n = schedule->graph->task_count;
@@ -84,29 +61,29 @@ yk_status yk_schedule_list_lanes(struct yk_schedule *schedule, struct yk_schedul
     struct yk_schedule_lanes lanes = {0};
     YK_TRY_NEW(schedule->arena, lanes.tasks, n);
     YK_TRY_NEW(schedule->arena, lanes.first, P + 1);
-    struct entry *entries = calloc((size_t)n, sizeof *entries);
-    if (!entries) {
+    struct yk_moment *moments = calloc((size_t)n, sizeof *moments);
+    if (!moments) {
         return yk_fail_out_of_memory();
     }
     for (int32_t k = 0; k < n; k++) {
         const int32_t task = schedule->sequence[k];
-        entries[k] = (struct entry){
+        moments[k] = (struct yk_moment){
             .start = schedule->starts[task],
             .finish = schedule->finishes[task],
             .device = schedule->devices[task],
             .place = k,
             .task = task,
         };
-        lanes.first[entries[k].device + 1]++;
+        lanes.first[moments[k].device + 1]++;
     }
-    qsort(entries, (size_t)n, sizeof *entries, compare_entries);
+    yk_moment_sort(moments, n);
     for (int32_t k = 0; k < n; k++) {
-        lanes.tasks[k] = entries[k].task;
+        lanes.tasks[k] = moments[k].task;
     }
     for (int32_t p = 0; p < P; p++) {
         lanes.first[p + 1] += lanes.first[p];
     }
-    free(entries);
+    free(moments);
     *out = lanes;
     return YK_OK;
 }

@@ -4,6 +4,7 @@
 #include "sched/bound_paths.h"
 #include "sched/draft.h"
 #include "sched/fit.h"
+#include "sched/moment.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -268,38 +269,23 @@ void yk_solution_shift(struct yk_solution *solution, int32_t task, int32_t place
     places[task] = place;
 }
 
-struct moment {
-    int64_t start;
-    int64_t finish; /* a task without length comes before one that starts when it does */
-    int32_t place;
-    int32_t task;
-};
-
-static int compare_moments(const void *left, const void *right)
-{
-    const struct moment *a = left;
-    const struct moment *b = right;
-    if (a->start != b->start) {
-        return a->start < b->start ? -1 : 1;
-    }
-    if (a->finish != b->finish) {
-        return a->finish < b->finish ? -1 : 1;
-    }
-    return (a->place > b->place) - (a->place < b->place);
-}
-
 yk_status yk_solution_sort(struct yk_solution *solution)
 {
     const int32_t n = solution->graph->task_count;
-    struct moment *moments = calloc((size_t)n, sizeof *moments);
+    struct yk_moment *moments = calloc((size_t)n, sizeof *moments);
     if (!moments) {
         return yk_fail_out_of_memory();
     }
     for (int32_t k = 0; k < n; k++) {
         const int32_t task = solution->sequence[k];
-        moments[k] = (struct moment){solution->starts[task], solution->finishes[task], k, task};
+        moments[k] = (struct yk_moment){
+            .start = solution->starts[task],
+            .finish = solution->finishes[task],
+            .place = k,
+            .task = task,
+        };
     }
-    qsort(moments, (size_t)n, sizeof *moments, compare_moments);
+    yk_moment_sort(moments, n);
     for (int32_t k = 0; k < n; k++) {
         solution->sequence[k] = moments[k].task;
         solution->places[moments[k].task] = k;
