@@ -55,3 +55,23 @@ double yk_random_unit(struct yk_random *random)
 {
     return (double)(yk_random_next(random) >> 11) * 0x1.0p-53;
 }
+
+/* von Neumann, 1951: in a falling run of uniform numbers an odd length accepts the first one; every
+ * run that is rejected adds 1. */
+double yk_random_exponential(struct yk_random *random)
+{
+    for (double whole = 0;; whole += 1) {
+        const double first = yk_random_unit(random);
+        double last = first;
+        for (int length = 1;; length++) {
+            const double next = yk_random_unit(random);
+            if (next >= last) {
+                if (length % 2 == 1) {
+                    return whole + first;
+                }
+                break;
+            }
+            last = next;
+        }
+    }
+}

@@ -23,4 +23,8 @@ int64_t yk_random_below(struct yk_random *random, int64_t bound);
 /* A number in [0, 1) with 53 random bits. */
 double yk_random_unit(struct yk_random *random);
 
+/* A number from the exponential distribution of mean 1, made of comparisons alone: the same on
+ * every machine, which logarithms are not. */
+double yk_random_exponential(struct yk_random *random);
+
 #endif

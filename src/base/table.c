@@ -43,12 +43,19 @@ void yk_table_destroy(struct yk_table *table)
 
 void yk_table_add(struct yk_table *table, const char *format, ...)
 {
-    char cell[512];
+    const size_t begin = table->cells.length;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(cell, sizeof cell, format, arguments);
+    yk_text_addv(&table->cells, format, arguments);
     va_end(arguments);
-    yk_text_add_bytes(&table->cells, cell, strlen(cell) + 1);
+    /* Names come from files: none of them may move the cursor or end the cell. */
+    for (size_t i = begin; i < table->cells.length; i++) {
+        const unsigned char c = (unsigned char)table->cells.bytes[i];
+        if (c < 0x20 || c == 0x7f) {
+            table->cells.bytes[i] = '?';
+        }
+    }
+    yk_text_add_bytes(&table->cells, "", 1);
     table->cell_count++;
 }
 

@@ -2,7 +2,6 @@
 
 #include "base/number.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,10 +84,15 @@ void yk_text_addf(struct yk_text *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
+    yk_text_addv(text, format, arguments);
+    va_end(arguments);
+}
+
+void yk_text_addv(struct yk_text *text, const char *format, va_list arguments)
+{
     va_list again;
     va_copy(again, arguments);
     const int length = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
     if (length < 0) {
         text->failed = true;
     } else if (reserve(text, (size_t)length)) {

@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -32,6 +33,8 @@ void yk_text_add(struct yk_text *text, const char *words);
 void yk_text_add_bytes(struct yk_text *text, const char *bytes, size_t length);
 void yk_text_add_repeated(struct yk_text *text, const char *words, size_t times);
 void yk_text_addf(struct yk_text *text, const char *format, ...) YK_PRINTF(2, 3);
+
+void yk_text_addv(struct yk_text *text, const char *format, va_list arguments) YK_PRINTF(2, 0);
 
 /* Takes spaces off the end. */
 void yk_text_trim(struct yk_text *text);

@@ -3,16 +3,12 @@
 #include "base/text.h"
 #include "graph/builder.h"
 #include "graph/builder_record.h"
+#include "graph/ticks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* No schedule may be longer than this many ticks: sums of two still fit a double exactly, and a sum
- * over YK_GRAPH_MAX_DEVICES devices fits an int64_t. */
-static const double LONGEST_SCHEDULE_TICKS = 4503599627370496.0; /* 2^52 */
-enum {
-    MOST_DECIMALS = 12
-};
+static const double MOST_BYTES = 2305843009213693952.0; /* 2^61 */
 
 static yk_status name_devices(const struct yk_graph_builder *builder, struct yk_graph *graph)
 {
@@ -83,21 +79,11 @@ static yk_status spread_group_limits(struct yk_graph_builder *builder, const str
     return YK_OK;
 }
 
-/* The largest finite cost of a task, or NAN when no device can run it. */
-static double largest_cost(const struct yk_graph_builder *builder, int64_t task, int64_t P)
-{
-    double largest = NAN;
-    for (int64_t p = 0; p < P; p++) {
-        largest = fmax(largest, builder->costs[task * P + p]);
-    }
-    return largest;
-}
-
 static yk_status check_runnable(const struct yk_graph_builder *builder,
                                 const struct yk_graph *graph)
 {
     for (int32_t i = 0; i < graph->task_count; i++) {
-        if (!isnan(largest_cost(builder, i, graph->device_count))) {
+        if (!isnan(yk_ticks_largest_cost(builder, i))) {
             continue;
         }
         const struct yk_graph_task *task = &graph->tasks[i];
@@ -136,87 +122,23 @@ static yk_status check_links(const struct yk_graph_builder *builder, const struc
     return YK_OK;
 }
 
-static bool has_links(const struct yk_graph_builder *builder, const struct yk_graph *graph)
+/* What all tasks, groups and edges (on both sides) hold together must not overflow when added up.
+ */
+static yk_status check_bytes(const struct yk_graph_builder *builder, const struct yk_graph *graph)
 {
-    return builder->links && graph->device_count > 1;
-}
-
-/* In units: the most any schedule without needless waiting can take, all tasks and transfers one
- * after the other. */
-static double longest_schedule(const struct yk_graph_builder *builder, const struct yk_graph *graph)
-{
-    double latency = 0;
-    double slowest = INFINITY;
-    const int32_t P = graph->device_count;
-    for (int32_t i = 0; has_links(builder, graph) && i < P * P; i++) {
-        if (i / P != i % P && builder->links[i].bytes_per_unit > 0) {
-            latency = fmax(latency, builder->links[i].latency);
-            slowest = fmin(slowest, builder->links[i].bytes_per_unit);
-        }
-    }
     double sum = 0;
     for (int32_t i = 0; i < graph->task_count; i++) {
-        sum += largest_cost(builder, i, P);
+        sum += builder->tasks[i].memory_bytes;
+    }
+    for (int32_t g = 0; g < graph->group_count; g++) {
+        sum += builder->groups[g].resident_bytes;
     }
     for (int32_t e = 0; e < builder->edge_count; e++) {
-        const struct edge_record *edge = &builder->edges[e];
-        sum += isnan(edge->cost) ? latency + ceil(edge->bytes) / slowest : edge->cost;
+        sum += 2 * builder->edges[e].bytes;
     }
-    return sum;
-}
-
-static yk_status choose_ticks(const struct yk_graph_builder *builder, struct yk_graph *graph)
-{
-    const double sum = longest_schedule(builder, graph);
-    /* A tick for each task and edge on top: rounding may add half of one each. */
-    const double slack = (double)graph->task_count + (double)graph->edge_count;
-    double scale = 1;
-    if (!(sum + slack < LONGEST_SCHEDULE_TICKS)) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "all costs together are %.3g, which is too large; use a larger unit of time",
-                       sum);
-    }
-    for (int k = 0; k < MOST_DECIMALS && sum * scale * 10 + slack < LONGEST_SCHEDULE_TICKS; k++) {
-        scale *= 10;
-    }
-    graph->ticks_per_unit = scale;
-    return YK_OK;
-}
-
-static yk_status convert_costs(const struct yk_graph_builder *builder, struct yk_graph *graph)
-{
-    const size_t count = (size_t)graph->task_count * (size_t)graph->device_count;
-    YK_TRY_NEW(graph->arena, graph->costs, count);
-    for (size_t i = 0; i < count; i++) {
-        graph->costs[i] = isnan(builder->costs[i])
-                              ? YK_GRAPH_NEVER
-                              : llround(builder->costs[i] * graph->ticks_per_unit);
-    }
-    return YK_OK;
-}
-
-static yk_status convert_links(const struct yk_graph_builder *builder, struct yk_graph *graph)
-{
-    if (!has_links(builder, graph)) {
-        return YK_OK;
-    }
-    const int32_t P = graph->device_count;
-    const double scale = graph->ticks_per_unit;
-    YK_TRY_NEW(graph->arena, graph->links, P * P);
-    struct yk_graph_link sum = {0, 0};
-    for (int32_t i = 0; i < P * P; i++) {
-        if (i / P == i % P || builder->links[i].bytes_per_unit == 0) {
-            continue;
-        }
-        graph->links[i].latency_ticks = builder->links[i].latency * scale;
-        graph->links[i].ticks_per_byte = scale / builder->links[i].bytes_per_unit;
-        sum.latency_ticks += graph->links[i].latency_ticks;
-        sum.ticks_per_byte += graph->links[i].ticks_per_byte;
-    }
-    const double pairs = (double)P * (P - 1);
-    graph->mean_link.latency_ticks = sum.latency_ticks / pairs;
-    graph->mean_link.ticks_per_byte = sum.ticks_per_byte / pairs;
-    return YK_OK;
+    return sum < MOST_BYTES
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT, "all bytes together are %.3g, which is too large", sum);
 }
 
 /* Edges by their first task, kept in the order of the input, with both indexes. */
@@ -240,12 +162,10 @@ static yk_status sort_edges(const struct yk_graph_builder *builder, struct yk_gr
     for (int32_t e = 0; e < graph->edge_count; e++) {
         const struct edge_record *record = &builder->edges[e];
         const int32_t place = graph->out_first[record->from] + filled[record->from]++;
-        const bool by_link = isnan(record->cost) && graph->links;
-        const double cost = isnan(record->cost) ? 0 : record->cost;
         graph->edges[place] = (struct yk_graph_edge){
             .from = record->from,
             .to = record->to,
-            .cost = by_link ? YK_GRAPH_BY_LINK : llround(cost * graph->ticks_per_unit),
+            .cost = yk_ticks_of_edge(graph, record),
             .bytes = (int64_t)ceil(record->bytes),
         };
     }
@@ -337,9 +257,8 @@ static yk_status fill_graph(struct yk_graph_builder *builder, struct yk_graph *g
     YK_TRY(spread_group_limits(builder, graph));
     YK_TRY(check_runnable(builder, graph));
     YK_TRY(check_links(builder, graph));
-    YK_TRY(choose_ticks(builder, graph));
-    YK_TRY(convert_costs(builder, graph));
-    YK_TRY(convert_links(builder, graph));
+    YK_TRY(check_bytes(builder, graph));
+    YK_TRY(yk_ticks_convert(builder, graph));
     YK_TRY(sort_edges(builder, graph));
     return sort_tasks(graph);
 }

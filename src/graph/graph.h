@@ -78,7 +78,7 @@ struct yk_graph {
     int32_t *in_edges;             /* edge numbers by `to`, then rising */
     struct yk_graph_input *inputs; /* (edges) the same edges in the same places */
     int32_t *order;                /* (n) a topological order, the same for the same input */
-    struct yk_graph_link *links;   /* (P, P), or NULL when no edge needs one */
+    struct yk_graph_link *links;   /* (P, P), or NULL where all links are equal or none is needed */
     struct yk_graph_link mean_link;
 };
 

@@ -1,11 +1,5 @@
 #include "report/gantt_bars.h"
 
-/* A merged bar ends after this many of the least widths, so that a row of nothing but short tasks
- * still shows where they are many. */
-enum {
-    LONGEST_MERGED = 80
-};
-
 static bool joins(const struct yk_gantt_bar *bar, int64_t start, int64_t finish,
                   const struct yk_gantt_bars_limits *limits)
 {

@@ -6,10 +6,10 @@ void yk_schedule_words_gap(const struct yk_schedule_report *report, struct yk_te
 {
     const double makespan = (double)report->schedule->makespan;
     const double bound = (double)report->lower_bound;
-    if (bound <= 0) {
-        yk_text_add(out, "no lower bound is known");
-    } else if (makespan <= bound) {
+    if (makespan <= bound) {
         yk_text_add(out, "no schedule is shorter");
+    } else if (bound <= 0) {
+        yk_text_add(out, "no lower bound is known");
     } else {
         char percent[YK_NUMBER_SIZE];
         yk_label_percent(makespan - bound, bound, percent);

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "sched/move.h"
+#include "sched/schedulers.h"
 #include "sched/solution.h"
 
 #include <math.h>
@@ -12,23 +13,25 @@
 
 enum {
     CHAIN_COUNT = 2,
-    MOVES_PER_LOOK = 64
+    MOST_MOVES_PER_LOOK = 64, /* between two looks at the clock; fewer where a move takes long */
+    TASKS_PER_LOOK = 100000,
 };
 
 /*
  * A chain goes through cycles of cooling down. Each starts at one of these temperatures, as a part
- * of the first makespan, in turn: the low ones refine a good schedule, the high ones leave it.
+ * of the mean cost of a task, in turn: the low ones refine a good schedule, the high ones leave it.
  */
-static const double PEAKS[] = {0.004, 0.016, 0.064, 0.008};
+static const double PEAKS[] = {0.05, 0.2, 0.8, 0.1};
 enum {
     PEAK_COUNT = sizeof PEAKS / sizeof PEAKS[0]
 };
-static const double COLD = 0.0005;
+static const double COLD = 0.01;
 
 /* How long a cycle should be, in moves for each task, and how many moves a second are reckoned with
  * where time is given. */
 static const double MOVES_PER_TASK = 2000;
 static const double MOVES_PER_S = 5e5;
+static const double LONGEST_S = 1e9;
 
 /* What the chains of one call share. */
 struct annealing {
@@ -66,15 +69,18 @@ static bool finished(struct annealing *annealing, const struct yk_schedule *best
         return true;
     }
     /* With counted moves, what one chain finds must not decide how far the other gets. */
-    return done >= 1 || (annealing->moves == 0 && atomic_load(&annealing->reached));
+    return done >= 1 || yk_scheduler_is_stopped(annealing->options) ||
+           (annealing->moves == 0 && atomic_load(&annealing->reached));
 }
 
-/* The temperature, as a part of the first makespan, when that much of the chain is over. */
+/* The temperature, as a part of the mean cost, when that much of the chain is over. It falls
+ * with the cube of what is left of the cycle. */
 static double temperature_at(const struct annealing *annealing, double done)
 {
     const double cycle = floor(done * annealing->cycles);
+    const double left = 1 - (done * annealing->cycles - cycle);
     const double peak = PEAKS[(int64_t)cycle % PEAK_COUNT];
-    return peak * pow(COLD / peak, done * annealing->cycles - cycle);
+    return COLD + (peak - COLD) * left * left * left;
 }
 
 static double count_cycles(const struct annealing *annealing, int32_t task_count)
@@ -92,7 +98,7 @@ static bool step(struct yk_move_maker *maker, struct yk_solution *solution,
     if (!yk_move_propose(maker, random, &move)) {
         return false;
     }
-    const double worse = -temperature * log(1 - yk_random_unit(random));
+    const double worse = temperature * yk_random_exponential(random);
     yk_move_apply(maker, &move);
     if (yk_solution_decode(solution, move.first_place, solution->makespan + (int64_t)worse) ==
         YK_SOLUTION_NONE) {
@@ -100,6 +106,22 @@ static bool step(struct yk_move_maker *maker, struct yk_solution *solution,
         return false;
     }
     return true;
+}
+
+/* What a task takes on average, where it is now: what a move changes is of that size. */
+static double find_mean_cost(const struct yk_solution *solution)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < solution->graph->task_count; i++) {
+        sum += (double)(solution->finishes[i] - solution->starts[i]);
+    }
+    return sum / solution->graph->task_count;
+}
+
+static int64_t count_moves_per_look(int32_t task_count)
+{
+    const int64_t moves = TASKS_PER_LOOK / task_count;
+    return moves > MOST_MOVES_PER_LOOK ? MOST_MOVES_PER_LOOK : moves < 1 ? 1 : moves;
 }
 
 /* Decodes the whole solution, after something else than a move changed it. */
@@ -122,17 +144,18 @@ static yk_status search(struct chain *chain, struct yk_solution *solution,
 {
     struct annealing *annealing = chain->annealing;
     struct yk_random random = yk_random_from_seed(chain->seed);
-    const double first_makespan = (double)solution->makespan;
+    const double mean_cost = find_mean_cost(solution);
     const int64_t moves_per_sort = 8 * (int64_t)solution->graph->task_count;
+    const int64_t moves_per_look = count_moves_per_look(solution->graph->task_count);
     double temperature = 0;
     int64_t cycle = 0;
     for (int64_t moves = 0;; moves++) {
-        if (moves % MOVES_PER_LOOK == 0) {
+        if (moves % moves_per_look == 0) {
             const double done = part_done(annealing, moves);
             if (finished(annealing, chain->best, done)) {
                 return YK_OK;
             }
-            temperature = first_makespan * temperature_at(annealing, done);
+            temperature = mean_cost * temperature_at(annealing, done);
             report(chain, done);
             /* Every other cycle goes on from the best schedule, the others from where they are. */
             if ((int64_t)(done * annealing->cycles) > cycle && ++cycle % 2 == 1) {
@@ -200,8 +223,8 @@ yk_status yk_anneal_improve(const struct yk_scheduler_options *options, double s
     struct annealing annealing = {
         .options = options,
         .begin_s = yk_clock_now_s(),
-        .seconds = seconds,
-        .moves = (options->moves + CHAIN_COUNT - 1) / CHAIN_COUNT,
+        .seconds = fmin(seconds, LONGEST_S),
+        .moves = options->moves / CHAIN_COUNT + (options->moves % CHAIN_COUNT > 0 ? 1 : 0),
         .lower_bound = lower_bound,
     };
     annealing.cycles = count_cycles(&annealing, schedule->graph->task_count);

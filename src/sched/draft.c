@@ -62,6 +62,25 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+void yk_draft_add_input(const struct yk_graph *graph, const struct yk_graph_input *input,
+                        int32_t source, int64_t finish, int64_t *ready)
+{
+    const int32_t P = graph->device_count;
+    const int64_t at_source = later(ready[source], finish);
+    if (input->cost != YK_GRAPH_BY_LINK) {
+        const int64_t elsewhere = finish + input->cost;
+        for (int32_t p = 0; p < P; p++) {
+            ready[p] = later(ready[p], elsewhere);
+        }
+    } else {
+        const struct yk_graph_edge *edge = &graph->edges[input->edge];
+        for (int32_t p = 0; p < P; p++) {
+            ready[p] = later(ready[p], finish + yk_graph_delay(graph, edge, source, p));
+        }
+    }
+    ready[source] = at_source;
+}
+
 const int64_t *yk_draft_ready(struct yk_draft *draft, int32_t task)
 {
     const struct yk_graph *graph = draft->graph;
@@ -73,23 +92,9 @@ const int64_t *yk_draft_ready(struct yk_draft *draft, int32_t task)
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         const struct yk_graph_input *input = &graph->inputs[k];
         const int32_t source = draft->schedule->devices[input->from];
-        if (source == YK_DRAFT_NOWHERE) {
-            continue;
+        if (source != YK_DRAFT_NOWHERE) {
+            yk_draft_add_input(graph, input, source, draft->schedule->finishes[input->from], ready);
         }
-        const int64_t finish = draft->schedule->finishes[input->from];
-        const int64_t at_source = later(ready[source], finish);
-        if (input->cost != YK_GRAPH_BY_LINK) {
-            const int64_t elsewhere = finish + input->cost;
-            for (int32_t p = 0; p < P; p++) {
-                ready[p] = later(ready[p], elsewhere);
-            }
-        } else {
-            const struct yk_graph_edge *edge = &graph->edges[input->edge];
-            for (int32_t p = 0; p < P; p++) {
-                ready[p] = later(ready[p], finish + yk_graph_delay(graph, edge, source, p));
-            }
-        }
-        ready[source] = at_source;
     }
     return ready;
 }
@@ -119,7 +124,12 @@ static int32_t most_promising(const struct yk_draft *draft, int32_t task, const 
 
 struct yk_draft_slot yk_draft_best_slot(struct yk_draft *draft, int32_t task)
 {
-    const int64_t *ready = yk_draft_ready(draft, task);
+    return yk_draft_best_slot_from(draft, task, yk_draft_ready(draft, task));
+}
+
+struct yk_draft_slot yk_draft_best_slot_from(const struct yk_draft *draft, int32_t task,
+                                             const int64_t *ready)
+{
     const int32_t first = most_promising(draft, task, ready);
     struct yk_draft_slot best = yk_draft_slot_on(draft, task, first, ready[first]);
     for (int32_t p = 0; p < draft->graph->device_count; p++) {

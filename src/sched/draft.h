@@ -53,6 +53,11 @@ static inline bool yk_draft_allows(const struct yk_draft *draft, int32_t task, i
     return yk_graph_can_run(draft->graph, task, device);
 }
 
+/* Raises `ready` (P) to when the data of `input`, made on `source` until `finish`, is on each
+ * device. */
+void yk_draft_add_input(const struct yk_graph *graph, const struct yk_graph_input *input,
+                        int32_t source, int64_t finish, int64_t *ready);
+
 /*
  * When the inputs of `task` that are placed would be on each device: fills and returns
  * `draft->ready`. Inputs that are not placed yet are left out.
@@ -65,6 +70,10 @@ struct yk_draft_slot yk_draft_slot_on(const struct yk_draft *draft, int32_t task
 
 /* The slot that ends first on any device; ties go to the device listed first. */
 struct yk_draft_slot yk_draft_best_slot(struct yk_draft *draft, int32_t task);
+
+/* The same when the ready times (P) on the devices are known. */
+struct yk_draft_slot yk_draft_best_slot_from(const struct yk_draft *draft, int32_t task,
+                                             const int64_t *ready);
 
 void yk_draft_place(struct yk_draft *draft, int32_t task, struct yk_draft_slot slot);
 

@@ -4,6 +4,10 @@
 #include "base/units.h"
 #include "sched/usage.h"
 
+#include <stdlib.h>
+
+static const int64_t MOST_BYTES = (int64_t)1 << 61; /* more than all of a graph together */
+
 /* An input that comes from another device, and so takes room from its production on. */
 struct arrival {
     int64_t produced;
@@ -22,6 +26,7 @@ struct need {
 struct yk_fit {
     struct yk_draft *draft;
     struct yk_usage *usage;
+    int64_t extra_bytes;      /* that every device would need to have more; for explaining */
     struct arrival *arrivals; /* (largest number of inputs) of the task being looked at, by time */
 };
 
@@ -55,15 +60,11 @@ void yk_fit_clear(struct yk_fit *fit)
     yk_usage_clear(fit->usage);
 }
 
-/* Insertion sort by time of production: tasks have few inputs, mostly in order already. */
-static void note_arrival(struct yk_fit *fit, struct need *need, struct arrival arrival)
+static int by_production(const void *left, const void *right)
 {
-    int32_t place = need->arrival_count++;
-    while (place > 0 && fit->arrivals[place - 1].produced > arrival.produced) {
-        fit->arrivals[place] = fit->arrivals[place - 1];
-        place--;
-    }
-    fit->arrivals[place] = arrival;
+    const struct arrival *a = left;
+    const struct arrival *b = right;
+    return (a->produced > b->produced) - (a->produced < b->produced);
 }
 
 static int64_t resident_to_come(const struct yk_draft *draft, int32_t task)
@@ -94,7 +95,7 @@ static struct need find_need(struct yk_fit *fit, int32_t task, int32_t device)
         .after = outputs,
         .resident = resident_to_come(fit->draft, task),
     };
-    need.limit = graph->devices[device].memory_bytes - need.resident;
+    need.limit = graph->devices[device].memory_bytes + fit->extra_bytes - need.resident;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         const struct yk_graph_edge *edge = &graph->edges[graph->in_edges[k]];
         if (edge->bytes == 0) {
@@ -104,9 +105,11 @@ static struct need find_need(struct yk_fit *fit, int32_t task, int32_t device)
             need.after -= edge->bytes;
         } else {
             need.running += edge->bytes;
-            note_arrival(fit, &need, (struct arrival){schedule->finishes[edge->from], edge->bytes});
+            fit->arrivals[need.arrival_count++] =
+                (struct arrival){schedule->finishes[edge->from], edge->bytes};
         }
     }
+    qsort(fit->arrivals, (size_t)need.arrival_count, sizeof *fit->arrivals, by_production);
     return need;
 }
 
@@ -136,7 +139,8 @@ bool yk_fit_slot_on(struct yk_fit *fit, int32_t task, int32_t device, int64_t re
     }
     const struct need need = find_need(fit, task, device);
     const struct yk_usage *usage = fit->usage;
-    if (need.running > need.limit ||
+    const bool has_length = yk_graph_cost(fit->draft->graph, task, device) > 0;
+    if ((has_length && need.running > need.limit) ||
         yk_usage_clear_after(usage, device, 0, YK_USAGE_FOREVER, need.limit) >= 0) {
         return false;
     }
@@ -198,18 +202,34 @@ void yk_fit_place(struct yk_fit *fit, int32_t task, struct yk_draft_slot slot)
     }
 }
 
+/* How much more memory `device` would need for `task` to have a slot on it, by halving. */
+static int64_t missing_bytes(struct yk_fit *fit, int32_t task, int32_t device, int64_t ready)
+{
+    int64_t too_little = 0;
+    int64_t enough = MOST_BYTES;
+    while (enough - too_little > 1) {
+        struct yk_draft_slot slot;
+        fit->extra_bytes = too_little + (enough - too_little) / 2;
+        if (yk_fit_slot_on(fit, task, device, ready, &slot)) {
+            enough = fit->extra_bytes;
+        } else {
+            too_little = fit->extra_bytes;
+        }
+    }
+    fit->extra_bytes = 0;
+    return enough;
+}
+
 yk_status yk_fit_explain(struct yk_fit *fit, int32_t task)
 {
     const struct yk_graph *graph = fit->draft->graph;
+    const int64_t *ready = yk_draft_ready(fit->draft, task);
     int32_t nearest = YK_DRAFT_NOWHERE;
     int64_t least_missing = INT64_MAX;
     for (int32_t p = 0; p < graph->device_count; p++) {
-        if (!yk_draft_allows(fit->draft, task, p)) {
-            continue;
-        }
-        const struct need need = find_need(fit, task, p);
-        const int64_t held = yk_usage_peak(fit->usage, p, 0, YK_USAGE_FOREVER);
-        const int64_t missing = held + need.running - need.limit;
+        const int64_t missing = yk_draft_allows(fit->draft, task, p)
+                                    ? missing_bytes(fit, task, p, ready[p])
+                                    : INT64_MAX;
         if (missing < least_missing) {
             nearest = p;
             least_missing = missing;
@@ -219,8 +239,9 @@ yk_status yk_fit_explain(struct yk_fit *fit, int32_t task)
     char memory[YK_UNITS_SIZE];
     yk_units_format((double)least_missing, YK_UNIT_BYTES, missing);
     yk_units_format((double)graph->devices[nearest].memory_bytes, YK_UNIT_BYTES, memory);
-    return yk_fail(YK_ERROR_NO_FIT,
-                   "no room for task \"%s\": on device \"%s\", the nearest to fit, it lacks %s "
-                   "beyond its memory of %s; give that device more memory or add a device",
-                   graph->tasks[task].name, graph->devices[nearest].name, missing, memory);
+    return yk_fail(
+        YK_ERROR_NO_FIT,
+        "no room for task \"%s\": on device \"%s\", the nearest to fit, it would need %s "
+        "more than the %s there are; give that device more memory or add a device",
+        graph->tasks[task].name, graph->devices[nearest].name, missing, memory);
 }

@@ -4,7 +4,8 @@
  * Counted on a device: the resident bytes of every group on it, throughout; a task's own bytes from
  * its start to its finish; an edge's bytes from the start of the task that produces it (its finish,
  * on the consumer's device where that is another one) to the finish of the task that uses it.
- * Intervals include their beginning and exclude their end. Nothing is evicted.
+ * Intervals include their beginning and exclude their end, so a task without length holds nothing
+ * of its own. Nothing is evicted.
  */
 #ifndef YK_SCHED_MEMORY_H
 #define YK_SCHED_MEMORY_H

@@ -2,6 +2,8 @@
 
 #include "base/arena.h"
 
+#include <assert.h>
+
 enum {
     NONE = -1
 };
@@ -72,10 +74,17 @@ static int32_t critical_input(const struct yk_solution *solution, int32_t task)
     return NONE;
 }
 
+/*
+ * Whether `task` started as soon as its device was done with the task before it. Of tasks without
+ * length at one moment only those earlier in the sequence count, as is so for inputs: every step of
+ * the path then goes back in time or in the sequence, and it ends.
+ */
 static bool device_was_busy(const struct yk_solution *solution, int32_t task)
 {
     const int32_t previous = solution->previous[task];
-    return previous != NONE && solution->finishes[previous] == solution->starts[task];
+    return previous != NONE && solution->finishes[previous] == solution->starts[task] &&
+           (solution->starts[previous] < solution->starts[task] ||
+            solution->places[previous] < solution->places[task]);
 }
 
 static void find_path(struct yk_move_maker *maker)
@@ -87,6 +96,7 @@ static void find_path(struct yk_move_maker *maker)
     }
     maker->path_length = 0;
     while (task != NONE) {
+        assert(maker->path_length < solution->graph->task_count);
         maker->path[maker->path_length++] = task;
         task = device_was_busy(solution, task) ? solution->previous[task]
                                                : critical_input(solution, task);
@@ -99,7 +109,9 @@ static int32_t draw_task(struct yk_move_maker *maker, struct yk_random *random)
     if (!maker->path_known) {
         find_path(maker);
     }
-    if (yk_random_below(random, 8) == 0) {
+    /* Where a task waited for memory the path is not followed further, so others matter more. */
+    const int64_t elsewhere_in_eight = maker->solution->graph->limited ? 4 : 1;
+    if (yk_random_below(random, 8) < elsewhere_in_eight) {
         return (int32_t)yk_random_below(random, maker->solution->graph->task_count);
     }
     return maker->path[yk_random_below(random, maker->path_length)];

@@ -1,5 +1,6 @@
 #include "sched/partial.h"
 
+#include "base/clock.h"
 #include "sched/bound.h"
 #include "sched/draft.h"
 
@@ -37,10 +38,13 @@ static bool same_link(const struct yk_graph_link *a, const struct yk_graph_link 
     return a->latency_ticks == b->latency_ticks && a->ticks_per_byte == b->ticks_per_byte;
 }
 
-/* Whether swapping two devices changes no cost and no transfer. */
+/* Whether swapping two devices changes no cost, no transfer and no limit. */
 static bool are_twins(const struct yk_graph *graph, int32_t a, int32_t b)
 {
     const int32_t P = graph->device_count;
+    if (graph->devices[a].memory_bytes != graph->devices[b].memory_bytes) {
+        return false;
+    }
     for (int32_t i = 0; i < graph->task_count; i++) {
         if (yk_graph_cost(graph, i, a) != yk_graph_cost(graph, i, b)) {
             return false;
@@ -152,8 +156,10 @@ static bool allows(const struct yk_partial *partial, int32_t task, int32_t devic
 {
     const struct yk_graph *graph = partial->graph;
     const int32_t group = graph->tasks[task].group;
-    int64_t needed =
-        graph->devices[device].memory_bytes == YK_GRAPH_UNLIMITED ? 0 : partial->needs[task];
+    const int64_t cost = yk_graph_cost(graph, task, device);
+    const bool limited = graph->devices[device].memory_bytes != YK_GRAPH_UNLIMITED;
+    /* A task without length holds nothing at any moment. */
+    int64_t needed = limited && cost > 0 ? partial->needs[task] : 0;
     if (group != YK_GRAPH_NO_GROUP) {
         const int32_t settled = partial->group_device[group];
         if (settled != YK_DRAFT_NOWHERE && settled != device) {
@@ -161,7 +167,7 @@ static bool allows(const struct yk_partial *partial, int32_t task, int32_t devic
         }
         needed += settled == YK_DRAFT_NOWHERE ? graph->groups[group].resident_bytes : 0;
     }
-    return needed <= partial->room[device] && yk_graph_can_run(graph, task, device);
+    return cost != YK_GRAPH_NEVER && needed <= partial->room[device];
 }
 
 /* When the data of `edge` can be on `device` at the earliest, whatever is still to be decided;
@@ -259,6 +265,9 @@ bool yk_partial_is_dominated(struct yk_partial *partial)
 {
     const struct yk_graph *graph = partial->graph;
     const int32_t P = graph->device_count;
+    if (partial->forgetful) {
+        return false;
+    }
     int32_t count = 0;
     for (int32_t p = 0; p < P; p++) {
         partial->times[count++] = partial->idle_from[p];
@@ -345,6 +354,10 @@ int32_t yk_partial_list_steps(struct yk_partial *partial, int64_t limit,
     for (int32_t task = 0; task < partial->graph->task_count; task++) {
         if (partial->devices[task] != YK_DRAFT_NOWHERE || partial->missing[task] > 0) {
             continue;
+        }
+        if (partial->deadline_s > 0 && yk_clock_now_s() >= partial->deadline_s) {
+            partial->late = true;
+            return 0;
         }
         for (int32_t p = 0; p < partial->graph->device_count; p++) {
             if (allows(partial, task, p) && !has_unused_twin(partial, p)) {

@@ -31,7 +31,10 @@ struct yk_partial {
     const struct yk_graph *graph;
     struct yk_bound_paths paths;
     struct yk_seen *seen;
-    int64_t granule; /* every schedule's length is a multiple of it */
+    double deadline_s; /* listing steps stops at this time of the clock; 0: never */
+    bool late;         /* it was reached: what was listed is not all */
+    bool forgetful;    /* no state is dominated: orders that differ only in memory are all tried */
+    int64_t granule;   /* every schedule's length is a multiple of it */
     int32_t placed;
     int32_t *sequence;     /* (n) */
     int32_t *devices;      /* (n) YK_DRAFT_NOWHERE when not placed */

@@ -15,7 +15,7 @@ int64_t yk_rank_cost(const struct yk_graph *graph, int32_t task)
             able++;
         }
     }
-    return able == P ? sum : llroundl((long double)sum * P / (long double)able);
+    return able == P ? sum : (int64_t)(((__int128)sum * P + able / 2) / able);
 }
 
 int64_t yk_rank_transfer(const struct yk_graph *graph, const struct yk_graph_edge *edge)

@@ -2,7 +2,7 @@
  * Schedule: which device runs each task, and when.
  *
  * A schedule owns its arrays and refers to its graph, which must outlive it. Times are the graph's
- * ticks. Once a scheduler has returned it, it is only read, by any number of threads.
+ * ticks. A schedule belongs to one thread at a time: listing its lanes takes memory from it.
  */
 #ifndef YK_SCHED_SCHEDULE_H
 #define YK_SCHED_SCHEDULE_H

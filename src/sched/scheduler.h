@@ -12,6 +12,7 @@
 #include "graph/graph.h"
 #include "sched/schedule.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,8 @@ struct yk_scheduler_options {
     /* Called now and then from the calling thread with the part done, 0 to 1; may be NULL. */
     void (*progress)(void *user, const char *what, double done);
     void *progress_user;
+    /* Once true, a search ends with the best schedule it has; may be NULL. */
+    const atomic_bool *stop;
 };
 
 struct yk_scheduler {

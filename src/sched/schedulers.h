@@ -14,6 +14,11 @@ extern const struct yk_scheduler yk_scheduler_single;
 extern const struct yk_scheduler yk_scheduler_best;
 extern const struct yk_scheduler yk_scheduler_exact;
 
+static inline bool yk_scheduler_is_stopped(const struct yk_scheduler_options *options)
+{
+    return options->stop && atomic_load_explicit(options->stop, memory_order_relaxed);
+}
+
 /* Tells the caller how far it got, every few thousand tasks. */
 static inline void yk_scheduler_report(const struct yk_scheduler_options *options, const char *what,
                                        int32_t done, int32_t all)

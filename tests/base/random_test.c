@@ -74,6 +74,27 @@ static void integers_are_equally_likely(void **state)
     }
 }
 
+/* The mean of 100000 draws has a standard deviation of 0.003; a draw is above 1 with probability
+ * 1/e = 0.3679, and above 3 with 0.0498. */
+static void exponential_numbers_have_their_mean_and_tail(void **state)
+{
+    (void)state;
+    struct yk_random random = yk_random_from_seed(1);
+    double sum = 0;
+    int above_one = 0;
+    int above_three = 0;
+    for (int i = 0; i < 100000; i++) {
+        const double value = yk_random_exponential(&random);
+        assert_true(value >= 0);
+        sum += value;
+        above_one += value > 1;
+        above_three += value > 3;
+    }
+    assert_true(sum > 98500 && sum < 101500);
+    assert_in_range(above_one, 36000, 37600);
+    assert_in_range(above_three, 4640, 5320);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -83,6 +104,7 @@ int main(void)
         cmocka_unit_test(units_are_the_upper_53_bits),
         cmocka_unit_test(integers_stay_below_their_bound),
         cmocka_unit_test(integers_are_equally_likely),
+        cmocka_unit_test(exponential_numbers_have_their_mean_and_tail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,12 +14,10 @@ static struct yk_schedule *best_of(const struct yk_graph *graph, int64_t moves, 
     return schedule;
 }
 
-static void counted_moves_give_the_same_schedule_every_time(void **state)
+static void assert_repeatable(const struct random_graph_options *options)
 {
-    (void)state;
-    const struct random_graph_options options = {.most_tasks = 60, .most_devices = 4};
     for (uint64_t seed = 0; seed < 10; seed++) {
-        struct yk_graph *graph = random_graph(seed, &options);
+        struct yk_graph *graph = random_graph(seed, options);
         struct yk_schedule *once = best_of(graph, 5000, seed);
         struct yk_schedule *again = best_of(graph, 5000, seed);
         const size_t n = (size_t)graph->task_count;
@@ -29,6 +27,19 @@ static void counted_moves_give_the_same_schedule_every_time(void **state)
         yk_schedule_destroy(again);
         yk_graph_destroy(graph);
     }
+}
+
+static void counted_moves_give_the_same_schedule_every_time(void **state)
+{
+    (void)state;
+    assert_repeatable(&(struct random_graph_options){.most_tasks = 60, .most_devices = 4});
+}
+
+static void counted_moves_give_the_same_schedule_within_limits(void **state)
+{
+    (void)state;
+    assert_repeatable(&(struct random_graph_options){
+        .most_tasks = 12, .most_devices = 4, .bytes = true, .limits = true, .links = true});
 }
 
 /* The optima are proved: 73 and 113. */
@@ -75,6 +86,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counted_moves_give_the_same_schedule_every_time),
+        cmocka_unit_test(counted_moves_give_the_same_schedule_within_limits),
         cmocka_unit_test(annealing_finds_the_optima_of_the_papers_graphs),
         cmocka_unit_test(work_stays_where_it_is_fast),
     };

@@ -14,9 +14,35 @@ struct brute {
     const struct yk_graph *graph;
     int32_t device[MOST];
     int64_t finish[MOST];
+    int64_t start[MOST];
     int64_t idle_from[MOST];
     int64_t best;
 };
+
+/* The time of an edge from where its data is to another device. */
+static int64_t way(const struct yk_graph *graph, const struct yk_graph_edge *edge,
+                   const struct brute *brute, int32_t device)
+{
+    if (edge->cost >= 0) {
+        return edge->cost;
+    }
+    const struct yk_graph_link *link =
+        &graph->links[brute->device[edge->from] * graph->device_count + device];
+    return llround(link->latency_ticks + (double)edge->bytes * link->ticks_per_byte);
+}
+
+/* Whether the complete schedule stays within every limit. */
+static bool fits(struct brute *brute, int64_t length)
+{
+    const struct yk_schedule schedule = {
+        .graph = brute->graph,
+        .devices = brute->device,
+        .starts = brute->start,
+        .finishes = brute->finish,
+        .makespan = length,
+    };
+    return checker_broken_rule(&schedule) == NULL;
+}
 
 static bool inputs_are_placed(const struct brute *brute, unsigned placed, int32_t task)
 {
@@ -45,7 +71,9 @@ static void try_everything(struct brute *brute, unsigned placed, int64_t length)
 {
     const struct yk_graph *graph = brute->graph;
     if (placed == (1u << graph->task_count) - 1) {
-        brute->best = length < brute->best ? length : brute->best;
+        if (length < brute->best && fits(brute, length)) {
+            brute->best = length;
+        }
         return;
     }
     for (int32_t task = 0; task < graph->task_count; task++) {
@@ -62,13 +90,15 @@ static void try_everything(struct brute *brute, unsigned placed, int64_t length)
             for (int32_t e = 0; e < graph->edge_count; e++) {
                 const struct yk_graph_edge *edge = &graph->edges[e];
                 if (edge->to == task) {
-                    const int64_t arrival = brute->finish[edge->from] +
-                                            (brute->device[edge->from] == p ? 0 : edge->cost);
+                    const int64_t arrival =
+                        brute->finish[edge->from] +
+                        (brute->device[edge->from] == p ? 0 : way(graph, edge, brute, p));
                     start = arrival > start ? arrival : start;
                 }
             }
             const int64_t finish = start + cost;
             brute->device[task] = p;
+            brute->start[task] = start;
             brute->finish[task] = finish;
             brute->idle_from[p] = finish;
             try_everything(brute, placed | (1u << task), finish > length ? finish : length);
@@ -118,6 +148,72 @@ static void exact_is_what_trying_everything_finds_with_groups_and_bars(void **st
         &(struct random_graph_options){
             .most_tasks = 5, .most_devices = 3, .groups = true, .bars = true},
         300, 120);
+}
+
+static void exact_is_what_trying_everything_finds_with_links(void **state)
+{
+    (void)state;
+    compare(
+        &(struct random_graph_options){
+            .most_tasks = 5, .most_devices = 3, .links = true, .bytes = true},
+        400, 120);
+}
+
+/*
+ * With limits, trying everything means all schedules in which nothing waits for memory. A schedule
+ * may be shorter that does wait; so what exact finds is no longer, and what it proves holds for
+ * both.
+ */
+static void exact_within_limits_is_no_longer_than_trying_everything(void **state)
+{
+    (void)state;
+    const struct random_graph_options options = {.most_tasks = 5,
+                                                 .most_devices = 3,
+                                                 .groups = true,
+                                                 .bytes = true,
+                                                 .limits = true,
+                                                 .decimals = true};
+    int fitting = 0;
+    for (uint64_t seed = 500; seed < 900; seed++) {
+        struct yk_graph *graph = random_graph(seed, &options);
+        struct brute brute = {.graph = graph, .best = INT64_MAX};
+        struct yk_schedule *schedule = NULL;
+        const struct yk_scheduler_options search = {.moves = 5000, .seed = seed};
+        try_everything(&brute, 0, 0);
+        const yk_status status =
+            yk_scheduler_run(yk_scheduler_find("exact"), graph, &search, &schedule);
+        if (status == YK_OK) {
+            checker_assert_valid(schedule, "exact");
+            assert_true(schedule->makespan <= brute.best);
+            assert_true(schedule->lower_bound <= schedule->makespan);
+            fitting++;
+            yk_schedule_destroy(schedule);
+        } else {
+            assert_int_equal(status, YK_ERROR_NO_FIT);
+            assert_true(brute.best == INT64_MAX);
+        }
+        yk_graph_destroy(graph);
+    }
+    assert_true(fitting > 200);
+}
+
+/* Equal but for their memory: what does not fit the first may fit the second. */
+static void devices_with_different_memory_are_not_equal(void **state)
+{
+    (void)state;
+    struct yk_graph *graph = support_read_graph(
+        "{\"yoke\":1,\"kind\":\"graph\",\"devices\":[{\"name\":\"P1\",\"memory\":5},\"P2\"],"
+        "\"tasks\":[{\"name\":\"a\",\"cost\":3,\"memory\":4},"
+        "{\"name\":\"b\",\"cost\":3,\"memory\":9},{\"name\":\"c\",\"cost\":1,\"memory\":9},"
+        "{\"name\":\"d\",\"cost\":1,\"memory\":4}],\"edges\":[]}",
+        NULL);
+    const struct yk_scheduler_options search = {.budget_s = 60, .seed = 1};
+    struct yk_schedule *schedule = NULL;
+    assert_ok(yk_scheduler_run(yk_scheduler_find("exact"), graph, &search, &schedule));
+    assert_true(yk_graph_time(graph, schedule->makespan) == 4);
+    assert_true(yk_graph_time(graph, schedule->lower_bound) == 4);
+    yk_schedule_destroy(schedule);
+    yk_graph_destroy(graph);
 }
 
 /* Three equal tasks of 2 on two equal devices: 4; the work alone would allow 3, the path 2. */
@@ -174,6 +270,9 @@ int main(void)
         cmocka_unit_test(exact_is_what_trying_everything_finds),
         cmocka_unit_test(exact_is_what_trying_everything_finds_on_two_devices),
         cmocka_unit_test(exact_is_what_trying_everything_finds_with_groups_and_bars),
+        cmocka_unit_test(exact_is_what_trying_everything_finds_with_links),
+        cmocka_unit_test(exact_within_limits_is_no_longer_than_trying_everything),
+        cmocka_unit_test(devices_with_different_memory_are_not_equal),
         cmocka_unit_test(the_bound_counts_in_whole_costs),
         cmocka_unit_test(the_bound_knows_that_devices_are_unequal),
         cmocka_unit_test(a_search_without_budget_gives_its_gap),

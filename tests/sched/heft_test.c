@@ -52,17 +52,22 @@ static void heft_breaks_ties_by_task_and_not_by_rounding(void **state)
     yk_graph_destroy(graph);
 }
 
-/* The same tie between devices: 0.1 + 0.2 on P2 is not later than 0.3 on P1, nor earlier. */
+/*
+ * The same tie between devices: "b" ends on P1, after "a", at 0.1 + 0.2, and on P2 at 0.3. P1 is
+ * named first; in binary floating point it would lose. "z", far away, only makes "a" more urgent.
+ */
 static void heft_takes_the_first_of_two_devices_that_end_together(void **state)
 {
     (void)state;
     struct yk_graph *graph = support_read_graph(
-        "{\"yoke\":1,\"kind\":\"graph\",\"devices\":[\"P1\",\"P2\"],\"tasks\":["
-        "{\"name\":\"a\",\"cost\":[null,0.1]},{\"name\":\"b\",\"cost\":[0.2,0.2]}],"
-        "\"edges\":[{\"from\":\"a\",\"to\":\"b\",\"cost\":0}]}",
+        "{\"yoke\":1,\"kind\":\"graph\",\"devices\":[\"P1\",\"P2\",\"P3\"],\"tasks\":["
+        "{\"name\":\"a\",\"cost\":[0.1,null,null]},{\"name\":\"b\",\"cost\":[0.2,0.3,null]},"
+        "{\"name\":\"z\",\"cost\":[null,null,5]}],"
+        "\"edges\":[{\"from\":\"a\",\"to\":\"z\",\"cost\":0}]}",
         NULL);
     struct yk_schedule *schedule = schedule_by(graph, "heft");
     assert_int_equal(schedule->devices[1], 0);
+    assert_true(yk_graph_time(graph, schedule->finishes[1]) == 0.3);
     yk_schedule_destroy(schedule);
     yk_graph_destroy(graph);
 }
@@ -145,10 +150,11 @@ static void what_fits_nowhere_names_the_device_and_the_bytes(void **state)
     static const char *const names[] = {"heft-memory", "best", "exact"};
     for (int i = 0; i < 3; i++) {
         struct yk_schedule *schedule = NULL;
-        assert_fails(yk_scheduler_run(yk_scheduler_find(names[i]), graph, &options, &schedule),
-                     YK_ERROR_NO_FIT,
-                     "no room for task \"a\": on device \"P2\", the nearest to fit, it lacks 3GiB "
-                     "beyond its memory of 2GiB; give that device more memory or add a device");
+        assert_fails(
+            yk_scheduler_run(yk_scheduler_find(names[i]), graph, &options, &schedule),
+            YK_ERROR_NO_FIT,
+            "no room for task \"a\": on device \"P2\", the nearest to fit, it would need 3GiB "
+            "more than the 2GiB there are; give that device more memory or add a device");
     }
     yk_graph_destroy(graph);
 }

@@ -7,7 +7,8 @@
 #include <stdio.h>
 
 enum {
-    MOST_DEVICES = 16
+    MOST_DEVICES = 16,
+    MOST_TASKS = 100,
 };
 
 struct drawing {
@@ -16,6 +17,7 @@ struct drawing {
     struct yk_graph_builder *builder;
     int32_t devices;
     int32_t tasks;
+    int32_t numbers[MOST_TASKS]; /* the task at each place of a topological order, shuffled */
 };
 
 static int64_t draw(struct drawing *drawing, int64_t below)
@@ -48,6 +50,10 @@ static void add_devices(struct drawing *drawing)
         }
         assert_ok(yk_graph_builder_add_device(drawing->builder, name_of(name, sizeof name, "P", p),
                                               memory));
+    }
+    if (drawing->options->links && drawing->devices > 2 && draw(drawing, 2) == 0) {
+        assert_ok(yk_graph_builder_set_link(drawing->builder, "P0", "P2", (double)draw(drawing, 5),
+                                            (double)(1 + draw(drawing, 4))));
     }
     if (drawing->options->links) {
         assert_ok(yk_graph_builder_set_links(drawing->builder, (double)draw(drawing, 3),
@@ -88,8 +94,9 @@ static void add_edges(struct drawing *drawing)
             /* Half of the edges come from nearby, which makes long paths. */
             const int64_t reach = draw(drawing, 2) == 0 && i > 3 ? 3 : i;
             struct yk_graph_edge_spec edge = {
-                .from = name_of(from, sizeof from, "t", i - 1 - draw(drawing, reach)),
-                .to = name_of(to, sizeof to, "t", i),
+                .from =
+                    name_of(from, sizeof from, "t", drawing->numbers[i - 1 - draw(drawing, reach)]),
+                .to = name_of(to, sizeof to, "t", drawing->numbers[i]),
                 .cost = draw_cost(drawing, 30),
                 .bytes = drawing->options->bytes ? (double)draw(drawing, 8) : 0,
             };
@@ -107,6 +114,12 @@ struct yk_graph *random_graph(uint64_t seed, const struct random_graph_options *
     struct drawing drawing = {.random = yk_random_from_seed(seed), .options = options};
     drawing.devices = 1 + (int32_t)draw(&drawing, options->most_devices);
     drawing.tasks = 1 + (int32_t)draw(&drawing, options->most_tasks);
+    assert_in_range(drawing.tasks, 1, MOST_TASKS);
+    for (int32_t i = 0; i < drawing.tasks; i++) {
+        const int32_t place = (int32_t)draw(&drawing, i + 1);
+        drawing.numbers[i] = drawing.numbers[place];
+        drawing.numbers[place] = i;
+    }
     assert_ok(yk_graph_builder_create(&drawing.builder));
     add_devices(&drawing);
     for (int32_t i = 0; i < drawing.tasks; i++) {
