@@ -150,7 +150,9 @@ int main(int argc, char **argv)
 {
     struct stat folder;
     if (argc < 2 || stat(argv[1], &folder) != 0) {
-        puts("quality: skipped, for there is no folder with graphs of known optimum");
+        printf("quality: skipped, there is no folder %s with graphs of known optimum; make bench "
+               "DATA=FOLDER names another\n",
+               argc < 2 ? "" : argv[1]);
         return 0;
     }
     budget_s = argc > 2 ? strtod(argv[2], NULL) : 1;

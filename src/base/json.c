@@ -25,7 +25,8 @@ yk_status yk_json_parse(const char *bytes, size_t length, struct yk_json **out)
         *out = (struct yk_json *)root;
         return YK_OK;
     }
-    if (json_error_code(&error) == json_error_out_of_memory) {
+    /* The library does not say when it runs out of memory, but then it has no line either. */
+    if (json_error_code(&error) == json_error_out_of_memory || error.line < 0) {
         return yk_fail_out_of_memory();
     }
     return yk_fail(YK_ERROR_INPUT, "line %d, column %d: broken JSON: %s", error.line, error.column,

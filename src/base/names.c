@@ -1,6 +1,7 @@
 #include "base/names.h"
 
 #include "base/arena.h"
+#include "base/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,11 @@ yk_status yk_names_add(struct yk_names *names, const char *name, bool *added, in
 int32_t yk_names_find(const struct yk_names *names, const char *name)
 {
     return *slot_of(names, hash_of(name), name);
+}
+
+const char *yk_names_nearest(const struct yk_names *names, const char *word)
+{
+    return yk_nearest(word, names->names, (size_t)names->count);
 }
 
 int32_t yk_names_count(const struct yk_names *names)

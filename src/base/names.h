@@ -23,6 +23,9 @@ yk_status yk_names_add(struct yk_names *names, const char *name, bool *added,
 /* The number of `name`, or -1. */
 int32_t yk_names_find(const struct yk_names *names, const char *name);
 
+/* The name that `word` was probably meant to be, or NULL. */
+const char *yk_names_nearest(const struct yk_names *names, const char *word);
+
 int32_t yk_names_count(const struct yk_names *names);
 const char *yk_names_at(const struct yk_names *names, int32_t number);
 

@@ -18,6 +18,12 @@ yk_status yk_fail(yk_status status, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    /* Names from files are part of it: none of them may move the cursor of a terminal. */
+    for (char *c = message; *c; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            *c = '?';
+        }
+    }
     memcpy(last_message, message, sizeof last_message);
     return status;
 }

@@ -126,7 +126,9 @@ yk_status yk_comparison_write_text(const struct yk_comparison *comparison, const
     for (size_t i = 0; i < comparison->count; i++) {
         add_row(comparison, &comparison->rows[i], table);
     }
-    yk_text_addf(out, "%s: %d %s on %d %s; no schedule is shorter than ", source, graph->task_count,
+    char tasks[YK_NUMBER_SIZE];
+    yk_label_count(graph->task_count, tasks);
+    yk_text_addf(out, "%s: %s %s on %d %s; no schedule is shorter than ", source, tasks,
                  graph->task_count == 1 ? "task" : "tasks", graph->device_count,
                  graph->device_count == 1 ? "device" : "devices");
     yk_label_add_time(out, graph, comparison->lower_bound);

@@ -5,6 +5,10 @@
 #include "report/gantt_svg.h"
 #include "trace/chrome.h"
 
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
 enum {
     SVG_WIDTH = 1200
 };
@@ -30,6 +34,34 @@ static yk_status make_trace(const struct yk_schedule_report *report, struct yk_t
     const yk_status status = yk_trace_write_chrome(trace, out);
     yk_trace_destroy(trace);
     return status;
+}
+
+/* Whether two paths name one plain file; a terminal or /dev/null may well be named twice. */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat first;
+    struct stat second;
+    const bool first_exists = stat(a, &first) == 0;
+    const bool second_exists = stat(b, &second) == 0;
+    if (first_exists && second_exists) {
+        return S_ISREG(first.st_mode) && first.st_dev == second.st_dev &&
+               first.st_ino == second.st_ino;
+    }
+    return first_exists == second_exists && strcmp(a, b) == 0;
+}
+
+yk_status yk_drawings_check(const struct yk_drawings *drawings, const char *input)
+{
+    const char *const paths[] = {input, drawings->svg, drawings->html, drawings->trace};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (paths[i] && paths[j] && is_same_file(paths[i], paths[j])) {
+                return yk_fail(YK_ERROR_USAGE, "%s would overwrite %s; give it another name",
+                               paths[i], j == 0 ? "the graph itself" : "another output");
+            }
+        }
+    }
+    return YK_OK;
 }
 
 yk_status yk_drawings_write(const struct yk_drawings *drawings,

@@ -16,6 +16,9 @@ struct yk_drawings {
     const char *trace;
 };
 
+/* Refuses a file that is to be written twice, or that is `input` (NULL: none) itself. */
+yk_status yk_drawings_check(const struct yk_drawings *drawings, const char *input) YK_MUST_USE;
+
 yk_status yk_drawings_write(const struct yk_drawings *drawings,
                             const struct yk_schedule_report *report) YK_MUST_USE;
 

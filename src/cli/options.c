@@ -223,7 +223,7 @@ static yk_status read_operand(struct parser *parser, const char *word)
 {
     const struct yk_command *command = parser->command;
     if (parser->operands_seen == command->operand_count) {
-        return yk_fail(YK_ERROR_USAGE, "\"%s\" is one word too many; see yoke%s%s --help", word,
+        return yk_fail(YK_ERROR_USAGE, "\"%s\" is one argument too many; see yoke%s%s --help", word,
                        command->name ? " " : "", command->name ? command->name : "");
     }
     const struct yk_operand *operand = &command->operands[parser->operands_seen++];

@@ -34,7 +34,8 @@ const struct yk_command yk_command_root = {
     .summary = "train one model on processors that do not match",
     .description =
         "A yoke lets animals of unequal strength pull one load. yoke decides which of several "
-        "unequal processors does what, and shows where the time goes.\n\n"
+        "unequal processors does what, and shows where the time goes. So far it schedules task "
+        "graphs; planning and training are being built on that.\n\n"
         "Results go to standard output; notes, progress and errors to standard error. Options are "
         "words: --name value or --name=value; -- ends them.",
     .examples = examples,

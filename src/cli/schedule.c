@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/comparison.h"
 #include "cli/drawings.h"
+#include "cli/interrupt.h"
 #include "cli/terminal.h"
 #include "graph/read.h"
 #include "report/gantt_text.h"
@@ -103,6 +104,10 @@ static yk_status run_one(const struct arguments *arguments, const struct yk_grap
     struct yk_schedule *schedule = NULL;
     yk_status status = yk_scheduler_run(scheduler, graph, options, &schedule);
     yk_terminal_progress_end();
+    if (status == YK_ERROR_NO_FIT && !scheduler->keeps_limits) {
+        return yk_fail(status, "%s; heft-memory, best and exact look at memory while they schedule",
+                       yk_status_message());
+    }
     if (status != YK_OK) {
         return status;
     }
@@ -151,19 +156,24 @@ static yk_status run(const void *given, struct yk_text *out)
         yk_terminal_be_quiet();
     }
     struct yk_graph *graph = NULL;
+    YK_TRY(yk_drawings_check(&arguments->drawings, arguments->file));
     YK_TRY(read_graph(arguments, &graph));
     const struct yk_scheduler_options options = {
         .budget_s = arguments->budget_s,
         .moves = arguments->moves,
         .seed = (uint64_t)arguments->seed,
         .progress = yk_terminal_progress,
+        .stop = yk_interrupt_watch(),
     };
     yk_terminal_progress_begin();
     const yk_status status = strcmp(arguments->algorithm, ALL) == 0
                                  ? run_all(arguments, graph, &options, out)
                                  : run_one(arguments, graph, &options, out);
+    if (atomic_load(options.stop)) {
+        yk_log(YK_LOG_NOTE, "the search was interrupted; this is the best it had");
+    }
     yk_graph_destroy(graph);
-    return status;
+    return status == YK_ERROR_NO_FIT ? yk_fail_in(status, source_of(arguments)) : status;
 }
 
 #define INPUT "Input options"
@@ -184,7 +194,8 @@ static const struct yk_option options[] = {
     {
         .name = "budget",
         .placeholder = "SECONDS",
-        .help = "How long an algorithm that searches may take; 2min is understood, too",
+        .help = "How long best and exact may search, once the quick algorithms have run; 2min is "
+                "understood, too",
         .group = SEARCH,
         .preset = "1",
         .kind = YK_OPTION_SECONDS,
@@ -193,7 +204,9 @@ static const struct yk_option options[] = {
     {
         .name = "moves",
         .placeholder = "N",
-        .help = "Search for this many moves instead of a time, for the same result every time",
+        .help =
+            "Search for this many moves, or branches of exact, instead of a time: the same result "
+            "every time",
         .group = SEARCH,
         .kind = YK_OPTION_INTEGER,
         .least = 1,
@@ -323,7 +336,7 @@ static const struct yk_example examples[] = {
 };
 
 static const struct yk_exit exits[] = {
-    {YK_ERROR_NO_FIT, "no schedule fits into the devices' memory"},
+    {YK_ERROR_NO_FIT, "the algorithm finds no schedule that the devices can run and hold"},
     {YK_ERROR_INPUT, "the file cannot be read or is no graph"},
     {0, NULL},
 };

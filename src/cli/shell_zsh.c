@@ -105,6 +105,6 @@ static void write_script(struct yk_text *out)
 
 const struct yk_shell yk_shell_zsh = {
     .name = "zsh",
-    .summary = "goes to /usr/share/zsh/vendor-completions/_yoke",
+    .summary = "goes to /usr/share/zsh/site-functions/_yoke",
     .write = write_script,
 };

@@ -178,8 +178,10 @@ static yk_status end_of_edge(const struct yk_graph_builder *builder,
     if (*out >= 0) {
         return YK_OK;
     }
-    return yk_fail(YK_ERROR_INPUT, "edge \"%s\" -> \"%s\": there is no task \"%s\"", edge->from,
-                   edge->to, name);
+    const char *meant = yk_names_nearest(builder->task_names, name);
+    return yk_fail(YK_ERROR_INPUT, "edge \"%s\" -> \"%s\": there is no task \"%s\"%s%s%s",
+                   edge->from, edge->to, name, meant ? "; did you mean \"" : "", meant ? meant : "",
+                   meant ? "\"?" : "");
 }
 
 yk_status yk_graph_builder_add_edge(struct yk_graph_builder *builder,

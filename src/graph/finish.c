@@ -110,7 +110,7 @@ static yk_status check_links(const struct yk_graph_builder *builder, const struc
     if (!builder->links) {
         return yk_fail(YK_ERROR_INPUT,
                        "edge \"%s\" -> \"%s\" has bytes but the graph has no \"links\" to carry "
-                       "them; give it a cost or add links",
+                       "them; give it a cost, add links or say --bandwidth",
                        graph->tasks[edge->from].name, graph->tasks[edge->to].name);
     }
     for (int32_t i = 0; i < P * P; i++) {

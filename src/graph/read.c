@@ -68,14 +68,11 @@ static yk_status check_options_fit(const struct yk_graph_reader *reader,
 {
     if (!reader->needs_devices && options->device_count > 0) {
         return yk_fail(YK_ERROR_USAGE,
-                       "a graph in the form %s has its own devices; leave out --devices and "
-                       "--speeds",
-                       reader->name);
+                       "this file names its own devices; leave out --devices and --speeds");
     }
-    if (!reader->needs_links && (options->latency_s > 0 || options->bandwidth_bytes_per_s > 0)) {
+    if (!reader->takes_links && (options->latency_s > 0 || options->bandwidth_bytes_per_s > 0)) {
         return yk_fail(YK_ERROR_USAGE,
-                       "a graph in the form %s says itself how long data takes; leave out "
-                       "--latency and --bandwidth",
+                       "%s graphs have no bytes to send; leave out --latency and --bandwidth",
                        reader->name);
     }
     return YK_OK;

@@ -215,17 +215,34 @@ static yk_status read_edges(const struct reading *reading)
     return YK_OK;
 }
 
+/* Where the file leaves links out, the options may give one for all pairs. */
+static yk_status read_links(const struct reading *reading,
+                            const struct yk_graph_read_options *options)
+{
+    const struct yk_json *links = yk_json_get(reading->root, "links");
+    const double bandwidth = options->bandwidth_bytes_per_s;
+    if (bandwidth == 0 && options->latency_s == 0) {
+        return yk_graph_json_links_read(links, reading->builder);
+    }
+    if (links) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "this file has its own links; leave out --latency and --bandwidth");
+    }
+    return yk_graph_builder_set_links(reading->builder, options->latency_s,
+                                      bandwidth > 0 ? bandwidth
+                                                    : YK_GRAPH_READ_BANDWIDTH_BYTES_PER_S);
+}
+
 static yk_status read_json(const struct yk_graph_document *document,
                            const struct yk_graph_read_options *options,
                            struct yk_graph_builder *builder)
 {
-    (void)options;
     struct reading reading = {.root = document->json, .builder = builder};
     YK_TRY(check_root(reading.root));
     YK_TRY(yk_graph_json_groups_create(reading.root, &reading.groups));
     yk_status status = YK_OK;
     YK_TRY_GOTO(read_devices(&reading), done);
-    YK_TRY_GOTO(yk_graph_json_links_read(yk_json_get(reading.root, "links"), builder), done);
+    YK_TRY_GOTO(read_links(&reading, options), done);
     YK_TRY_GOTO(read_tasks(&reading), done);
     YK_TRY_GOTO(yk_graph_json_groups_finish(reading.groups, builder), done);
     status = read_edges(&reading);
@@ -236,6 +253,7 @@ done:
 
 const struct yk_graph_reader yk_graph_reader_json = {
     .name = "JSON with \"yoke\": 1",
+    .takes_links = true,
     .recognises = recognises,
     .read = read_json,
 };

@@ -22,7 +22,7 @@ struct yk_graph_document {
 struct yk_graph_reader {
     const char *name;
     bool needs_devices; /* the options say which; other forms have devices of their own */
-    bool needs_links;   /* the same for links */
+    bool takes_links;   /* the options may say how fast data travels */
     bool (*recognises)(const struct yk_graph_document *document);
     /* Fills the builder; needs no source name in its messages. The options have been checked. */
     yk_status (*read)(const struct yk_graph_document *document,

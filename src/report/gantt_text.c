@@ -164,8 +164,8 @@ static yk_status write_chart(struct yk_schedule *schedule, struct yk_arena *aren
     const struct axis axis = choose_axis(yk_graph_time(graph, schedule->makespan), columns);
     write_axis(&axis, names + 1, out);
     if (any_crowded) {
-        write_wrapped("rows of . : # hold too many tasks to draw: a device busy for up to a third "
-                      "of the time, up to two thirds, more",
+        write_wrapped("in rows drawn with . : # the sign shows how busy the device is: up to a "
+                      "third of the time, up to two thirds, more",
                       width, out);
     }
     return yk_text_status(out);

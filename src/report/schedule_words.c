@@ -46,9 +46,14 @@ void yk_schedule_words_wait(const struct yk_schedule *schedule, int32_t task,
         yk_label_add_time(out, graph, wait->arrival);
         break;
     case YK_WAIT_MEMORY:
+        yk_text_addf(out, "waits for memory on %s until %s ends at ",
+                     graph->devices[schedule->devices[task]].name, graph->tasks[wait->task].name);
+        yk_label_add_time(out, graph, schedule->starts[task]);
+        break;
+    case YK_WAIT_CHOICE:
         yk_text_add(out, "could start at ");
         yk_label_add_time(out, graph, wait->arrival);
-        yk_text_add(out, ", but is kept back by memory or by choice");
+        yk_text_add(out, ", but was left for later");
         break;
     }
 }

@@ -82,5 +82,6 @@ static yk_status run(const struct yk_scheduler_options *options, struct yk_sched
 const struct yk_scheduler yk_scheduler_best = {
     .name = "best",
     .summary = "the best of all of these, then annealing for --budget seconds",
+    .keeps_limits = true,
     .run = run,
 };

@@ -213,5 +213,6 @@ static yk_status run(const struct yk_scheduler_options *options, struct yk_sched
 const struct yk_scheduler yk_scheduler_exact = {
     .name = "exact",
     .summary = "branch and bound: the optimum, or its gap when --budget is over",
+    .keeps_limits = true,
     .run = run,
 };

@@ -198,5 +198,6 @@ done:
 const struct yk_scheduler yk_scheduler_heft_memory = {
     .name = "heft-memory",
     .summary = "heft within every device's memory, at every moment",
+    .keeps_limits = true,
     .run = run,
 };

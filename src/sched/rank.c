@@ -1,5 +1,6 @@
 #include "sched/rank.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -15,6 +16,7 @@ int64_t yk_rank_cost(const struct yk_graph *graph, int32_t task)
             able++;
         }
     }
+    assert(able > 0); /* the builder has seen to it */
     return able == P ? sum : (int64_t)(((__int128)sum * P + able / 2) / able);
 }
 

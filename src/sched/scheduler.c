@@ -29,10 +29,6 @@ yk_status yk_scheduler_run(const struct yk_scheduler *scheduler, const struct yk
     yk_status status = scheduler->run(options, schedule);
     if (status == YK_OK) {
         status = yk_memory_check(schedule);
-        if (status == YK_ERROR_NO_FIT) {
-            status = yk_fail(status, "%s; heft-memory, best and exact keep to the limits",
-                             yk_status_message());
-        }
     }
     if (status != YK_OK) {
         yk_schedule_destroy(schedule);

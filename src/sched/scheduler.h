@@ -13,6 +13,7 @@
 #include "sched/schedule.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,7 @@ struct yk_scheduler_options {
 struct yk_scheduler {
     const char *name;
     const char *summary; /* one line for the help */
+    bool keeps_limits;   /* it looks at the devices' memory while it schedules */
     /* Fills `schedule`, which was made for the graph in question. YK_ERROR_NO_FIT when it finds
      * none that it could offer. */
     yk_status (*run)(const struct yk_scheduler_options *options, struct yk_schedule *schedule);
@@ -44,7 +46,7 @@ const struct yk_scheduler *yk_scheduler_find(const char *name);
 
 /*
  * Runs a scheduler and checks what it returns against every device's memory: a schedule that does
- * not fit is not returned, and the message names the device, the bytes missing and a remedy.
+ * not fit is not returned, and the message names the device and the bytes missing.
  */
 yk_status yk_scheduler_run(const struct yk_scheduler *scheduler, const struct yk_graph *graph,
                            const struct yk_scheduler_options *options,

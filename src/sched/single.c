@@ -65,5 +65,6 @@ static yk_status run(const struct yk_scheduler_options *options, struct yk_sched
 const struct yk_scheduler yk_scheduler_single = {
     .name = "single",
     .summary = "everything on the one device that is fastest at it",
+    .keeps_limits = true,
     .run = run,
 };

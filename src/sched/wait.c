@@ -15,6 +15,35 @@ static void wait_for_inputs(const struct yk_schedule *schedule, int32_t task, st
     }
 }
 
+/* Whether the finish of `other` makes room on `device`: it ran there, or used data made there. */
+static bool frees_memory(const struct yk_schedule *schedule, int32_t other, int32_t device)
+{
+    const struct yk_graph *graph = schedule->graph;
+    bool frees = schedule->devices[other] == device && graph->tasks[other].memory_bytes > 0;
+    for (int32_t k = graph->in_first[other]; !frees && k < graph->in_first[other + 1]; k++) {
+        const struct yk_graph_edge *edge = &graph->edges[graph->in_edges[k]];
+        frees = edge->bytes > 0 &&
+                (schedule->devices[edge->from] == device || schedule->devices[other] == device);
+    }
+    return frees;
+}
+
+/* The task whose end gave `task` the memory to start, or -1. */
+static int32_t find_memory_holder(const struct yk_schedule *schedule, int32_t task)
+{
+    const int32_t device = schedule->devices[task];
+    if (schedule->graph->devices[device].memory_bytes == YK_GRAPH_UNLIMITED) {
+        return -1;
+    }
+    for (int32_t i = 0; i < schedule->graph->task_count; i++) {
+        if (schedule->finishes[i] == schedule->starts[task] && i != task &&
+            frees_memory(schedule, i, device)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
 yk_status yk_wait_explain(struct yk_schedule *schedule, struct yk_wait *out)
 {
     struct yk_schedule_lanes lanes;
@@ -29,7 +58,9 @@ yk_status yk_wait_explain(struct yk_schedule *schedule, struct yk_wait *out)
                 wait = (struct yk_wait){YK_WAIT_DEVICE, previous, -1, schedule->finishes[previous]};
             }
             if (wait.arrival < schedule->starts[task]) {
-                wait = (struct yk_wait){YK_WAIT_MEMORY, -1, -1, wait.arrival};
+                const int32_t holder = find_memory_holder(schedule, task);
+                const enum yk_wait_reason reason = holder < 0 ? YK_WAIT_CHOICE : YK_WAIT_MEMORY;
+                wait = (struct yk_wait){reason, holder, -1, wait.arrival};
             }
             out[task] = wait;
             previous = task;

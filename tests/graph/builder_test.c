@@ -275,7 +275,7 @@ static void bytes_need_a_link_between_every_two_devices(void **state)
     assert_ok(yk_graph_builder_add_task(*state, "b", costs));
     assert_ok(add_edge(*state, "a", "b", NAN, 100));
     assert_unfinished(*state, "edge \"a\" -> \"b\" has bytes but the graph has no \"links\" to "
-                              "carry them; give it a cost or add links");
+                              "carry them; give it a cost, add links or say --bandwidth");
     assert_ok(yk_graph_builder_set_link(*state, "P1", "P2", 1, 50));
     assert_unfinished(*state, "links: there is none between \"P1\" and \"P3\"");
 }

@@ -270,7 +270,7 @@ static void wrong_numbers_are_refused(void **state)
                    "pairs");
     assert_refused(LINKS("[]"), NULL,
                    "edge \"a\" -> \"b\" has bytes but the graph has no \"links\" to carry them; "
-                   "give it a cost or add links");
+                   "give it a cost, add links or say --bandwidth");
 }
 
 static void graphs_that_make_no_sense_are_refused(void **state)

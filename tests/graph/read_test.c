@@ -121,11 +121,8 @@ static void a_form_with_its_own_devices_takes_no_others(void **state)
     const struct yk_graph_read_options count = {.device_count = 2};
     const struct yk_graph_read_options fast = {.speeds = speeds, .speed_count = 2};
     assert_misused(planted, &count,
-                   "a graph in the form planted optimum has its own devices; leave out --devices "
-                   "and --speeds");
-    assert_misused(own, &fast,
-                   "a graph in the form JSON with \"yoke\": 1 has its own devices; leave out "
-                   "--devices and --speeds");
+                   "this file names its own devices; leave out --devices and --speeds");
+    assert_misused(own, &fast, "this file names its own devices; leave out --devices and --speeds");
 }
 
 static void a_form_that_times_its_edges_takes_no_links(void **state)
@@ -133,8 +130,7 @@ static void a_form_that_times_its_edges_takes_no_links(void **state)
     (void)state;
     const struct yk_graph_read_options options = {.device_count = 2, .latency_s = 1};
     assert_misused(stg, &options,
-                   "a graph in the form STG says itself how long data takes; leave out "
-                   "--latency and --bandwidth");
+                   "STG graphs have no bytes to send; leave out --latency and --bandwidth");
     const struct yk_graph_read_options negative = {.device_count = 2, .latency_s = -1};
     assert_misused(stg, &negative, "--latency must be 0 or more");
     const struct yk_graph_read_options infinite = {.bandwidth_bytes_per_s = INFINITY};

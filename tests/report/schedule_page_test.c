@@ -79,7 +79,7 @@ static void a_task_kept_back_is_said_to_be(void **state)
     fixture.schedule->starts[9] += llround(fixture.graph->ticks_per_unit);
     struct yk_text page = page_of(&fixture, "paper.json");
     struct yk_json *data = data_of(&page);
-    assert_string_equal(why(data, 9), "could start at 73, but is kept back by memory or by choice");
+    assert_string_equal(why(data, 9), "could start at 73, but was left for later");
     yk_json_destroy(data);
     yk_text_free(&page);
     fixture_free(&fixture);

@@ -47,6 +47,7 @@ static void a_task_kept_back_by_memory_says_so(void **state)
     assert_ok(yk_wait_explain(schedule, waits));
     assert_true(yk_graph_time(graph, schedule->starts[2]) == 7);
     assert_int_equal(waits[2].reason, YK_WAIT_MEMORY);
+    assert_int_equal(waits[2].task, 1);
     assert_true(yk_graph_time(graph, waits[2].arrival) == 1);
     yk_schedule_destroy(schedule);
     yk_graph_destroy(graph);

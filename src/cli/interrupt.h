@@ -1,0 +1,11 @@
+/* Interrupt: Ctrl-C asks a search to end with what it has; a second one ends the program. */
+#ifndef YK_CLI_INTERRUPT_H
+#define YK_CLI_INTERRUPT_H
+
+#include <stdatomic.h>
+
+/* From now on the first interrupt sets the flag that is returned. Call once, from the main thread.
+ */
+const atomic_bool *yk_interrupt_watch(void);
+
+#endif
