@@ -80,6 +80,7 @@ struct yk_graph {
     int32_t *order;                /* (n) a topological order, the same for the same input */
     struct yk_graph_link *links;   /* (P, P), or NULL where all links are equal or none is needed */
     struct yk_graph_link mean_link;
+    struct yk_graph_link fastest_link; /* no link has a smaller latency or takes less for a byte */
 };
 
 void yk_graph_destroy(struct yk_graph *graph);

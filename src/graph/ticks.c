@@ -95,6 +95,7 @@ static yk_status convert_links(const struct yk_graph_builder *builder, struct yk
     const double scale = graph->ticks_per_unit;
     YK_TRY_NEW(graph->arena, graph->links, P * P);
     struct yk_graph_link sum = {0, 0};
+    struct yk_graph_link least = {INFINITY, INFINITY};
     bool equal = true;
     for (int32_t i = 0; i < P * P; i++) {
         const struct link_record *record = &builder->links[i];
@@ -108,10 +109,13 @@ static yk_status convert_links(const struct yk_graph_builder *builder, struct yk
         graph->links[i].ticks_per_byte = scale / record->bytes_per_unit;
         sum.latency_ticks += graph->links[i].latency_ticks;
         sum.ticks_per_byte += graph->links[i].ticks_per_byte;
+        least.latency_ticks = fmin(least.latency_ticks, graph->links[i].latency_ticks);
+        least.ticks_per_byte = fmin(least.ticks_per_byte, graph->links[i].ticks_per_byte);
     }
     const double pairs = (double)P * (P - 1);
     graph->mean_link.latency_ticks = sum.latency_ticks / pairs;
     graph->mean_link.ticks_per_byte = sum.ticks_per_byte / pairs;
+    graph->fastest_link = least;
     if (equal) {
         graph->mean_link = graph->links[1];
         graph->links = NULL;

@@ -14,8 +14,9 @@
 #include <stdbool.h>
 
 enum {
-    MOST_IN_A_ROW = 64
-}; /* tasks with more inputs than this are bounded one input at a time */
+    MOST_IN_A_ROW = 64,        /* tasks with more inputs are bounded one input at a time */
+    MOST_DEVICES_BY_PAIR = 64, /* with more, every link counts as the fastest one */
+};
 
 /* One input, or, in reverse, one output. */
 struct branch {
@@ -50,6 +51,15 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* No two devices exchange the data of `edge` in less. */
+static int64_t least_transfer(const struct yk_graph *graph, const struct yk_graph_edge *edge)
+{
+    const struct yk_graph_link *link = &graph->fastest_link;
+    return edge->cost != YK_GRAPH_BY_LINK
+               ? edge->cost
+               : llround(link->latency_ticks + (double)edge->bytes * link->ticks_per_byte);
+}
+
 /* The earliest the data of `other` can be on `device` from another one. */
 static int64_t remote_arrival(const struct walk *walk, const struct yk_graph_edge *edge,
                               int32_t other, int32_t device)
@@ -59,10 +69,10 @@ static int64_t remote_arrival(const struct walk *walk, const struct yk_graph_edg
     if (group != YK_GRAPH_NO_GROUP && group == graph->tasks[edge->to].group) {
         return YK_GRAPH_NEVER;
     }
-    if (edge->cost != YK_GRAPH_BY_LINK) {
+    if (edge->cost != YK_GRAPH_BY_LINK || graph->device_count > MOST_DEVICES_BY_PAIR) {
         const struct least *least = &walk->least[other];
         const int64_t end = least->device == device ? least->second : least->first;
-        return end == YK_GRAPH_NEVER ? YK_GRAPH_NEVER : end + edge->cost;
+        return end == YK_GRAPH_NEVER ? YK_GRAPH_NEVER : end + least_transfer(graph, edge);
     }
     int64_t earliest = YK_GRAPH_NEVER;
     const int64_t *ends = &walk->ends[(int64_t)other * graph->device_count];

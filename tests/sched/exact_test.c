@@ -1,9 +1,12 @@
 /* The exact search and the bounds against trying everything. */
+#include "graph/builder.h"
 #include "sched/bound.h"
 #include "sched/scheduler.h"
 #include "support/random_graph.h"
 #include "support/schedule_checker.h"
 #include "support/support.h"
+
+#include <stdio.h>
 
 enum {
     MOST = 6
@@ -251,6 +254,39 @@ static void the_bound_knows_that_devices_are_unequal(void **state)
     yk_graph_destroy(graph);
 }
 
+/* Seventy devices with links of their own: "a" must run on the first, "b" on the last, and the link
+ * between these is the slowest. The bound may count the fastest link but no less. */
+static void the_bound_holds_for_many_devices_with_unequal_links(void **state)
+{
+    (void)state;
+    enum {
+        DEVICES = 70
+    };
+    struct yk_graph_builder *builder = NULL;
+    struct yk_graph *graph = NULL;
+    double first[DEVICES];
+    double last[DEVICES];
+    char name[16];
+    assert_ok(yk_graph_builder_create(&builder));
+    for (int p = 0; p < DEVICES; p++) {
+        snprintf(name, sizeof name, "P%d", p);
+        assert_ok(yk_graph_builder_add_device(builder, name, INFINITY));
+        first[p] = p == 0 ? 2 : NAN;
+        last[p] = p == DEVICES - 1 ? 3 : NAN;
+    }
+    assert_ok(yk_graph_builder_set_link(builder, "P0", "P69", 5, 1));
+    assert_ok(yk_graph_builder_set_links(builder, 1, 10));
+    assert_ok(yk_graph_builder_add_task(builder, "a", first));
+    assert_ok(yk_graph_builder_add_task(builder, "b", last));
+    assert_ok(yk_graph_builder_add_edge(builder, &(struct yk_graph_edge_spec){"a", "b", NAN, 20}));
+    assert_ok(yk_graph_builder_finish(builder, &graph));
+    yk_graph_builder_destroy(builder);
+    int64_t bound = 0;
+    assert_ok(yk_bound_compute(graph, &bound));
+    assert_true(yk_graph_time(graph, bound) == 2 + (1 + 2) + 3);
+    yk_graph_destroy(graph);
+}
+
 static void a_search_without_budget_gives_its_gap(void **state)
 {
     (void)state;
@@ -275,6 +311,7 @@ int main(void)
         cmocka_unit_test(devices_with_different_memory_are_not_equal),
         cmocka_unit_test(the_bound_counts_in_whole_costs),
         cmocka_unit_test(the_bound_knows_that_devices_are_unequal),
+        cmocka_unit_test(the_bound_holds_for_many_devices_with_unequal_links),
         cmocka_unit_test(a_search_without_budget_gives_its_gap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
