@@ -347,7 +347,14 @@ const struct yk_command yk_command_schedule = {
     .description =
         "Decides which device runs each task and when, so that the last one ends early, and prints "
         "the schedule. The lower bound printed beside it is a time no schedule can beat.\n\n"
-        "With --algorithm all, the drawings are of the best schedule.",
+        "A graph of your own is a JSON file like {\"yoke\": 1, \"kind\": \"graph\", \"devices\": "
+        "[\"P1\", \"P2\"], \"tasks\": [{\"name\": \"a\", \"cost\": [14, 9]}, {\"name\": \"b\", "
+        "\"cost\": [7, null]}], \"edges\": [{\"from\": \"a\", \"to\": \"b\", \"cost\": 18}]}: one "
+        "cost "
+        "for each device, null where it cannot run. graphs.md, in yoke's documentation, tells of "
+        "links, memory and groups.\n\n"
+        "With --algorithm all, the drawings are of the best schedule. Ctrl-C ends a search with "
+        "the best it has.",
     .examples = examples,
     .options = options,
     .option_count = sizeof options / sizeof options[0],
