@@ -17,7 +17,7 @@ enum {
     DEVICES = 16,
     EDGES_PER_TASK = 3,
     NEAR = 2000,
-    ROUNDS = 5
+    ROUNDS = 9
 };
 
 static void check(yk_status status)
