@@ -124,7 +124,7 @@ static double textbook_ready(const struct yk_graph *graph, const int32_t *device
 {
     double ready = 0;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
-        const struct yk_graph_edge *edge = &graph->edges[graph->in_edges[k]];
+        const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
         const double arrival =
             finishes[edge->from] + (devices[edge->from] == device ? 0 : (double)edge->cost);
         ready = arrival > ready ? arrival : ready;

@@ -19,7 +19,6 @@ struct block {
 
 struct yk_arena {
     struct block *blocks; /* the newest first: only it has room */
-    size_t handed_out_bytes;
 };
 
 yk_status yk_arena_create(struct yk_arena **out)
@@ -83,7 +82,6 @@ void *yk_arena_take(struct yk_arena *arena, size_t count, size_t size)
     }
     void *piece = block->bytes + block->used;
     block->used += bytes;
-    arena->handed_out_bytes += bytes;
     return piece;
 }
 
@@ -94,9 +92,4 @@ char *yk_arena_copy_text(struct yk_arena *arena, const char *text, size_t length
         memcpy(copy, text, length);
     }
     return copy;
-}
-
-size_t yk_arena_bytes(const struct yk_arena *arena)
-{
-    return arena->handed_out_bytes;
 }

@@ -22,9 +22,6 @@ void *yk_arena_take(struct yk_arena *arena, size_t count, size_t size);
 /* A copy of the `length` bytes at `text`, with a terminating zero. NULL when memory is out. */
 char *yk_arena_copy_text(struct yk_arena *arena, const char *text, size_t length);
 
-/* Bytes handed out so far. */
-size_t yk_arena_bytes(const struct yk_arena *arena);
-
 /* Points `pointer` at `count` new zeroed elements, or leaves the calling function with an error. */
 #define YK_TRY_NEW(arena, pointer, count)                                                          \
     do {                                                                                           \

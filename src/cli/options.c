@@ -94,7 +94,9 @@ static yk_status check_choice(const char *label, const char *word, yk_choices ch
 static yk_status read_integer(const struct yk_option *option, const char *word, int64_t *out)
 {
     if (!yk_number_read_integer(word, strlen(word), out)) {
-        return yk_fail(YK_ERROR_USAGE, "--%s: \"%s\" is not an integer", option->name, word);
+        return yk_fail(YK_ERROR_USAGE,
+                       "--%s: \"%s\" is not a whole number from %" PRId64 " to %" PRId64,
+                       option->name, word, option->least, option->most);
     }
     if (*out < option->least) {
         return yk_fail(YK_ERROR_USAGE, "--%s must be at least %" PRId64 ", not %s", option->name,
@@ -109,10 +111,14 @@ static yk_status read_integer(const struct yk_option *option, const char *word, 
 
 static yk_status read_amount(const struct yk_option *option, const char *word, double *out)
 {
-    const bool bare = option->kind == YK_OPTION_SECONDS && yk_number_read(word, strlen(word), out);
-    const enum yk_unit unit = option->kind == YK_OPTION_SECONDS ? YK_UNIT_SECONDS : option->unit;
-    if (!bare && yk_units_read(word, unit, out) != YK_OK) {
-        return yk_fail(YK_ERROR_USAGE, "--%s: %s", option->name, yk_status_message());
+    const bool seconds = option->kind == YK_OPTION_SECONDS;
+    const bool bare = seconds && yk_number_read(word, strlen(word), out);
+    if (!bare && yk_units_read(word, seconds ? YK_UNIT_SECONDS : option->unit, out) != YK_OK) {
+        return seconds ? yk_fail(YK_ERROR_USAGE,
+                                 "--%s: \"%s\" is not a time; write seconds such as 2, or 500ms, "
+                                 "2min",
+                                 option->name, word)
+                       : yk_fail(YK_ERROR_USAGE, "--%s: %s", option->name, yk_status_message());
     }
     if (*out < 0 || (*out == 0 && !option->zero)) {
         return yk_fail(YK_ERROR_USAGE, "--%s must be %s, not %s", option->name,
@@ -227,6 +233,9 @@ static yk_status read_operand(struct parser *parser, const char *word)
                        command->name ? " " : "", command->name ? command->name : "");
     }
     const struct yk_operand *operand = &command->operands[parser->operands_seen++];
+    if (!*word) {
+        return yk_fail(YK_ERROR_USAGE, "%s must not be empty", operand->placeholder);
+    }
     *(const char **)(void *)(parser->arguments + operand->offset) = word;
     return operand->choices ? check_choice(operand->placeholder, word, operand->choices) : YK_OK;
 }

@@ -145,7 +145,6 @@ static yk_status check_bytes(const struct yk_graph_builder *builder, const struc
 static yk_status sort_edges(const struct yk_graph_builder *builder, struct yk_graph *graph)
 {
     YK_TRY_NEW(graph->arena, graph->edges, graph->edge_count);
-    YK_TRY_NEW(graph->arena, graph->in_edges, graph->edge_count);
     YK_TRY_NEW(graph->arena, graph->inputs, graph->edge_count);
     YK_TRY_NEW(graph->arena, graph->out_first, graph->task_count + 1);
     YK_TRY_NEW(graph->arena, graph->in_first, graph->task_count + 1);
@@ -173,7 +172,6 @@ static yk_status sort_edges(const struct yk_graph_builder *builder, struct yk_gr
     for (int32_t e = 0; e < graph->edge_count; e++) {
         const struct yk_graph_edge *edge = &graph->edges[e];
         const int32_t place = graph->in_first[edge->to] + filled[edge->to]++;
-        graph->in_edges[place] = e;
         graph->inputs[place] = (struct yk_graph_input){edge->cost, edge->from, e};
     }
     return YK_OK;
@@ -198,10 +196,10 @@ static yk_status name_cycle(const struct yk_graph *graph, const int32_t *waits_f
         path[length++] = task;
         place[task] = length;
         int32_t k = graph->in_first[task];
-        while (waits_for[graph->edges[graph->in_edges[k]].from] == 0) {
+        while (waits_for[graph->inputs[k].from] == 0) {
             k++;
         }
-        task = graph->edges[graph->in_edges[k]].from;
+        task = graph->inputs[k].from;
     }
     /* The walk went against the edges, so the cycle is read from its end. */
     enum {

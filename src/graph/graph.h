@@ -74,9 +74,8 @@ struct yk_graph {
     int64_t *costs;                /* (n, P) ticks, or YK_GRAPH_NEVER; equal for all of a group */
     struct yk_graph_edge *edges;   /* by `from`, then in the order of the input */
     int32_t *out_first;            /* (n + 1) edges [out_first[i], out_first[i + 1]) leave task i */
-    int32_t *in_first;             /* (n + 1) places in in_edges of the edges that enter task i */
-    int32_t *in_edges;             /* edge numbers by `to`, then rising */
-    struct yk_graph_input *inputs; /* (edges) the same edges in the same places */
+    int32_t *in_first;             /* (n + 1) places in inputs of the edges that enter task i */
+    struct yk_graph_input *inputs; /* (edges) by the task they enter, then by edge number */
     int32_t *order;                /* (n) a topological order, the same for the same input */
     struct yk_graph_link *links;   /* (P, P), or NULL where all links are equal or none is needed */
     struct yk_graph_link mean_link;

@@ -44,7 +44,7 @@ static void add_inputs(const struct yk_schedule *schedule, int32_t task, struct 
 {
     const struct yk_graph *graph = schedule->graph;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
-        const struct yk_graph_edge *edge = &graph->edges[graph->in_edges[k]];
+        const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
         const int64_t delay =
             yk_graph_delay(graph, edge, schedule->devices[edge->from], schedule->devices[task]);
         yk_text_addf(out, "%s[%d,", k > graph->in_first[task] ? "," : "", edge->from);

@@ -35,6 +35,7 @@ struct least {
 
 struct walk {
     const struct yk_graph *graph;
+    bool forward;        /* from inputs to outputs, else back */
     int64_t *ends;       /* (n, P) the end of each task in the direction of the walk; or NEVER */
     struct least *least; /* (n) of the rows of `ends` */
     struct branch *branches; /* (MOST_IN_A_ROW) by head */
@@ -166,27 +167,20 @@ static void note_least(struct walk *walk, int32_t task)
     walk->least[task] = least;
 }
 
-/* One of the two directions: which edges lead back, and which of their tasks is the other one. */
-struct direction {
-    const int32_t *first; /* (n + 1) */
-    const int32_t *edges; /* NULL: the places are edge numbers themselves */
-    bool forward;
-};
-
 /* The least time before `task` on `device`, in the direction of the walk. */
-static int64_t time_before(struct walk *walk, const struct direction *direction, int32_t task,
-                           int32_t device)
+static int64_t time_before(struct walk *walk, int32_t task, int32_t device)
 {
-    const int32_t first = direction->first[task];
-    const int32_t last = direction->first[task + 1];
+    const struct yk_graph *graph = walk->graph;
+    const int32_t *places = walk->forward ? graph->in_first : graph->out_first;
+    const int32_t first = places[task];
+    const int32_t last = places[task + 1];
     const bool in_a_row = last - first <= MOST_IN_A_ROW;
     int64_t before = 0;
     walk->branch_count = 0;
     for (int32_t k = first; k < last; k++) {
-        const int32_t e = direction->edges ? direction->edges[k] : k;
-        const struct yk_graph_edge *edge = &walk->graph->edges[e];
+        const struct yk_graph_edge *edge = &graph->edges[walk->forward ? graph->inputs[k].edge : k];
         const struct branch branch =
-            branch_of(walk, edge, direction->forward ? edge->from : edge->to, device);
+            branch_of(walk, edge, walk->forward ? edge->from : edge->to, device);
         if (in_a_row) {
             add_branch(walk, branch);
         } else {
@@ -198,14 +192,14 @@ static int64_t time_before(struct walk *walk, const struct direction *direction,
     return in_a_row ? join_branches(walk) : before;
 }
 
-static void visit(struct walk *walk, const struct direction *direction, int32_t task)
+static void visit(struct walk *walk, int32_t task)
 {
     const int32_t P = walk->graph->device_count;
     for (int32_t p = 0; p < P; p++) {
         const int64_t cell = (int64_t)task * P + p;
         const int64_t cost = walk->graph->costs[cell];
         walk->ends[cell] =
-            cost == YK_GRAPH_NEVER ? YK_GRAPH_NEVER : time_before(walk, direction, task, p) + cost;
+            cost == YK_GRAPH_NEVER ? YK_GRAPH_NEVER : time_before(walk, task, p) + cost;
     }
     note_least(walk, task);
 }
@@ -215,20 +209,20 @@ yk_status yk_bound_find_paths(const struct yk_graph *graph, struct yk_arena *are
 {
     const int32_t n = graph->task_count;
     const int64_t cells = (int64_t)n * graph->device_count;
-    const struct direction forward = {graph->in_first, graph->in_edges, true};
-    const struct direction backward = {graph->out_first, NULL, false};
     struct walk walk = {.graph = graph};
     YK_TRY_NEW(arena, out->finish, cells);
     YK_TRY_NEW(arena, out->rest, cells);
     YK_TRY_NEW(arena, walk.least, n);
     YK_TRY_NEW(arena, walk.branches, MOST_IN_A_ROW);
     walk.ends = out->finish;
+    walk.forward = true;
     for (int32_t k = 0; k < n; k++) {
-        visit(&walk, &forward, graph->order[k]);
+        visit(&walk, graph->order[k]);
     }
     walk.ends = out->rest;
+    walk.forward = false;
     for (int32_t k = n - 1; k >= 0; k--) {
-        visit(&walk, &backward, graph->order[k]);
+        visit(&walk, graph->order[k]);
     }
     /* The walk back counted each task itself too. */
     for (int64_t cell = 0; cell < cells; cell++) {

@@ -2,7 +2,7 @@
  * Exact: branch and bound. Tasks are appended one by one, each on every device it may run on; every
  * schedule without needless waiting is some such sequence. A branch is left when
  * - its lower bound is no better than the best schedule known: paths from here to the end, with all
- *   data that is already placed, and the work still to do at the best prices (bound.h);
+ *   data that is already placed, and the work still to do at good prices (bound_prices.h);
  * - a state seen before had done the same tasks no later (seen.h);
  * - it differs from another branch only by the names of equal devices not used yet.
  *
@@ -52,8 +52,8 @@ static void leave_open(struct search *search, int64_t bound)
 }
 
 /*
- * Takes the partial schedule, which is complete, for the best one if it fits. If it does not, there
- * may be one that waits for memory somewhere and is no longer than this one, or hardly.
+ * Takes the partial schedule, which is complete, for the best one if it fits. If it does not, one
+ * with the same order may fit that waits for memory somewhere, and it is no shorter than this one.
  */
 static yk_status keep(struct search *search)
 {

@@ -97,7 +97,7 @@ static struct need find_need(struct yk_fit *fit, int32_t task, int32_t device)
     };
     need.limit = graph->devices[device].memory_bytes + fit->extra_bytes - need.resident;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
-        const struct yk_graph_edge *edge = &graph->edges[graph->in_edges[k]];
+        const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
         if (edge->bytes == 0) {
             continue;
         }
@@ -192,7 +192,7 @@ void yk_fit_place(struct yk_fit *fit, int32_t task, struct yk_draft_slot slot)
     yk_usage_add(usage, slot.device, slot.start, slot.finish, graph->tasks[task].memory_bytes);
     yk_usage_add(usage, slot.device, slot.start, YK_USAGE_FOREVER, output_bytes(graph, task));
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
-        const struct yk_graph_edge *edge = &graph->edges[graph->in_edges[k]];
+        const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
         const int32_t source = schedule->devices[edge->from];
         yk_usage_add(usage, source, slot.finish, YK_USAGE_FOREVER, -edge->bytes);
         if (source != slot.device) {

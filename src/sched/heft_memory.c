@@ -42,7 +42,7 @@ static void bottom_levels_with_input(const struct yk_graph *graph, int64_t *out)
             longest = path > longest ? path : longest;
         }
         for (int32_t j = graph->in_first[task]; j < graph->in_first[task + 1]; j++) {
-            const int64_t input = yk_rank_transfer(graph, &graph->edges[graph->in_edges[j]]);
+            const int64_t input = yk_rank_transfer(graph, &graph->edges[graph->inputs[j].edge]);
             largest_input = input > largest_input ? input : largest_input;
         }
         out[task] = yk_rank_cost(graph, task) + longest + largest_input;

@@ -63,7 +63,7 @@ static int32_t critical_input(const struct yk_solution *solution, int32_t task)
 {
     const struct yk_graph *graph = solution->graph;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
-        const struct yk_graph_edge *edge = &graph->edges[graph->in_edges[k]];
+        const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
         const int64_t arrival =
             solution->finishes[edge->from] +
             yk_graph_delay(graph, edge, solution->devices[edge->from], solution->devices[task]);
@@ -125,7 +125,7 @@ static void find_room(const struct yk_solution *solution, int32_t task, int32_t 
     *first = 0;
     *last = graph->task_count - 1;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
-        const int32_t place = solution->places[graph->edges[graph->in_edges[k]].from];
+        const int32_t place = solution->places[graph->inputs[k].from];
         *first = place + 1 > *first ? place + 1 : *first;
     }
     for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {

@@ -23,7 +23,6 @@ static yk_status take_arrays(struct yk_partial *partial, struct yk_arena *arena,
     YK_TRY_NEW(arena, partial->group_placed, partial->graph->group_count);
     YK_TRY_NEW(arena, partial->room, P);
     YK_TRY_NEW(arena, partial->needs, n);
-    YK_TRY_NEW(arena, partial->least_cost, n);
     YK_TRY_NEW(arena, partial->twin, P);
     YK_TRY_NEW(arena, partial->key, n);
     YK_TRY_NEW(arena, partial->times, n + P);
@@ -65,12 +64,6 @@ static void begin(struct yk_partial *partial)
         partial->devices[i] = YK_DRAFT_NOWHERE;
         partial->missing[i] = graph->in_first[i + 1] - graph->in_first[i];
         partial->unused[i] = graph->out_first[i + 1] - graph->out_first[i];
-        partial->least_cost[i] = INT64_MAX;
-        for (int32_t p = 0; p < graph->device_count; p++) {
-            const int64_t cost = yk_graph_cost(graph, i, p);
-            partial->least_cost[i] = cost < partial->least_cost[i] ? cost : partial->least_cost[i];
-        }
-        partial->work_left += partial->least_cost[i];
     }
     for (int32_t i = 0; i < graph->task_count; i++) {
         partial->needs[i] = graph->tasks[i].memory_bytes;
@@ -91,6 +84,17 @@ static void begin(struct yk_partial *partial)
     }
 }
 
+static yk_status price_tasks(struct yk_partial_work *work, const struct yk_graph *graph,
+                             struct yk_arena *arena)
+{
+    YK_TRY_NEW(arena, work->cheapest, graph->task_count);
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        work->cheapest[i] = yk_bound_prices_cheapest(&work->prices, graph, i);
+        work->left += work->cheapest[i];
+    }
+    return YK_OK;
+}
+
 yk_status yk_partial_create(const struct yk_graph *graph, int64_t most_states,
                             struct yk_arena *arena, struct yk_partial **out)
 {
@@ -99,6 +103,11 @@ yk_status yk_partial_create(const struct yk_graph *graph, int64_t most_states,
     partial->graph = graph;
     partial->granule = yk_bound_granule(graph);
     YK_TRY(take_arrays(partial, arena, most_states));
+    YK_TRY(yk_bound_prices_equal(graph, arena, &partial->works[0].prices));
+    YK_TRY(yk_bound_prices_find(graph, arena, &partial->works[1].prices));
+    for (int i = 0; i < YK_PARTIAL_WORKS; i++) {
+        YK_TRY(price_tasks(&partial->works[i], graph, arena));
+    }
     begin(partial);
     *out = partial;
     return YK_OK;
@@ -114,12 +123,14 @@ void yk_partial_place(struct yk_partial *partial, const struct yk_partial_step *
     partial->finishes[task] = step->finish;
     partial->idle_from[step->device] = step->finish;
     partial->used[step->device]++;
-    partial->work_left -= partial->least_cost[task];
+    for (int i = 0; i < YK_PARTIAL_WORKS; i++) {
+        partial->works[i].left -= partial->works[i].cheapest[task];
+    }
     for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
         partial->missing[graph->edges[e].to]--;
     }
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
-        partial->unused[graph->edges[graph->in_edges[k]].from]--;
+        partial->unused[graph->inputs[k].from]--;
     }
     const int32_t group = graph->tasks[task].group;
     if (group != YK_GRAPH_NO_GROUP && partial->group_placed[group]++ == 0) {
@@ -136,12 +147,14 @@ void yk_partial_take_back(struct yk_partial *partial, const struct yk_partial_st
     partial->devices[task] = YK_DRAFT_NOWHERE;
     partial->idle_from[step->device] = step->idle_from;
     partial->used[step->device]--;
-    partial->work_left += partial->least_cost[task];
+    for (int i = 0; i < YK_PARTIAL_WORKS; i++) {
+        partial->works[i].left += partial->works[i].cheapest[task];
+    }
     for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
         partial->missing[graph->edges[e].to]++;
     }
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
-        partial->unused[graph->edges[graph->in_edges[k]].from]++;
+        partial->unused[graph->inputs[k].from]++;
     }
     const int32_t group = graph->tasks[task].group;
     if (group != YK_GRAPH_NO_GROUP && --partial->group_placed[group] == 0) {
@@ -206,7 +219,7 @@ static int64_t earliest_start(const struct yk_partial *partial, int32_t task, in
     int64_t start = partial->idle_from[device];
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         const int64_t arrival =
-            earliest_arrival(partial, &graph->edges[graph->in_edges[k]], device);
+            earliest_arrival(partial, &graph->edges[graph->inputs[k].edge], device);
         start = arrival > start ? arrival : start;
     }
     return start;
@@ -237,18 +250,25 @@ static int64_t bound_task(struct yk_partial *partial, int32_t task)
     return least_through;
 }
 
+/* What is placed keeps each device until it is idle; the rest of the work comes on top. */
+static int64_t bound_work(const struct yk_partial_work *work, const struct yk_partial *partial)
+{
+    yk_priced sum = work->left;
+    for (int32_t p = 0; p < partial->graph->device_count; p++) {
+        sum += (yk_priced)partial->idle_from[p] * work->prices.of_device[p];
+    }
+    return yk_bound_prices_time(&work->prices, sum);
+}
+
 /* A lower bound for all schedules that continue the partial one; stops early at `limit`. */
 static int64_t bound_rest(struct yk_partial *partial, int64_t limit)
 {
     const struct yk_graph *graph = partial->graph;
-    const int64_t P = graph->device_count;
-    int64_t bound = 0;
-    int64_t occupied = partial->work_left;
-    for (int32_t p = 0; p < P; p++) {
-        occupied += partial->idle_from[p];
-        bound = partial->idle_from[p] > bound ? partial->idle_from[p] : bound;
+    int64_t bound = yk_partial_makespan(partial);
+    for (int i = 0; i < YK_PARTIAL_WORKS; i++) {
+        const int64_t time = bound_work(&partial->works[i], partial);
+        bound = time > bound ? time : bound;
     }
-    bound = (occupied + P - 1) / P > bound ? (occupied + P - 1) / P : bound;
     for (int32_t k = 0; k < graph->task_count && bound < limit; k++) {
         const int32_t task = graph->order[k];
         if (partial->devices[task] == YK_DRAFT_NOWHERE) {

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "sched/bound_paths.h"
+#include "sched/bound_prices.h"
 #include "sched/schedule.h"
 #include "sched/seen.h"
 
@@ -25,6 +26,17 @@ struct yk_partial_step {
     int64_t idle_from; /* of the device before the step, for taking it back */
     int32_t task;
     int32_t device;
+};
+
+/* The work of the tasks not placed, at some prices of the devices. */
+struct yk_partial_work {
+    struct yk_bound_prices prices;
+    yk_priced *cheapest; /* (n) */
+    yk_priced left;
+};
+
+enum {
+    YK_PARTIAL_WORKS = 2 /* at equal prices, and at the ones where work crowds */
 };
 
 struct yk_partial {
@@ -48,13 +60,12 @@ struct yk_partial {
     int32_t *group_placed; /* (groups) */
     int64_t *room;         /* (P) memory without the resident bytes of the groups settled there */
     int64_t *needs;        /* (n) what is held while a task runs: its own bytes and all its data */
-    int64_t *least_cost;   /* (n) over the devices */
-    int64_t work_left;     /* the least costs of the tasks not placed */
-    int32_t *twin;         /* (P) the first device that is equal in every way */
-    uint16_t *key;         /* (n) room for a state's key */
-    int64_t *times;        /* (n + P) and its times */
-    int64_t *ends;         /* (n, P) room for bounding: earliest finishes from here on */
-    int64_t *least_end;    /* (n) the least of each row */
+    struct yk_partial_work works[YK_PARTIAL_WORKS];
+    int32_t *twin;      /* (P) the first device that is equal in every way */
+    uint16_t *key;      /* (n) room for a state's key */
+    int64_t *times;     /* (n + P) and its times */
+    int64_t *ends;      /* (n, P) room for bounding: earliest finishes from here on */
+    int64_t *least_end; /* (n) the least of each row */
 };
 
 /* With no task placed. At most `most_states` states will be asked about; memory is the arena's. */

@@ -3,7 +3,6 @@
 #include "sched/usage.h"
 
 #include <assert.h>
-#include <stdbool.h>
 
 enum {
     NONE = -1
@@ -225,30 +224,4 @@ int64_t yk_usage_clear_after(const struct yk_usage *usage, int32_t device, int64
     }
     const struct question question = {usage->steps, from, until, limit};
     return last_above(&question, usage->roots[device], 0, YK_USAGE_FOREVER);
-}
-
-static int64_t peak_between(const struct step *steps, int32_t root, int64_t carried, int64_t end,
-                            int64_t from, int64_t until)
-{
-    if (root == NONE || steps[root].first_time >= until || end <= from) {
-        return 0;
-    }
-    const struct step *step = &steps[root];
-    if (step->first_time >= from && end <= until) {
-        return higher(0, step->highest + carried);
-    }
-    const int64_t below = carried + step->pending;
-    const int64_t own_end = step->right == NONE ? end : steps[step->right].first_time;
-    const bool counts = step->time < until && own_end > from;
-    const int64_t own = counts ? step->bytes + carried : 0;
-    const int64_t left = peak_between(steps, step->left, below, step->time, from, until);
-    const int64_t right = peak_between(steps, step->right, below, end, from, until);
-    return higher(own, higher(left, right));
-}
-
-int64_t yk_usage_peak(const struct yk_usage *usage, int32_t device, int64_t from, int64_t until)
-{
-    return from >= until
-               ? 0
-               : peak_between(usage->steps, usage->roots[device], 0, YK_USAGE_FOREVER, from, until);
 }

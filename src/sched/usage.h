@@ -29,9 +29,6 @@ void yk_usage_clear(struct yk_usage *usage);
 void yk_usage_add(struct yk_usage *usage, int32_t device, int64_t from, int64_t until,
                   int64_t bytes);
 
-/* The most held at any moment of [from, until); 0 when the span is empty. */
-int64_t yk_usage_peak(const struct yk_usage *usage, int32_t device, int64_t from, int64_t until);
-
 /*
  * The end of the last step in [from, until) that is higher than `limit`: the earliest time from
  * which the rest of the span is at or under it. -1 when the whole span is.

@@ -4,7 +4,7 @@ static void wait_for_inputs(const struct yk_schedule *schedule, int32_t task, st
 {
     const struct yk_graph *graph = schedule->graph;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
-        const int32_t e = graph->in_edges[k];
+        const int32_t e = graph->inputs[k].edge;
         const struct yk_graph_edge *edge = &graph->edges[e];
         const int64_t arrival =
             schedule->finishes[edge->from] +
@@ -21,7 +21,7 @@ static bool frees_memory(const struct yk_schedule *schedule, int32_t other, int3
     const struct yk_graph *graph = schedule->graph;
     bool frees = schedule->devices[other] == device && graph->tasks[other].memory_bytes > 0;
     for (int32_t k = graph->in_first[other]; !frees && k < graph->in_first[other + 1]; k++) {
-        const struct yk_graph_edge *edge = &graph->edges[graph->in_edges[k]];
+        const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
         frees = edge->bytes > 0 &&
                 (schedule->devices[edge->from] == device || schedule->devices[other] == device);
     }

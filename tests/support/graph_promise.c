@@ -36,11 +36,15 @@ static const char *check_indexes(const struct yk_graph *graph)
             }
         }
         for (int32_t k = graph->in_first[i]; k < graph->in_first[i + 1]; k++) {
-            if (graph->edges[graph->in_edges[k]].to != i) {
-                return "in_edges finds the edges that enter a task";
+            if (graph->edges[graph->inputs[k].edge].to != i) {
+                return "inputs finds the edges that enter a task";
             }
-            if (k > graph->in_first[i] && graph->in_edges[k] <= graph->in_edges[k - 1]) {
-                return "in_edges rises";
+            const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
+            if (graph->inputs[k].from != edge->from || graph->inputs[k].cost != edge->cost) {
+                return "inputs says what the edges say";
+            }
+            if (k > graph->in_first[i] && graph->inputs[k].edge <= graph->inputs[k - 1].edge) {
+                return "inputs rises";
             }
         }
     }
