@@ -1,6 +1,7 @@
 /* The exact search and the bounds against trying everything. */
 #include "graph/builder.h"
 #include "sched/bound.h"
+#include "sched/partial.h"
 #include "sched/scheduler.h"
 #include "support/random_graph.h"
 #include "support/schedule_checker.h"
@@ -110,6 +111,37 @@ static void try_everything(struct brute *brute, unsigned placed, int64_t length)
     }
 }
 
+/* The search alone, without a schedule to start from: what its bounds and its memory of states
+ * leave of all branches. A schedule that breaks a limit counts here, too. */
+static void search_from_nothing(struct yk_partial *partial, int64_t *best)
+{
+    struct yk_partial_step steps[MOST * MOST];
+    if (partial->placed == partial->graph->task_count) {
+        *best = yk_partial_makespan(partial);
+        return;
+    }
+    const int32_t count = yk_partial_list_steps(partial, *best, steps);
+    for (int32_t i = 0; i < count && steps[i].bound < *best; i++) {
+        yk_partial_place(partial, &steps[i]);
+        if (!yk_partial_is_dominated(partial)) {
+            search_from_nothing(partial, best);
+        }
+        yk_partial_take_back(partial, &steps[i]);
+    }
+}
+
+static int64_t find_from_nothing(const struct yk_graph *graph)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_partial *partial = NULL;
+    int64_t best = INT64_MAX;
+    assert_ok(yk_arena_create(&arena));
+    assert_ok(yk_partial_create(graph, 100000, arena, &partial));
+    search_from_nothing(partial, &best);
+    yk_arena_destroy(arena);
+    return best;
+}
+
 static void compare(const struct random_graph_options *options, uint64_t first, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -120,6 +152,7 @@ static void compare(const struct random_graph_options *options, uint64_t first, 
         int64_t bound = 0;
         const struct yk_scheduler_options search = {.budget_s = 600, .seed = seed};
         try_everything(&brute, 0, 0);
+        assert_true(find_from_nothing(graph) == brute.best);
         assert_ok(yk_bound_compute(graph, &bound));
         assert_true(bound <= brute.best);
         assert_ok(yk_scheduler_run(yk_scheduler_find("exact"), graph, &search, &schedule));
@@ -167,22 +200,19 @@ static void exact_is_what_trying_everything_finds_with_links(void **state)
  * may be shorter that does wait; so what exact finds is no longer, and what it proves holds for
  * both.
  */
-static void exact_within_limits_is_no_longer_than_trying_everything(void **state)
+static void compare_within_limits(const struct random_graph_options *options, uint64_t first)
 {
-    (void)state;
-    const struct random_graph_options options = {.most_tasks = 5,
-                                                 .most_devices = 3,
-                                                 .groups = true,
-                                                 .bytes = true,
-                                                 .limits = true,
-                                                 .decimals = true};
+    enum {
+        GRAPHS = 300
+    };
     int fitting = 0;
-    for (uint64_t seed = 500; seed < 900; seed++) {
-        struct yk_graph *graph = random_graph(seed, &options);
+    for (uint64_t seed = first; seed < first + GRAPHS; seed++) {
+        struct yk_graph *graph = random_graph(seed, options);
         struct brute brute = {.graph = graph, .best = INT64_MAX};
         struct yk_schedule *schedule = NULL;
         const struct yk_scheduler_options search = {.moves = 5000, .seed = seed};
         try_everything(&brute, 0, 0);
+        assert_true(find_from_nothing(graph) <= brute.best);
         const yk_status status =
             yk_scheduler_run(yk_scheduler_find("exact"), graph, &search, &schedule);
         if (status == YK_OK) {
@@ -197,26 +227,40 @@ static void exact_within_limits_is_no_longer_than_trying_everything(void **state
         }
         yk_graph_destroy(graph);
     }
-    assert_true(fitting > 200);
+    assert_true(fitting > GRAPHS / 2);
 }
 
-/* Equal but for their memory: what does not fit the first may fit the second. */
-static void devices_with_different_memory_are_not_equal(void **state)
+static void exact_within_limits_is_no_longer_than_trying_everything(void **state)
 {
     (void)state;
-    struct yk_graph *graph = support_read_graph(
-        "{\"yoke\":1,\"kind\":\"graph\",\"devices\":[{\"name\":\"P1\",\"memory\":5},\"P2\"],"
-        "\"tasks\":[{\"name\":\"a\",\"cost\":3,\"memory\":4},"
-        "{\"name\":\"b\",\"cost\":3,\"memory\":9},{\"name\":\"c\",\"cost\":1,\"memory\":9},"
-        "{\"name\":\"d\",\"cost\":1,\"memory\":4}],\"edges\":[]}",
-        NULL);
-    const struct yk_scheduler_options search = {.budget_s = 60, .seed = 1};
-    struct yk_schedule *schedule = NULL;
-    assert_ok(yk_scheduler_run(yk_scheduler_find("exact"), graph, &search, &schedule));
-    assert_true(yk_graph_time(graph, schedule->makespan) == 4);
-    assert_true(yk_graph_time(graph, schedule->lower_bound) == 4);
-    yk_schedule_destroy(schedule);
-    yk_graph_destroy(graph);
+    compare_within_limits(&(struct random_graph_options){.most_tasks = 5,
+                                                         .most_devices = 3,
+                                                         .groups = true,
+                                                         .bytes = true,
+                                                         .limits = true,
+                                                         .decimals = true},
+                          500);
+}
+
+/* Here the quick schedulers find no room for some graphs that do fit, and of two orders that end at
+ * the same time only one does. */
+static void exact_finds_the_order_that_fits_one_device(void **state)
+{
+    (void)state;
+    compare_within_limits(
+        &(struct random_graph_options){
+            .most_tasks = MOST, .most_devices = 1, .bytes = true, .limits = true, .tight = true},
+        2000);
+}
+
+/* Devices that differ in nothing but their memory. */
+static void exact_within_limits_tells_equal_devices_apart_by_memory(void **state)
+{
+    (void)state;
+    compare_within_limits(
+        &(struct random_graph_options){
+            .most_tasks = MOST, .most_devices = 2, .bytes = true, .limits = true, .equal = true},
+        1000);
 }
 
 /* Three equal tasks of 2 on two equal devices: 4; the work alone would allow 3, the path 2. */
@@ -308,7 +352,8 @@ int main(void)
         cmocka_unit_test(exact_is_what_trying_everything_finds_with_groups_and_bars),
         cmocka_unit_test(exact_is_what_trying_everything_finds_with_links),
         cmocka_unit_test(exact_within_limits_is_no_longer_than_trying_everything),
-        cmocka_unit_test(devices_with_different_memory_are_not_equal),
+        cmocka_unit_test(exact_finds_the_order_that_fits_one_device),
+        cmocka_unit_test(exact_within_limits_tells_equal_devices_apart_by_memory),
         cmocka_unit_test(the_bound_counts_in_whole_costs),
         cmocka_unit_test(the_bound_knows_that_devices_are_unequal),
         cmocka_unit_test(the_bound_holds_for_many_devices_with_unequal_links),

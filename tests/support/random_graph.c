@@ -46,7 +46,8 @@ static void add_devices(struct drawing *drawing)
     for (int32_t p = 0; p < drawing->devices; p++) {
         double memory = INFINITY;
         if (drawing->options->limits && draw(drawing, 4) > 0) {
-            memory = (double)(20 + draw(drawing, 200));
+            memory = (double)(drawing->options->tight ? 12 + draw(drawing, 24)
+                                                      : 20 + draw(drawing, 200));
         }
         assert_ok(yk_graph_builder_add_device(drawing->builder, name_of(name, sizeof name, "P", p),
                                               memory));
@@ -68,7 +69,9 @@ static void add_task(struct drawing *drawing, int32_t task)
     double costs[MOST_DEVICES];
     for (int32_t p = 0; p < drawing->devices; p++) {
         const bool barred = drawing->options->bars && p > 0 && draw(drawing, 5) == 0;
-        costs[p] = barred ? NAN : draw_cost(drawing, 20);
+        costs[p] = barred                             ? NAN
+                   : drawing->options->equal && p > 0 ? costs[0]
+                                                      : draw_cost(drawing, 20);
     }
     assert_ok(
         yk_graph_builder_add_task(drawing->builder, name_of(name, sizeof name, "t", task), costs));

@@ -15,6 +15,8 @@ struct random_graph_options {
     bool links;    /* some edges have bytes and no cost */
     bool bytes;    /* tasks and edges hold memory */
     bool limits;   /* devices have memory limits, tight for some */
+    bool tight;    /* the limits are so tight that the order of the tasks decides */
+    bool equal;    /* every device takes the same for a task */
     bool decimals; /* costs such as 0.3 rather than 3; some are 0 */
 };
 
