@@ -1,0 +1,58 @@
+/*
+ * Datasheet: what the makers of devices promise, one row a device, each with its source.
+ *
+ * Rates are dense (no sparsity) and with fp32 accumulation, which is what training uses: half the
+ * headline figure on GeForce cards. The table is constant.
+ */
+#ifndef YK_CLUSTER_DATASHEET_H
+#define YK_CLUSTER_DATASHEET_H
+
+#include "base/precision.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What achieved rates have in common: efficiencies are fitted for each of these. */
+enum yk_generation {
+    YK_GENERATION_UNKNOWN,
+    YK_GENERATION_PASCAL,
+    YK_GENERATION_VOLTA,
+    YK_GENERATION_TURING,
+    YK_GENERATION_AMPERE,
+    YK_GENERATION_ADA,
+    YK_GENERATION_HOPPER,
+    YK_GENERATION_BLACKWELL,
+    YK_GENERATION_CDNA,
+    YK_GENERATION_CPU,
+    YK_GENERATION_COUNT,
+};
+
+struct yk_datasheet {
+    const char *name;        /* as on the command line: "rtx3090" */
+    const char *title;       /* as people say it: "GeForce RTX 3090" */
+    const char *const *also; /* other names it answers to, ended by NULL; may be NULL */
+    enum yk_generation generation;
+    bool plan_only; /* no backend of ours runs it */
+    double memory_bytes;
+    double memory_bytes_per_s;
+    double matrix_flops[YK_PRECISION_COUNT]; /* 0: the device does not have it */
+    double vector_flops;                     /* fp32 */
+    const char *bus;                         /* a name of interconnect.h: "pcie4" */
+    const char *peer;                        /* the same for NVLink and the like; NULL: none */
+    const char *source;                      /* where the numbers are from */
+};
+
+extern const struct yk_datasheet yk_datasheets[];
+extern const size_t yk_datasheet_count;
+
+/* The row that answers to `name`, in any case and without regard to '-', '_' and ' '; or NULL. */
+const struct yk_datasheet *yk_datasheet_find(const char *name);
+
+/* The nearest name, or NULL. */
+const char *yk_datasheet_nearest(const char *name);
+
+/* "Ampere" … */
+const char *yk_generation_name(enum yk_generation generation);
+
+#endif

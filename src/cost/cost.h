@@ -1,0 +1,63 @@
+/*
+ * Cost: how long a layer takes on a device and how long data takes on a link, from the profile, a
+ * measured table of the cluster file, or the datasheet with a stated efficiency, in this order.
+ *
+ * Every answer says where it came from and how far off such answers are known to be.
+ */
+#ifndef YK_COST_COST_H
+#define YK_COST_COST_H
+
+#include "base/status.h"
+#include "cluster/cluster.h"
+#include "cost/efficiency.h"
+#include "model/model.h"
+
+#include <stdint.h>
+
+struct yk_profile;
+
+enum yk_cost_origin {
+    YK_COST_PROFILE,   /* measured here */
+    YK_COST_TABLE,     /* measured, says the cluster file */
+    YK_COST_DATASHEET, /* datasheet times efficiency */
+};
+
+enum yk_cost_pass {
+    YK_COST_FORWARD,
+    YK_COST_BACKWARD,
+    YK_COST_UPDATE,
+};
+
+struct yk_cost_time {
+    double seconds;
+    enum yk_cost_origin origin;
+};
+
+/* Where costs are looked up. A plain record: fill it and pass it on. */
+struct yk_cost_book {
+    const struct yk_cluster *cluster;
+    struct yk_profile *profile;               /* or NULL */
+    const struct yk_efficiency *efficiencies; /* NULL: yk_efficiency_fitted() */
+};
+
+/* The time of one pass of `layer` of `model` on device number `device`. */
+yk_status yk_cost_layer(const struct yk_cost_book *book, int32_t device,
+                        const struct yk_model *model, const struct yk_layer *layer,
+                        enum yk_cost_pass pass, struct yk_cost_time *out) YK_MUST_USE;
+
+/* The time of one piece of work from the datasheet: max(operations / rate, bytes / bandwidth) plus
+ * launches, all scaled by efficiency. */
+double yk_cost_work(const struct yk_device *device, const struct yk_efficiency *efficiencies,
+                    const struct yk_work *work);
+
+/* The bytes that a layer keeps on its device throughout: weights, gradients, optimizer state. */
+double yk_cost_state_bytes(const struct yk_model *model, const struct yk_layer *layer);
+
+/* What a process needs on a device before it holds anything of the model: driver context,
+ * libraries' workspaces. */
+double yk_cost_context_bytes(const struct yk_device *device);
+
+/* "datasheet with fitted efficiency, ±15 %": for the line under every prediction. */
+void yk_cost_describe_origin(enum yk_cost_origin origin, struct yk_text *out);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * Config: the numbers that make a transformer, whoever wrote them down: a built-in model, or a
+ * Hugging Face config.json.
+ *
+ * A config made by the functions here has been checked: every size is positive and so small that
+ * products of a few of them do not overflow, heads divide what they divide. It never changes.
+ */
+#ifndef YK_MODEL_CONFIG_H
+#define YK_MODEL_CONFIG_H
+
+#include "base/arena.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct yk_architecture;
+
+struct yk_model_config {
+    const char *name; /* what the user calls it: "llama3-8b", or the file's name */
+    const struct yk_architecture *architecture;
+    int64_t vocabulary;     /* V */
+    int64_t width;          /* C */
+    int64_t positions;      /* learned positions, or the longest sequence where none are learned */
+    int64_t token_types;    /* BERT's segments; 0 elsewhere */
+    int64_t layers;         /* blocks; of an encoder–decoder, those of the decoder */
+    int64_t encoder_layers; /* 0 unless there is an encoder besides the decoder */
+    int64_t heads;          /* H */
+    int64_t kv_heads;       /* heads of keys and values; H without grouped queries */
+    int64_t head_size;      /* C / H unless the config says otherwise */
+    int64_t encoder_heads;
+    int64_t inner; /* F, the width inside the feed-forward */
+    int64_t encoder_inner;
+    bool tied;        /* the head uses the embedding's weights */
+    bool linear_bias; /* linears have biases (always for GPT-2 and BERT) */
+};
+
+/* A built-in model's name and what it is, for lists; false past the last one. */
+bool yk_model_config_builtin(size_t number, const char **name, const char **summary);
+
+/* The built-in model of that name. A name that is none fails, offering the nearest. */
+yk_status yk_model_config_find(const char *name, const struct yk_model_config **out) YK_MUST_USE;
+
+/*
+ * Reads a Hugging Face config.json; `source`, the name the user knows it by, begins every message
+ * and becomes the config's name. The config and its strings live in `arena`.
+ */
+yk_status yk_model_config_read(const char *text, size_t length, const char *source,
+                               struct yk_arena *arena,
+                               const struct yk_model_config **out) YK_MUST_USE;
+
+/* `word` as a built-in name, or, when it holds a '/' or ends in ".json", as a file. */
+yk_status yk_model_config_open(const char *word, struct yk_arena *arena,
+                               const struct yk_model_config **out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * Work: one thing a device does, by what it takes: operations, bytes to and from the device's
+ * memory, launches. How long that is, only the cost room knows.
+ */
+#ifndef YK_MODEL_WORK_H
+#define YK_MODEL_WORK_H
+
+#include "base/precision.h"
+
+#include <stdint.h>
+
+enum yk_work_class {
+    YK_WORK_MATRIX,    /* a matrix product: (m, k) times (k, n) is 2mkn operations */
+    YK_WORK_ATTENTION, /* flash attention: scores and values never leave the chip */
+    YK_WORK_VECTOR,    /* everything else: norms, activations, softmax, optimizer, dequantise */
+    YK_WORK_CLASS_COUNT,
+};
+
+struct yk_work {
+    const char *name; /* "qkv", "attention", "loss" …; constant */
+    enum yk_work_class class;
+    enum yk_precision precision; /* that the operations are done in */
+    double operations;
+    double bytes;     /* read and written once each */
+    int32_t launches; /* kernels */
+};
+
+struct yk_work_list {
+    const struct yk_work *items;
+    int32_t count;
+};
+
+/* "matrix", "attention", "vector". */
+const char *yk_work_class_name(enum yk_work_class class);
+
+/* The operations of all items of one class. */
+double yk_work_operations(const struct yk_work_list *list, enum yk_work_class class);
+
+#endif
