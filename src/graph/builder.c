@@ -21,6 +21,7 @@ yk_status yk_graph_builder_create(struct yk_graph_builder **out)
     YK_TRY_GOTO(yk_names_create(&builder->device_names), fail);
     YK_TRY_GOTO(yk_names_create(&builder->task_names), fail);
     YK_TRY_GOTO(yk_names_create(&builder->group_names), fail);
+    YK_TRY_GOTO(yk_names_create(&builder->store_names), fail);
     *out = builder;
     return YK_OK;
 fail:
@@ -36,9 +37,11 @@ void yk_graph_builder_destroy(struct yk_graph_builder *builder)
     yk_names_destroy(builder->device_names);
     yk_names_destroy(builder->task_names);
     yk_names_destroy(builder->group_names);
+    yk_names_destroy(builder->store_names);
     free(builder->devices);
     free(builder->tasks);
     free(builder->groups);
+    free(builder->stores);
     free(builder->edges);
     free(builder->links);
     free(builder->costs);
@@ -151,7 +154,7 @@ static yk_status group_of(struct yk_graph_builder *builder, const char *name, in
     if (added) {
         YK_TRY(yk_grow((void **)&builder->groups, &builder->group_capacity, *out,
                        sizeof *builder->groups));
-        builder->groups[*out] = (struct group_record){0};
+        builder->groups[*out] = (struct group_record){.store = YK_GRAPH_NO_STORE};
     }
     return YK_OK;
 }
@@ -168,6 +171,36 @@ yk_status yk_graph_builder_set_resident(struct yk_graph_builder *builder, const 
     int32_t number = 0;
     YK_TRY(group_of(builder, group, &number));
     builder->groups[number].resident_bytes = bytes;
+    return YK_OK;
+}
+
+static yk_status store_of(struct yk_graph_builder *builder, const char *name, int32_t *out)
+{
+    bool added = false;
+    YK_TRY(yk_names_add(builder->store_names, name, &added, out));
+    if (added) {
+        YK_TRY(yk_grow((void **)&builder->stores, &builder->store_capacity, *out,
+                       sizeof *builder->stores));
+        builder->stores[*out] = (struct store_record){0};
+    }
+    return YK_OK;
+}
+
+yk_status yk_graph_builder_set_store(struct yk_graph_builder *builder, const char *group,
+                                     const char *store)
+{
+    int32_t number = 0;
+    YK_TRY(group_of(builder, group, &number));
+    return store_of(builder, store, &builder->groups[number].store);
+}
+
+yk_status yk_graph_builder_set_store_bytes(struct yk_graph_builder *builder, const char *store,
+                                           double bytes)
+{
+    YK_TRY(check_bytes("store", store, "bytes", bytes));
+    int32_t number = 0;
+    YK_TRY(store_of(builder, store, &number));
+    builder->stores[number].bytes = bytes;
     return YK_OK;
 }
 

@@ -44,6 +44,13 @@ yk_status yk_graph_builder_set_group(struct yk_graph_builder *builder,
 yk_status yk_graph_builder_set_resident(struct yk_graph_builder *builder, const char *group,
                                         double bytes) YK_MUST_USE;
 
+/* Lets a group use a store, which is made when it is first named. */
+yk_status yk_graph_builder_set_store(struct yk_graph_builder *builder, const char *group,
+                                     const char *store) YK_MUST_USE;
+
+yk_status yk_graph_builder_set_store_bytes(struct yk_graph_builder *builder, const char *store,
+                                           double bytes) YK_MUST_USE;
+
 yk_status yk_graph_builder_add_edge(struct yk_graph_builder *builder,
                                     const struct yk_graph_edge_spec *edge) YK_MUST_USE;
 

@@ -17,6 +17,11 @@ struct task_record {
 
 struct group_record {
     double resident_bytes;
+    int32_t store;
+};
+
+struct store_record {
+    double bytes;
 };
 
 struct edge_record {
@@ -35,9 +40,11 @@ struct yk_graph_builder {
     struct yk_names *device_names;
     struct yk_names *task_names;
     struct yk_names *group_names;
+    struct yk_names *store_names;
     struct device_record *devices;
     struct task_record *tasks;
     struct group_record *groups;
+    struct store_record *stores;
     struct edge_record *edges;
     struct link_record *links; /* (P, P), made when the first link is given */
     double *costs;             /* (n, P), NAN where a task cannot run */
@@ -45,6 +52,7 @@ struct yk_graph_builder {
     int32_t device_capacity;
     int32_t task_capacity;
     int32_t group_capacity;
+    int32_t store_capacity;
     int32_t edge_capacity;
     int32_t cost_capacity; /* in tasks */
 };

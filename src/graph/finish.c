@@ -49,6 +49,21 @@ static yk_status name_tasks(const struct yk_graph_builder *builder, struct yk_gr
             return yk_fail_out_of_memory();
         }
         graph->groups[g].resident_bytes = (int64_t)ceil(builder->groups[g].resident_bytes);
+        graph->groups[g].store = builder->groups[g].store;
+    }
+    return YK_OK;
+}
+
+static yk_status name_stores(const struct yk_graph_builder *builder, struct yk_graph *graph)
+{
+    YK_TRY_NEW(graph->arena, graph->stores, graph->store_count);
+    for (int32_t s = 0; s < graph->store_count; s++) {
+        const char *name = yk_names_at(builder->store_names, s);
+        graph->stores[s].name = yk_arena_copy_text(graph->arena, name, strlen(name));
+        if (!graph->stores[s].name) {
+            return yk_fail_out_of_memory();
+        }
+        graph->stores[s].bytes = (int64_t)ceil(builder->stores[s].bytes);
     }
     return YK_OK;
 }
@@ -122,8 +137,8 @@ static yk_status check_links(const struct yk_graph_builder *builder, const struc
     return YK_OK;
 }
 
-/* What all tasks, groups and edges (on both sides) hold together must not overflow when added up.
- */
+/* What all tasks, groups, stores (on every device) and edges (on both sides) hold together must not
+ * overflow when added up. */
 static yk_status check_bytes(const struct yk_graph_builder *builder, const struct yk_graph *graph)
 {
     double sum = 0;
@@ -132,6 +147,9 @@ static yk_status check_bytes(const struct yk_graph_builder *builder, const struc
     }
     for (int32_t g = 0; g < graph->group_count; g++) {
         sum += builder->groups[g].resident_bytes;
+    }
+    for (int32_t s = 0; s < graph->store_count; s++) {
+        sum += builder->stores[s].bytes * graph->device_count;
     }
     for (int32_t e = 0; e < builder->edge_count; e++) {
         sum += 2 * builder->edges[e].bytes;
@@ -252,6 +270,7 @@ static yk_status fill_graph(struct yk_graph_builder *builder, struct yk_graph *g
 {
     YK_TRY(name_devices(builder, graph));
     YK_TRY(name_tasks(builder, graph));
+    YK_TRY(name_stores(builder, graph));
     YK_TRY(spread_group_limits(builder, graph));
     YK_TRY(check_runnable(builder, graph));
     YK_TRY(check_links(builder, graph));
@@ -278,6 +297,7 @@ yk_status yk_graph_builder_finish(struct yk_graph_builder *builder, struct yk_gr
     graph->task_count = yk_names_count(builder->task_names);
     graph->edge_count = builder->edge_count;
     graph->group_count = yk_names_count(builder->group_names);
+    graph->store_count = yk_names_count(builder->store_names);
     const yk_status status = fill_graph(builder, graph);
     if (status != YK_OK) {
         yk_arena_destroy(arena);

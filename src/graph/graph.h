@@ -24,6 +24,7 @@ enum {
 #define YK_GRAPH_UNLIMITED INT64_MAX /* the memory of a device without a limit */
 #define YK_GRAPH_BY_LINK (-1)        /* the cost of an edge whose time follows from its bytes */
 #define YK_GRAPH_NO_GROUP (-1)
+#define YK_GRAPH_NO_STORE (-1)
 
 struct yk_graph_edge {
     int32_t from;
@@ -58,6 +59,14 @@ struct yk_graph_task {
 struct yk_graph_group {
     const char *name;
     int64_t resident_bytes; /* held on the group's device throughout */
+    int32_t store;          /* what it uses besides, or YK_GRAPH_NO_STORE */
+};
+
+/* Bytes that several groups use, such as the weights of a layer that serves several micro-batches:
+ * held once on every device where one of those groups is. */
+struct yk_graph_store {
+    const char *name;
+    int64_t bytes;
 };
 
 struct yk_graph {
@@ -66,11 +75,13 @@ struct yk_graph {
     int32_t task_count;     /* n */
     int32_t edge_count;
     int32_t group_count;
+    int32_t store_count;
     bool limited;          /* some device has a memory limit */
     double ticks_per_unit; /* a power of ten */
     struct yk_graph_device *devices;
     struct yk_graph_task *tasks;
     struct yk_graph_group *groups;
+    struct yk_graph_store *stores;
     int64_t *costs;                /* (n, P) ticks, or YK_GRAPH_NEVER; equal for all of a group */
     struct yk_graph_edge *edges;   /* by `from`, then in the order of the input */
     int32_t *out_first;            /* (n + 1) edges [out_first[i], out_first[i + 1]) leave task i */

@@ -43,7 +43,7 @@ static yk_status add(struct yk_graph_json_groups *groups, const char *name, stru
 static yk_status add_listed(struct yk_graph_json_groups *groups, const struct yk_json *node,
                             size_t place)
 {
-    static const char *const known[] = {"name", "resident"};
+    static const char *const known[] = {"name", "resident", "store"};
     const char *name = NULL;
     struct record *record = NULL;
     YK_TRY(yk_graph_json_check_object(node, known, sizeof known / sizeof known[0]));

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "graph/json_groups.h"
 #include "graph/json_links.h"
+#include "graph/json_stores.h"
 #include "graph/json_value.h"
 #include "graph/reader.h"
 
@@ -63,8 +64,8 @@ static yk_status check_version(const struct yk_json *root)
 
 static yk_status check_root(const struct yk_json *root)
 {
-    static const char *const known[] = {"yoke",  "kind",   "name",  "comment", "devices",
-                                        "links", "groups", "tasks", "edges"};
+    static const char *const known[] = {"yoke",  "kind",   "name",   "comment", "devices",
+                                        "links", "groups", "stores", "tasks",   "edges"};
     static const char *const texts[] = {"name", "comment"};
     const char *kind = NULL;
     YK_TRY(check_version(root));
@@ -245,6 +246,7 @@ static yk_status read_json(const struct yk_graph_document *document,
     YK_TRY_GOTO(read_links(&reading, options), done);
     YK_TRY_GOTO(read_tasks(&reading), done);
     YK_TRY_GOTO(yk_graph_json_groups_finish(reading.groups, builder), done);
+    YK_TRY_GOTO(yk_graph_json_read_stores(reading.root, builder), done);
     status = read_edges(&reading);
 done:
     yk_graph_json_groups_destroy(reading.groups);

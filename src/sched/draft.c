@@ -9,8 +9,7 @@ static yk_status take_arrays(struct yk_draft *draft)
     const struct yk_graph *graph = draft->graph;
     YK_TRY(
         yk_timeline_create(draft->arena, graph->task_count, graph->device_count, &draft->timeline));
-    YK_TRY_NEW(draft->arena, draft->group_device, graph->group_count);
-    YK_TRY_NEW(draft->arena, draft->group_placed, graph->group_count);
+    YK_TRY(yk_homes_create(draft->arena, graph, &draft->homes));
     YK_TRY_NEW(draft->arena, draft->ready, graph->device_count);
     return YK_OK;
 }
@@ -50,10 +49,7 @@ void yk_draft_clear(struct yk_draft *draft)
     for (int32_t i = 0; i < draft->graph->task_count; i++) {
         draft->schedule->devices[i] = YK_DRAFT_NOWHERE;
     }
-    for (int32_t g = 0; g < draft->graph->group_count; g++) {
-        draft->group_device[g] = YK_DRAFT_NOWHERE;
-        draft->group_placed[g] = 0;
-    }
+    yk_homes_clear(&draft->homes);
     draft->placed_count = 0;
 }
 
@@ -158,23 +154,17 @@ void yk_draft_place(struct yk_draft *draft, int32_t task, struct yk_draft_slot s
     schedule->finishes[task] = slot.finish;
     schedule->sequence[draft->placed_count++] = task;
     yk_timeline_add(draft->timeline, slot.device, task, slot.start, slot.finish);
-    const int32_t group = draft->graph->tasks[task].group;
-    if (group != YK_GRAPH_NO_GROUP) {
-        draft->group_device[group] = slot.device;
-        draft->group_placed[group]++;
-    }
+    yk_homes_settle(&draft->homes, task, slot.device);
 }
 
 void yk_draft_take_back(struct yk_draft *draft)
 {
     assert(draft->placed_count > 0);
     const int32_t task = draft->schedule->sequence[--draft->placed_count];
-    yk_timeline_remove(draft->timeline, draft->schedule->devices[task], task);
+    const int32_t device = draft->schedule->devices[task];
+    yk_timeline_remove(draft->timeline, device, task);
     draft->schedule->devices[task] = YK_DRAFT_NOWHERE;
-    const int32_t group = draft->graph->tasks[task].group;
-    if (group != YK_GRAPH_NO_GROUP && --draft->group_placed[group] == 0) {
-        draft->group_device[group] = YK_DRAFT_NOWHERE;
-    }
+    yk_homes_leave(&draft->homes, task, device);
 }
 
 void yk_draft_finish(struct yk_draft *draft)

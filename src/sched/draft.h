@@ -8,6 +8,7 @@
 #ifndef YK_SCHED_DRAFT_H
 #define YK_SCHED_DRAFT_H
 
+#include "sched/homes.h"
 #include "sched/schedule.h"
 #include "sched/timeline.h"
 
@@ -15,7 +16,7 @@
 #include <stdint.h>
 
 enum {
-    YK_DRAFT_NOWHERE = -1
+    YK_DRAFT_NOWHERE = YK_HOMES_NOWHERE
 };
 
 struct yk_draft {
@@ -23,8 +24,7 @@ struct yk_draft {
     struct yk_schedule *schedule; /* its `devices` are YK_DRAFT_NOWHERE for tasks not placed */
     struct yk_arena *arena;       /* owns the draft */
     struct yk_timeline *timeline;
-    int32_t *group_device; /* (groups) or YK_DRAFT_NOWHERE */
-    int32_t *group_placed; /* (groups) how many of its tasks are placed */
+    struct yk_homes homes; /* of the groups */
     int64_t *ready;        /* (P) room for yk_draft_ready */
     int32_t placed_count;  /* the schedule's sequence has this many entries */
 };
@@ -45,12 +45,8 @@ void yk_draft_clear(struct yk_draft *draft);
 /* Whether `task` can run on `device`, given where the rest of its group is. */
 static inline bool yk_draft_allows(const struct yk_draft *draft, int32_t task, int32_t device)
 {
-    const int32_t group = draft->graph->tasks[task].group;
-    if (group != YK_GRAPH_NO_GROUP && draft->group_device[group] != YK_DRAFT_NOWHERE &&
-        draft->group_device[group] != device) {
-        return false;
-    }
-    return yk_graph_can_run(draft->graph, task, device);
+    return yk_homes_allow(&draft->homes, task, device) &&
+           yk_graph_can_run(draft->graph, task, device);
 }
 
 /* Raises `ready` (P) to when the data of `input`, made on `source` until `finish`, is on each

@@ -16,10 +16,10 @@ struct arrival {
 
 /* What placing one task on one device would hold. */
 struct need {
-    int64_t limit;    /* the device's memory, less what the task's group brings with it */
+    int64_t limit;    /* the device's memory, less what the task's group brings to it */
     int64_t running;  /* from start to finish: the task itself, its outputs, remote inputs */
     int64_t after;    /* from its finish on: outputs, less the local inputs it was last to use */
-    int64_t resident; /* of its group, when this is the first of it */
+    int64_t resident; /* that its group brings, when this is the first of it */
     int32_t arrival_count;
 };
 
@@ -67,15 +67,6 @@ static int by_production(const void *left, const void *right)
     return (a->produced > b->produced) - (a->produced < b->produced);
 }
 
-static int64_t resident_to_come(const struct yk_draft *draft, int32_t task)
-{
-    const int32_t group = draft->graph->tasks[task].group;
-    if (group == YK_GRAPH_NO_GROUP || draft->group_placed[group] > 0) {
-        return 0;
-    }
-    return draft->graph->groups[group].resident_bytes;
-}
-
 static int64_t output_bytes(const struct yk_graph *graph, int32_t task)
 {
     int64_t bytes = 0;
@@ -93,7 +84,7 @@ static struct need find_need(struct yk_fit *fit, int32_t task, int32_t device)
     struct need need = {
         .running = graph->tasks[task].memory_bytes + outputs,
         .after = outputs,
-        .resident = resident_to_come(fit->draft, task),
+        .resident = yk_homes_bytes_to_come(&fit->draft->homes, task, device),
     };
     need.limit = graph->devices[device].memory_bytes + fit->extra_bytes - need.resident;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
@@ -187,7 +178,8 @@ void yk_fit_place(struct yk_fit *fit, int32_t task, struct yk_draft_slot slot)
     const struct yk_graph *graph = fit->draft->graph;
     const struct yk_schedule *schedule = fit->draft->schedule;
     struct yk_usage *usage = fit->usage;
-    yk_usage_add(usage, slot.device, 0, YK_USAGE_FOREVER, resident_to_come(fit->draft, task));
+    yk_usage_add(usage, slot.device, 0, YK_USAGE_FOREVER,
+                 yk_homes_bytes_to_come(&fit->draft->homes, task, slot.device));
     yk_draft_place(fit->draft, task, slot);
     yk_usage_add(usage, slot.device, slot.start, slot.finish, graph->tasks[task].memory_bytes);
     yk_usage_add(usage, slot.device, slot.start, YK_USAGE_FOREVER, output_bytes(graph, task));

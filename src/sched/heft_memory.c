@@ -81,7 +81,8 @@ static int by_falling_bytes(const void *left, const void *right)
     return (a->group > b->group) - (a->group < b->group);
 }
 
-/* Gives each group, largest first, to the device with the most room left that can run it. */
+/* Gives each group, largest first, to the device with the most room left after it that can run it.
+ */
 static yk_status pack_groups(struct attempts *attempts)
 {
     const struct yk_graph *graph = attempts->draft->graph;
@@ -91,6 +92,8 @@ static yk_status pack_groups(struct attempts *attempts)
     YK_TRY_NEW(arena, attempts->packed, graph->group_count);
     YK_TRY_NEW(arena, packings, graph->group_count);
     YK_TRY_NEW(arena, room, graph->device_count);
+    struct yk_homes homes;
+    YK_TRY(yk_homes_create(arena, graph, &homes));
     for (int32_t g = 0; g < graph->group_count; g++) {
         packings[g] = (struct packing){graph->groups[g].resident_bytes, g, -1};
     }
@@ -106,15 +109,19 @@ static yk_status pack_groups(struct attempts *attempts)
     for (int32_t k = 0; k < graph->group_count; k++) {
         const struct packing *packing = &packings[k];
         int32_t widest = YK_DRAFT_NOWHERE;
+        int64_t widest_room = 0;
         for (int32_t p = 0; packing->member >= 0 && p < graph->device_count; p++) {
+            const int64_t left = room[p] - yk_homes_bytes_to_come(&homes, packing->member, p);
             if (yk_graph_can_run(graph, packing->member, p) &&
-                (widest == YK_DRAFT_NOWHERE || room[p] > room[widest])) {
+                (widest == YK_DRAFT_NOWHERE || left > widest_room)) {
                 widest = p;
+                widest_room = left;
             }
         }
         attempts->packed[packing->group] = widest;
         if (widest != YK_DRAFT_NOWHERE) {
-            room[widest] -= packing->bytes;
+            room[widest] = widest_room;
+            yk_homes_settle(&homes, packing->member, widest);
         }
     }
     return YK_OK;

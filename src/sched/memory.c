@@ -1,6 +1,7 @@
 #include "sched/memory.h"
 
 #include "base/units.h"
+#include "sched/homes.h"
 
 #include <stdlib.h>
 
@@ -51,26 +52,23 @@ static void hold_edge(const struct yk_schedule *schedule, const struct yk_graph_
     }
 }
 
-/* The resident bytes of the groups on each device, in `held`. */
+/* What the groups hold on each device throughout, in `held`. */
 static yk_status hold_groups(const struct yk_schedule *schedule, int64_t *held)
 {
     const struct yk_graph *graph = schedule->graph;
-    bool *counted = calloc((size_t)graph->group_count + 1, sizeof *counted);
-    if (!counted) {
-        return yk_fail_out_of_memory();
-    }
+    struct yk_arena *arena = NULL;
+    struct yk_homes homes;
+    YK_TRY(yk_arena_create(&arena));
+    const yk_status status = yk_homes_create(arena, graph, &homes);
     for (int32_t p = 0; p < graph->device_count; p++) {
         held[p] = 0;
     }
-    for (int32_t i = 0; i < graph->task_count; i++) {
-        const int32_t group = graph->tasks[i].group;
-        if (group != YK_GRAPH_NO_GROUP && !counted[group]) {
-            counted[group] = true;
-            held[schedule->devices[i]] += graph->groups[group].resident_bytes;
-        }
+    for (int32_t i = 0; status == YK_OK && i < graph->task_count; i++) {
+        held[schedule->devices[i]] += yk_homes_bytes_to_come(&homes, i, schedule->devices[i]);
+        yk_homes_settle(&homes, i, schedule->devices[i]);
     }
-    free(counted);
-    return YK_OK;
+    yk_arena_destroy(arena);
+    return status;
 }
 
 yk_status yk_memory_peaks(const struct yk_schedule *schedule, int64_t *out)

@@ -1,11 +1,11 @@
 /*
  * Memory: what a schedule holds on each device, moment by moment.
  *
- * Counted on a device: the resident bytes of every group on it, throughout; a task's own bytes from
- * its start to its finish; an edge's bytes from the start of the task that produces it (its finish,
- * on the consumer's device where that is another one) to the finish of the task that uses it.
- * Intervals include their beginning and exclude their end, so a task without length holds nothing
- * of its own. Nothing is evicted.
+ * Counted on a device: the resident bytes of every group on it and the bytes of every store
+ * that one of them uses, throughout; a task's own bytes from its start to its finish; an edge's
+ * bytes from the start of the task that produces it (its finish, on the consumer's device where
+ * that is another one) to the finish of the task that uses it. Intervals include their beginning
+ * and exclude their end, so a task without length holds nothing of its own. Nothing is evicted.
  */
 #ifndef YK_SCHED_MEMORY_H
 #define YK_SCHED_MEMORY_H

@@ -19,8 +19,7 @@ static yk_status take_arrays(struct yk_partial *partial, struct yk_arena *arena,
     YK_TRY_NEW(arena, partial->used, P);
     YK_TRY_NEW(arena, partial->missing, n);
     YK_TRY_NEW(arena, partial->unused, n);
-    YK_TRY_NEW(arena, partial->group_device, partial->graph->group_count);
-    YK_TRY_NEW(arena, partial->group_placed, partial->graph->group_count);
+    YK_TRY(yk_homes_create(arena, partial->graph, &partial->homes));
     YK_TRY_NEW(arena, partial->room, P);
     YK_TRY_NEW(arena, partial->needs, n);
     YK_TRY_NEW(arena, partial->twin, P);
@@ -71,9 +70,6 @@ static void begin(struct yk_partial *partial)
     for (int32_t e = 0; e < graph->edge_count; e++) {
         partial->needs[graph->edges[e].from] += graph->edges[e].bytes;
         partial->needs[graph->edges[e].to] += graph->edges[e].bytes;
-    }
-    for (int32_t g = 0; g < graph->group_count; g++) {
-        partial->group_device[g] = YK_DRAFT_NOWHERE;
     }
     for (int32_t p = 0; p < graph->device_count; p++) {
         partial->room[p] = graph->devices[p].memory_bytes;
@@ -132,11 +128,8 @@ void yk_partial_place(struct yk_partial *partial, const struct yk_partial_step *
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         partial->unused[graph->inputs[k].from]--;
     }
-    const int32_t group = graph->tasks[task].group;
-    if (group != YK_GRAPH_NO_GROUP && partial->group_placed[group]++ == 0) {
-        partial->group_device[group] = step->device;
-        partial->room[step->device] -= graph->groups[group].resident_bytes;
-    }
+    partial->room[step->device] -= yk_homes_bytes_to_come(&partial->homes, task, step->device);
+    yk_homes_settle(&partial->homes, task, step->device);
 }
 
 void yk_partial_take_back(struct yk_partial *partial, const struct yk_partial_step *step)
@@ -156,11 +149,8 @@ void yk_partial_take_back(struct yk_partial *partial, const struct yk_partial_st
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         partial->unused[graph->inputs[k].from]++;
     }
-    const int32_t group = graph->tasks[task].group;
-    if (group != YK_GRAPH_NO_GROUP && --partial->group_placed[group] == 0) {
-        partial->group_device[group] = YK_DRAFT_NOWHERE;
-        partial->room[step->device] += graph->groups[group].resident_bytes;
-    }
+    yk_homes_leave(&partial->homes, task, step->device);
+    partial->room[step->device] += yk_homes_bytes_to_come(&partial->homes, task, step->device);
 }
 
 /* Whether `task` may go on `device`: it can run there, its group is there or nowhere yet, and there
@@ -168,19 +158,13 @@ void yk_partial_take_back(struct yk_partial *partial, const struct yk_partial_st
 static bool allows(const struct yk_partial *partial, int32_t task, int32_t device)
 {
     const struct yk_graph *graph = partial->graph;
-    const int32_t group = graph->tasks[task].group;
     const int64_t cost = yk_graph_cost(graph, task, device);
     const bool limited = graph->devices[device].memory_bytes != YK_GRAPH_UNLIMITED;
     /* A task without length holds nothing at any moment. */
     int64_t needed = limited && cost > 0 ? partial->needs[task] : 0;
-    if (group != YK_GRAPH_NO_GROUP) {
-        const int32_t settled = partial->group_device[group];
-        if (settled != YK_DRAFT_NOWHERE && settled != device) {
-            return false;
-        }
-        needed += settled == YK_DRAFT_NOWHERE ? graph->groups[group].resident_bytes : 0;
-    }
-    return cost != YK_GRAPH_NEVER && needed <= partial->room[device];
+    needed += yk_homes_bytes_to_come(&partial->homes, task, device);
+    return cost != YK_GRAPH_NEVER && yk_homes_allow(&partial->homes, task, device) &&
+           needed <= partial->room[device];
 }
 
 /* When the data of `edge` can be on `device` at the earliest, whatever is still to be decided;
@@ -297,8 +281,7 @@ bool yk_partial_is_dominated(struct yk_partial *partial)
         const int32_t device = partial->devices[i];
         int32_t code = 0; /* not placed */
         if (device == YK_DRAFT_NOWHERE) {
-            const int32_t settled =
-                group == YK_GRAPH_NO_GROUP ? YK_DRAFT_NOWHERE : partial->group_device[group];
+            const int32_t settled = yk_homes_device(&partial->homes, i);
             code = settled == YK_DRAFT_NOWHERE ? 0 : 2 + P + settled;
         } else if (partial->unused[i] > 0) {
             code = 2 + device;

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "sched/bound_paths.h"
 #include "sched/bound_prices.h"
+#include "sched/homes.h"
 #include "sched/schedule.h"
 #include "sched/seen.h"
 
@@ -56,9 +57,8 @@ struct yk_partial {
     int32_t *used;         /* (P) how many tasks are on it */
     int32_t *missing;      /* (n) inputs not placed yet */
     int32_t *unused;       /* (n) outputs not used yet */
-    int32_t *group_device; /* (groups) */
-    int32_t *group_placed; /* (groups) */
-    int64_t *room;         /* (P) memory without the resident bytes of the groups settled there */
+    struct yk_homes homes; /* of the groups */
+    int64_t *room;         /* (P) memory without what the groups settled there hold throughout */
     int64_t *needs;        /* (n) what is held while a task runs: its own bytes and all its data */
     struct yk_partial_work works[YK_PARTIAL_WORKS];
     int32_t *twin;      /* (P) the first device that is equal in every way */

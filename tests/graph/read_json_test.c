@@ -107,6 +107,43 @@ static void groups_gather_their_tasks_and_resident_bytes(void **state)
     yk_graph_destroy(graph);
 }
 
+#define STORES(list, store)                                                                        \
+    GRAPH("\"stores\": [" list "], \"groups\": [{\"name\": \"g\", \"store\": " store               \
+          "}, {\"name\": \"h\", \"store\": \"w\"}],"                                               \
+          "\"tasks\": [{\"name\": \"1\", \"cost\": 1, \"group\": \"h\"},"                          \
+          "{\"name\": \"2\", \"cost\": 1, \"group\": \"g\"}]")
+
+static void groups_may_use_one_store(void **state)
+{
+    (void)state;
+    struct yk_graph *graph =
+        support_read_graph(STORES("{\"name\": \"w\", \"bytes\": \"1KiB\"}", "\"w\""), NULL);
+    assert_int_equal(graph->store_count, 1);
+    assert_int_equal(graph->stores[0].bytes, 1024);
+    assert_int_equal(graph->groups[graph->tasks[0].group].store, 0);
+    assert_int_equal(graph->groups[graph->tasks[1].group].store, 0);
+    yk_graph_destroy(graph);
+}
+
+static void stores_that_do_not_add_up_are_refused(void **state)
+{
+    (void)state;
+    assert_refused(STORES("{\"name\": \"w\", \"bytes\": 1}", "\"v\""), NULL,
+                   "groups[0] (\"g\"): there is no store \"v\" in \"stores\"");
+    assert_refused(STORES("{\"name\": \"w\", \"bytes\": 1}", "7"), NULL,
+                   "groups[0] (\"g\"): \"store\" must be a string: \"7\", not 7");
+    assert_refused(STORES("{\"name\": \"w\"}", "\"w\""), NULL,
+                   "stores[0] (\"w\"): \"bytes\" is missing");
+    assert_refused(STORES("{\"name\": \"w\", \"bytes\": -1}", "\"w\""), NULL,
+                   "stores[0] (\"w\"): store \"w\": bytes must be a number of bytes, 0 or more");
+    assert_refused(
+        STORES("{\"name\": \"w\", \"bytes\": 1}, {\"name\": \"w\", \"bytes\": 1}", "\"w\""), NULL,
+        "stores[1] (\"w\"): this store is given twice");
+    assert_refused(
+        STORES("{\"name\": \"w\", \"bytes\": 1}, {\"name\": \"v\", \"bytes\": 1}", "\"w\""), NULL,
+        "stores[1] (\"v\"): no group uses this store");
+}
+
 static void a_task_with_resident_bytes_alone_is_a_group_of_its_own(void **state)
 {
     (void)state;
@@ -332,6 +369,8 @@ int main(void)
         cmocka_unit_test(edges_may_be_left_out),
         cmocka_unit_test(links_may_be_given_by_pair_with_one_for_the_rest),
         cmocka_unit_test(groups_gather_their_tasks_and_resident_bytes),
+        cmocka_unit_test(groups_may_use_one_store),
+        cmocka_unit_test(stores_that_do_not_add_up_are_refused),
         cmocka_unit_test(a_task_with_resident_bytes_alone_is_a_group_of_its_own),
         cmocka_unit_test(groups_that_contradict_each_other_are_refused),
         cmocka_unit_test(a_group_without_tasks_is_refused),

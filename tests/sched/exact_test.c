@@ -242,6 +242,20 @@ static void exact_within_limits_is_no_longer_than_trying_everything(void **state
                           500);
 }
 
+/* A store is held once on each device where a group uses it, however many there are. */
+static void exact_within_limits_counts_stores_once_a_device(void **state)
+{
+    (void)state;
+    compare_within_limits(&(struct random_graph_options){.most_tasks = 5,
+                                                         .most_devices = 3,
+                                                         .groups = true,
+                                                         .stores = true,
+                                                         .bytes = true,
+                                                         .limits = true,
+                                                         .tight = true},
+                          3000);
+}
+
 /* Here the quick schedulers find no room for some graphs that do fit, and of two orders that end at
  * the same time only one does. */
 static void exact_finds_the_order_that_fits_one_device(void **state)
@@ -352,6 +366,7 @@ int main(void)
         cmocka_unit_test(exact_is_what_trying_everything_finds_with_groups_and_bars),
         cmocka_unit_test(exact_is_what_trying_everything_finds_with_links),
         cmocka_unit_test(exact_within_limits_is_no_longer_than_trying_everything),
+        cmocka_unit_test(exact_within_limits_counts_stores_once_a_device),
         cmocka_unit_test(exact_finds_the_order_that_fits_one_device),
         cmocka_unit_test(exact_within_limits_tells_equal_devices_apart_by_memory),
         cmocka_unit_test(the_bound_counts_in_whole_costs),

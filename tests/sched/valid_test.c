@@ -114,12 +114,25 @@ static void graphs_with_memory_limits(void **state)
              5000, 600, false);
 }
 
+static void graphs_with_stores(void **state)
+{
+    (void)state;
+    run_many(&(struct random_graph_options){.most_tasks = 20,
+                                            .most_devices = 4,
+                                            .groups = true,
+                                            .stores = true,
+                                            .bytes = true,
+                                            .limits = true},
+             8000, 600, false);
+}
+
 static void graphs_with_everything(void **state)
 {
     (void)state;
     run_many(&(struct random_graph_options){.most_tasks = 40,
                                             .most_devices = 8,
                                             .groups = true,
+                                            .stores = true,
                                             .bars = true,
                                             .bytes = true,
                                             .limits = true,
@@ -132,7 +145,7 @@ static void peaks_are_what_adding_up_from_scratch_gives(void **state)
 {
     (void)state;
     const struct random_graph_options options = {
-        .most_tasks = 20, .most_devices = 4, .groups = true, .bytes = true, .links = true};
+        .most_tasks = 20, .most_devices = 4, .groups = true, .stores = true, .bytes = true};
     for (uint64_t seed = 0; seed < 200; seed++) {
         struct yk_graph *graph = random_graph(seed, &options);
         const struct yk_scheduler_options none = {0};
@@ -163,6 +176,7 @@ int main(void)
         cmocka_unit_test(graphs_with_groups),
         cmocka_unit_test(graphs_with_devices_that_cannot_run_all),
         cmocka_unit_test(graphs_with_memory_limits),
+        cmocka_unit_test(graphs_with_stores),
         cmocka_unit_test(graphs_with_everything),
         cmocka_unit_test(peaks_are_what_adding_up_from_scratch_gives),
     };

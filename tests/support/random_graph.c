@@ -85,6 +85,13 @@ static void add_task(struct drawing *drawing, int32_t task)
             assert_ok(
                 yk_graph_builder_set_resident(drawing->builder, name, (double)draw(drawing, 15)));
         }
+        if (drawing->options->stores && draw(drawing, 4) > 0) {
+            char store[32];
+            name_of(store, sizeof store, "s", draw(drawing, 1 + drawing->tasks / 6));
+            assert_ok(yk_graph_builder_set_store(drawing->builder, name, store));
+            assert_ok(yk_graph_builder_set_store_bytes(drawing->builder, store,
+                                                       (double)draw(drawing, 15)));
+        }
     }
 }
 

@@ -11,6 +11,7 @@ struct random_graph_options {
     int32_t most_tasks;
     int32_t most_devices;
     bool groups;   /* some tasks form groups with resident bytes */
+    bool stores;   /* some groups use stores; asks for groups and bytes */
     bool bars;     /* some devices cannot run some tasks */
     bool links;    /* some edges have bytes and no cost */
     bool bytes;    /* tasks and edges hold memory */
