@@ -170,6 +170,7 @@ static yk_status store(struct parser *parser, const struct yk_option *option, co
         return YK_OK;
     case YK_OPTION_TEXT:
     case YK_OPTION_FILE:
+    case YK_OPTION_INPUT:
         return read_text(option, word, field);
     case YK_OPTION_CHOICE: {
         char label[64] = "--";
@@ -186,6 +187,11 @@ static yk_status store(struct parser *parser, const struct yk_option *option, co
         return read_list(option, word, parser->arena, field);
     }
     return yk_fail(YK_ERROR_USAGE, "--%s has no kind", option->name);
+}
+
+bool yk_option_is_file(const struct yk_option *option)
+{
+    return option->kind == YK_OPTION_FILE || option->kind == YK_OPTION_INPUT;
 }
 
 static yk_status store_presets(struct parser *parser)

@@ -23,6 +23,7 @@ enum yk_option_kind {
     YK_OPTION_FLAG,    /* bool; takes no value */
     YK_OPTION_TEXT,    /* const char * */
     YK_OPTION_FILE,    /* const char *, a file to write */
+    YK_OPTION_INPUT,   /* const char *, a file to read */
     YK_OPTION_CHOICE,  /* const char *, one of the row's choices */
     YK_OPTION_INTEGER, /* int64_t, from `least` to `most` */
     YK_OPTION_UNIT,    /* double, an amount of the row's unit */
@@ -57,6 +58,9 @@ struct yk_option {
     yk_choices choices; /* of kind CHOICE */
     size_t offset;      /* of the field in the command's arguments */
 };
+
+/* Whether the value is a file, for completion. */
+bool yk_option_is_file(const struct yk_option *option);
 
 /* A word without dashes. Its field is a const char *. */
 struct yk_operand {

@@ -8,8 +8,12 @@
 #include "report/gantt_text.h"
 #include "report/schedule_report.h"
 #include "sched/bound.h"
+#include "sched/mapped.h"
+#include "sched/memory.h"
 #include "sched/scheduler.h"
+#include "sched/task_map.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define ALL "all"
@@ -18,6 +22,7 @@ struct arguments {
     const char *file;
     bool example;
     const char *algorithm;
+    const char *map;
     int64_t devices;
     struct yk_option_list speeds;
     double bandwidth_bytes_per_s;
@@ -95,30 +100,62 @@ static yk_status write_text(const struct arguments *arguments,
     return yk_gantt_text_write(report->schedule, &gantt, out);
 }
 
-static yk_status run_one(const struct arguments *arguments, const struct yk_graph *graph,
-                         const struct yk_scheduler_options *options, struct yk_text *out)
+/* The schedule in which each task runs where the file `path` says. */
+static yk_status follow_map(const char *path, const struct yk_graph *graph,
+                            struct yk_schedule **out)
 {
-    int64_t bound = 0;
-    YK_TRY(yk_bound_compute(graph, &bound));
-    const struct yk_scheduler *scheduler = yk_scheduler_find(arguments->algorithm);
+    struct yk_text text = {0};
     struct yk_schedule *schedule = NULL;
-    yk_status status = yk_scheduler_run(scheduler, graph, options, &schedule);
+    yk_status status = YK_OK;
+    int32_t *devices = calloc((size_t)graph->task_count, sizeof *devices);
+    if (!devices) {
+        return yk_fail_out_of_memory();
+    }
+    YK_TRY_GOTO(yk_file_read(path, &text), done);
+    YK_TRY_GOTO(yk_task_map_read(yk_text_chars(&text), text.length, path, graph, devices), done);
+    YK_TRY_GOTO(yk_schedule_create(graph, &schedule), done);
+    YK_TRY_GOTO(yk_mapped_run(&(struct yk_mapping){.devices = devices}, schedule), done);
+    YK_TRY_GOTO(yk_memory_check(schedule), done);
+    *out = schedule;
+    schedule = NULL;
+done:
+    yk_schedule_destroy(schedule);
+    yk_text_free(&text);
+    free(devices);
+    return status;
+}
+
+static yk_status find_schedule(const struct arguments *arguments, const struct yk_graph *graph,
+                               const struct yk_scheduler_options *options, struct yk_schedule **out)
+{
+    if (arguments->map) {
+        return follow_map(arguments->map, graph, out);
+    }
+    const struct yk_scheduler *scheduler = yk_scheduler_find(arguments->algorithm);
+    const yk_status status = yk_scheduler_run(scheduler, graph, options, out);
     yk_terminal_progress_end();
     if (status == YK_ERROR_NO_FIT && !scheduler->keeps_limits) {
         return yk_fail(status, "%s; heft-memory, best and exact look at memory while they schedule",
                        yk_status_message());
     }
-    if (status != YK_OK) {
-        return status;
-    }
+    return status;
+}
+
+static yk_status run_one(const struct arguments *arguments, const struct yk_graph *graph,
+                         const struct yk_scheduler_options *options, struct yk_text *out)
+{
+    int64_t bound = 0;
+    struct yk_schedule *schedule = NULL;
+    YK_TRY(yk_bound_compute(graph, &bound));
+    YK_TRY(find_schedule(arguments, graph, options, &schedule));
     const struct yk_schedule_report report = {
         .schedule = schedule,
-        .algorithm = scheduler->name,
+        .algorithm = arguments->map ? "map" : arguments->algorithm,
         .source = source_of(arguments),
         .lower_bound = schedule->lower_bound > bound ? schedule->lower_bound : bound,
     };
-    status = arguments->json ? yk_schedule_report_json(&report, out)
-                             : write_text(arguments, &report, out);
+    yk_status status = arguments->json ? yk_schedule_report_json(&report, out)
+                                       : write_text(arguments, &report, out);
     if (status == YK_OK) {
         status = yk_drawings_write(&arguments->drawings, &report);
     }
@@ -166,7 +203,7 @@ static yk_status run(const void *given, struct yk_text *out)
         .stop = yk_interrupt_watch(),
     };
     yk_terminal_progress_begin();
-    const yk_status status = strcmp(arguments->algorithm, ALL) == 0
+    const yk_status status = !arguments->map && strcmp(arguments->algorithm, ALL) == 0
                                  ? run_all(arguments, graph, &options, out)
                                  : run_one(arguments, graph, &options, out);
     if (atomic_load(options.stop)) {
@@ -190,6 +227,15 @@ static const struct yk_option options[] = {
         .kind = YK_OPTION_CHOICE,
         .choices = algorithm_choices,
         .offset = offsetof(struct arguments, algorithm),
+    },
+    {
+        .name = "map",
+        .placeholder = "FILE",
+        .help = "Do not search: run each task where this JSON object of task (or group) names and "
+                "device names says",
+        .group = SEARCH,
+        .kind = YK_OPTION_INPUT,
+        .offset = offsetof(struct arguments, map),
     },
     {
         .name = "budget",

@@ -31,7 +31,7 @@ static void add_values(const struct yk_command *command, struct yk_text *out)
             add_choice_names(option->choices, out);
             yk_text_add(out, "'\n");
         } else {
-            yk_text_addf(out, "        files=%s\n", option->kind == YK_OPTION_FILE ? "yes" : "");
+            yk_text_addf(out, "        files=%s\n", yk_option_is_file(option) ? "yes" : "");
         }
         yk_text_add(out, "        ;;\n");
     }

@@ -39,7 +39,7 @@ static void add_options(const struct yk_command *command, struct yk_text *out)
         begin(command, out);
         yk_text_addf(out, " -l %s", option->name);
         if (option->placeholder) {
-            yk_text_add(out, option->kind == YK_OPTION_FILE ? " -r -F" : " -x");
+            yk_text_add(out, yk_option_is_file(option) ? " -r -F" : " -x");
         }
         if (option->choices) {
             add_choices(option->choices, out);

@@ -37,7 +37,7 @@ static void add_option(const struct yk_option *option, struct yk_text *out)
         yk_text_addf(out, ":%s:", option->placeholder);
         if (option->choices) {
             add_choices(option->choices, out);
-        } else if (option->kind == YK_OPTION_FILE) {
+        } else if (yk_option_is_file(option)) {
             yk_text_add(out, "_files");
         }
     }
