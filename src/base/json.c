@@ -106,6 +106,15 @@ bool yk_json_number(const struct yk_json *node, double *out)
     return true;
 }
 
+bool yk_json_boolean(const struct yk_json *node, bool *out)
+{
+    if (!json_is_boolean(node_of(node))) {
+        return false;
+    }
+    *out = json_is_true(node_of(node));
+    return true;
+}
+
 yk_status yk_json_check_keys(const struct yk_json *object, const char *const *known, size_t count)
 {
     const char *key = NULL;

@@ -36,6 +36,7 @@ const struct yk_json *yk_json_at(const struct yk_json *node, size_t index);
 const char *yk_json_string(const struct yk_json *node);
 
 bool yk_json_number(const struct yk_json *node, double *out);
+bool yk_json_boolean(const struct yk_json *node, bool *out);
 
 /* Fails on the first member of `object` whose name is not in `known`, offering the nearest one. */
 yk_status yk_json_check_keys(const struct yk_json *object, const char *const *known,

@@ -17,6 +17,7 @@ struct yk_architecture {
     const char *name;               /* "gpt2", "llama", "bert", "transformer" */
     const char *const *model_types; /* "model_type" of config.json; ended by NULL */
     const char *const *classes;     /* "architectures" of config.json; ended by NULL */
+    bool learned_positions;         /* sequences cannot be longer than `positions` */
     /* Fills all but `name` and `architecture` from a config.json; the caller checks the sizes. */
     yk_status (*read)(const struct yk_json *json, struct yk_model_config *config);
     /* Adds every layer and edge of the model that `layers` is for. */
@@ -24,6 +25,11 @@ struct yk_architecture {
     /* Adds every Hugging Face module, in the order the framework lists them. */
     void (*list_modules)(const struct yk_model_config *config, struct yk_modules *modules);
 };
+
+extern const struct yk_architecture yk_architecture_gpt2;
+extern const struct yk_architecture yk_architecture_llama;
+extern const struct yk_architecture yk_architecture_bert;
+extern const struct yk_architecture yk_architecture_transformer;
 
 extern const struct yk_architecture *const yk_architectures[];
 extern const size_t yk_architecture_count;

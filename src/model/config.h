@@ -33,7 +33,11 @@ struct yk_model_config {
     int64_t inner; /* F, the width inside the feed-forward */
     int64_t encoder_inner;
     bool tied;        /* the head uses the embedding's weights */
-    bool linear_bias; /* linears have biases (always for GPT-2 and BERT) */
+    bool shared;      /* encoder and decoder use one embedding */
+    bool linear_bias; /* linears of attention have biases (always for GPT-2 and BERT) */
+    bool inner_bias;  /* those of the feed-forward have */
+    bool pooler;      /* BERT: a linear over the first token's output */
+    bool masked_head; /* BERT: a head that predicts masked tokens */
 };
 
 /* A built-in model's name and what it is, for lists; false past the last one. */

@@ -36,6 +36,9 @@ static void members_and_elements_are_found(void **state)
     assert_string_equal(yk_json_string(yk_json_at(list, 1)), "two");
     assert_true(yk_json_is_null(yk_json_at(list, 2)));
     assert_true(yk_json_number(yk_json_at(list, 3), &number) && number == 2.5);
+    bool flag = false;
+    assert_true(yk_json_boolean(yk_json_get(yk_json_get(root, "b"), "c"), &flag) && flag);
+    assert_false(yk_json_boolean(yk_json_at(list, 0), &flag));
     yk_json_destroy(root);
 }
 

@@ -1,0 +1,165 @@
+/*
+ * BERT (Devlin et al. 2019): post-norm blocks that attend in both directions, learned positions and
+ * segments, then a pooler over the first token, a head for masked tokens, or both.
+ */
+#include "model/architecture.h"
+#include "model/fields.h"
+
+#include <string.h>
+
+enum {
+    USUAL_SEGMENTS = 2,
+    SENTENCE_CLASSES = 2, /* does the second sentence follow the first */
+};
+
+static const struct yk_field fields[] = {
+    {{"vocab_size"}, "the vocabulary", YK_FIELD_NEEDED, YK_CONFIG(vocabulary)},
+    {{"hidden_size"}, "the width of the model", YK_FIELD_NEEDED, YK_CONFIG(width)},
+    {{"intermediate_size"}, "the width inside the feed-forward", YK_FIELD_NEEDED, YK_CONFIG(inner)},
+    {{"num_hidden_layers"}, "the number of blocks", YK_FIELD_NEEDED, YK_CONFIG(layers)},
+    {{"num_attention_heads"}, "the number of heads", YK_FIELD_NEEDED, YK_CONFIG(heads)},
+    {{"max_position_embeddings"}, "the number of positions", YK_FIELD_NEEDED, YK_CONFIG(positions)},
+    {{"type_vocab_size"}, "the number of segments", USUAL_SEGMENTS, YK_CONFIG(token_types)},
+};
+
+static const struct yk_flag flags[] = {
+    {"tie_word_embeddings", true, YK_CONFIG(tied)},
+};
+
+static const struct yk_field_table table = YK_FIELD_TABLE(fields, flags);
+
+static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
+{
+    YK_TRY(yk_fields_read(&table, json, config));
+    YK_TRY(yk_fields_check_divides(&table, json, config, YK_CONFIG(heads), YK_CONFIG(width)));
+    const char *class = yk_json_string(yk_json_at(yk_json_get(json, "architectures"), 0));
+    const bool masked = class && strcmp(class, "BertForMaskedLM") == 0;
+    config->masked_head = masked || (class && strcmp(class, "BertForPreTraining") == 0);
+    config->pooler = !masked;
+    config->kv_heads = config->heads;
+    config->head_size = config->width / config->heads;
+    config->linear_bias = true;
+    config->inner_bias = true;
+    return YK_OK;
+}
+
+/* The framework's names have this in front where the encoder is a part of a larger model. */
+static bool is_inside(const struct yk_model_config *config)
+{
+    return config->masked_head;
+}
+
+static int32_t add_embed(struct yk_layers *layers)
+{
+    const struct yk_model_config *config = layers->config;
+    const char *const modules[YK_LAYERS_MODULES] = {is_inside(config) ? "bert.embeddings"
+                                                                      : "embeddings"};
+    const int64_t rows = layers->workload.batch * layers->workload.sequence;
+    const int64_t C = config->width;
+    struct yk_layer_draft draft;
+    yk_layers_begin(layers, YK_LAYER_DRAFT_EMBED, "bert-embed", 0, &draft);
+    yk_layer_draft_shape(&draft, " V%lld C%lld", (long long)config->vocabulary, (long long)C);
+    yk_layer_draft_embed(&draft, rows, C, 3,
+                         (config->vocabulary + config->positions + config->token_types) * C);
+    yk_layer_draft_norm(&draft, YK_NORM_LAYER, rows, C);
+    return yk_layers_add(layers, &draft, "embed", modules, YK_LAYER_NONE);
+}
+
+static void draft_block(const struct yk_layers *layers, struct yk_layer_draft *draft)
+{
+    const struct yk_model_config *config = layers->config;
+    const int64_t rows = layers->workload.batch * layers->workload.sequence; /* B·T */
+    const int64_t C = config->width;
+    const int64_t F = config->inner;
+    const struct yk_attention attention =
+        yk_layers_attention(layers, layers->workload.sequence, false);
+    yk_layers_begin(layers, YK_LAYER_DRAFT_BLOCK, "bert-block", rows, draft);
+    yk_layer_draft_shape(draft, " C%lld F%lld H%lld", (long long)C, (long long)F,
+                         (long long)config->heads);
+    yk_layer_draft_linear(draft, &(struct yk_linear){"qkv", rows, C, 3 * C, 3, .bias = true});
+    yk_layer_draft_attention(draft, &attention);
+    yk_layer_draft_linear(
+        draft, &(struct yk_linear){"out", rows, C, C, 1, .bias = true, .input_kept = true});
+    yk_layer_draft_residual(draft, rows, C);
+    yk_layer_draft_norm(draft, YK_NORM_LAYER, rows, C);
+    yk_layer_draft_linear(draft, &(struct yk_linear){"up", rows, C, F, 1, .bias = true});
+    yk_layer_draft_activation(draft, YK_ACTIVATION_GELU, rows, F);
+    yk_layer_draft_linear(draft, &(struct yk_linear){"down", rows, F, C, 1, .bias = true});
+    yk_layer_draft_residual(draft, rows, C);
+    yk_layer_draft_norm(draft, YK_NORM_LAYER, rows, C);
+}
+
+static int32_t add_pooler(struct yk_layers *layers, int32_t last)
+{
+    const struct yk_model_config *config = layers->config;
+    const char *const modules[YK_LAYERS_MODULES] = {is_inside(config) ? "bert.pooler" : "pooler"};
+    const int64_t B = layers->workload.batch; /* one token of each sample */
+    const int64_t C = config->width;
+    struct yk_layer_draft draft;
+    yk_layers_begin(layers, YK_LAYER_DRAFT_OUTER, "pooler", layers->workload.sequence * B, &draft);
+    yk_layer_draft_shape(&draft, " C%lld", (long long)C);
+    yk_layer_draft_linear(&draft, &(struct yk_linear){"pool", B, C, C, 1, .bias = true});
+    yk_layer_draft_activation(&draft, YK_ACTIVATION_TANH, B, C);
+    const int32_t pooler = yk_layers_add(layers, &draft, "pooler", modules, YK_LAYER_NONE);
+    yk_layers_join(layers, last, pooler, B * layers->workload.sequence);
+    return pooler;
+}
+
+static void add_head(struct yk_layers *layers, int32_t last, int32_t pooler, int32_t embed)
+{
+    static const char *const modules[YK_LAYERS_MODULES] = {"cls"};
+    const struct yk_model_config *config = layers->config;
+    const int64_t B = layers->workload.batch;
+    const int64_t rows = B * layers->workload.sequence;
+    const int64_t C = config->width;
+    const int64_t V = config->vocabulary;
+    struct yk_layer_draft draft;
+    yk_layers_begin(layers, YK_LAYER_DRAFT_OUTER, "bert-head", rows, &draft);
+    yk_layer_draft_shape(&draft, " C%lld V%lld", (long long)C, (long long)V);
+    yk_layer_draft_linear(&draft, &(struct yk_linear){"transform", rows, C, C, 1, .bias = true});
+    yk_layer_draft_activation(&draft, YK_ACTIVATION_GELU, rows, C);
+    yk_layer_draft_norm(&draft, YK_NORM_LAYER, rows, C);
+    yk_layer_draft_linear(&draft, &(struct yk_linear){"logits", rows, C, V, 1, .bias = true,
+                                                      .tied = config->tied, .in_place = true});
+    yk_layer_draft_loss(&draft, rows, V);
+    if (pooler != YK_LAYER_NONE) {
+        yk_layer_draft_linear(&draft, &(struct yk_linear){"sentence", B, C, SENTENCE_CLASSES, 1,
+                                                          .bias = true, .in_place = true});
+        yk_layer_draft_loss(&draft, B, SENTENCE_CLASSES);
+    }
+    const int32_t head =
+        yk_layers_add(layers, &draft, "head", modules, config->tied ? embed : YK_LAYER_NONE);
+    yk_layers_join(layers, last, head, rows);
+    if (pooler != YK_LAYER_NONE) {
+        yk_layers_join(layers, pooler, head, B);
+    }
+}
+
+static void describe(struct yk_layers *layers)
+{
+    const struct yk_model_config *config = layers->config;
+    const int64_t rows = layers->workload.batch * layers->workload.sequence;
+    struct yk_layer_draft draft;
+    const int32_t embed = add_embed(layers);
+    draft_block(layers, &draft);
+    const int32_t last = yk_layers_add_blocks(
+        layers, &draft, config->layers, "layer",
+        is_inside(config) ? "bert.encoder.layer" : "encoder.layer", embed, rows);
+    const int32_t pooler = config->pooler ? add_pooler(layers, last) : YK_LAYER_NONE;
+    if (config->masked_head) {
+        add_head(layers, last, pooler, embed);
+    }
+}
+
+static const char *const model_types[] = {"bert", NULL};
+static const char *const classes[] = {"BertModel", "BertForMaskedLM", "BertForPreTraining", NULL};
+
+const struct yk_architecture yk_architecture_bert = {
+    .name = "bert",
+    .model_types = model_types,
+    .classes = classes,
+    .learned_positions = true,
+    .read = read_config,
+    .describe = describe,
+    .list_modules = yk_modules_bert,
+};

@@ -1,0 +1,102 @@
+/*
+ * GPT-2 (Radford et al. 2019), and minGPT, which differs by an untied head: pre-norm blocks,
+ * learned positions, one linear for queries, keys and values.
+ */
+#include "model/architecture.h"
+#include "model/fields.h"
+
+static const struct yk_field fields[] = {
+    {{"vocab_size"}, "the vocabulary", YK_FIELD_NEEDED, YK_CONFIG(vocabulary)},
+    {{"n_embd", "hidden_size"}, "the width of the model", YK_FIELD_NEEDED, YK_CONFIG(width)},
+    {{"n_layer", "num_hidden_layers"}, "the number of blocks", YK_FIELD_NEEDED, YK_CONFIG(layers)},
+    {{"n_head", "num_attention_heads"}, "the number of heads", YK_FIELD_NEEDED, YK_CONFIG(heads)},
+    {{"n_positions", "max_position_embeddings", "n_ctx"},
+     "the number of positions",
+     YK_FIELD_NEEDED,
+     YK_CONFIG(positions)},
+    {{"n_inner", "intermediate_size"},
+     "the width inside the feed-forward",
+     YK_FIELD_DERIVED,
+     YK_CONFIG(inner)},
+};
+
+static const struct yk_flag flags[] = {
+    {"tie_word_embeddings", true, YK_CONFIG(tied)},
+};
+
+static const struct yk_field_table table = YK_FIELD_TABLE(fields, flags);
+
+static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
+{
+    YK_TRY(yk_fields_read(&table, json, config));
+    YK_TRY(yk_fields_check_divides(&table, json, config, YK_CONFIG(heads), YK_CONFIG(width)));
+    config->kv_heads = config->heads;
+    config->head_size = config->width / config->heads;
+    config->inner = config->inner > 0 ? config->inner : 4 * config->width;
+    config->linear_bias = true;
+    config->inner_bias = true;
+    return YK_OK;
+}
+
+static int32_t add_embed(struct yk_layers *layers)
+{
+    static const char *const modules[YK_LAYERS_MODULES] = {"transformer.wte", "transformer.wpe",
+                                                           "transformer.drop"};
+    const struct yk_model_config *config = layers->config;
+    const int64_t rows = layers->workload.batch * layers->workload.sequence;
+    struct yk_layer_draft draft;
+    yk_layers_begin(layers, YK_LAYER_DRAFT_EMBED, "embed", 0, &draft);
+    yk_layer_draft_shape(&draft, " V%lld C%lld", (long long)config->vocabulary,
+                         (long long)config->width);
+    yk_layer_draft_embed(&draft, rows, config->width, 2,
+                         (config->vocabulary + config->positions) * config->width);
+    return yk_layers_add(layers, &draft, "embed", modules, YK_LAYER_NONE);
+}
+
+static void draft_block(const struct yk_layers *layers, struct yk_layer_draft *draft)
+{
+    const struct yk_model_config *config = layers->config;
+    const int64_t rows = layers->workload.batch * layers->workload.sequence; /* B·T */
+    const int64_t C = config->width;
+    const int64_t F = config->inner;
+    const struct yk_attention attention =
+        yk_layers_attention(layers, layers->workload.sequence, true);
+    yk_layers_begin(layers, YK_LAYER_DRAFT_BLOCK, "gpt-block", rows, draft);
+    yk_layer_draft_shape(draft, " C%lld F%lld H%lld", (long long)C, (long long)F,
+                         (long long)config->heads);
+    yk_layer_draft_norm(draft, YK_NORM_LAYER, rows, C);
+    yk_layer_draft_linear(draft, &(struct yk_linear){"qkv", rows, C, 3 * C, 1, .bias = true});
+    yk_layer_draft_attention(draft, &attention);
+    yk_layer_draft_linear(
+        draft, &(struct yk_linear){"out", rows, C, C, 1, .bias = true, .input_kept = true});
+    yk_layer_draft_residual(draft, rows, C);
+    yk_layer_draft_norm(draft, YK_NORM_LAYER, rows, C);
+    yk_layer_draft_linear(draft, &(struct yk_linear){"up", rows, C, F, 1, .bias = true});
+    yk_layer_draft_activation(draft, YK_ACTIVATION_GELU, rows, F);
+    yk_layer_draft_linear(draft, &(struct yk_linear){"down", rows, F, C, 1, .bias = true});
+    yk_layer_draft_residual(draft, rows, C);
+}
+
+static void describe(struct yk_layers *layers)
+{
+    const int64_t rows = layers->workload.batch * layers->workload.sequence;
+    struct yk_layer_draft draft;
+    const int32_t embed = add_embed(layers);
+    draft_block(layers, &draft);
+    const int32_t last = yk_layers_add_blocks(layers, &draft, layers->config->layers, "layer",
+                                              "transformer.h", embed, rows);
+    yk_layers_add_ending(layers, YK_NORM_LAYER, last, embed, "transformer.ln_f");
+}
+
+static const char *const model_types[] = {"gpt2", NULL};
+static const char *const classes[] = {"GPT2LMHeadModel", NULL};
+
+const struct yk_architecture yk_architecture_gpt2 = {
+    .name = "gpt2",
+    .model_types = model_types,
+    .classes = classes,
+    .learned_positions = true,
+    .read = read_config,
+    .describe = describe,
+    .list_modules = yk_modules_gpt2,
+};

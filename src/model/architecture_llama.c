@@ -1,0 +1,120 @@
+/*
+ * Llama (Touvron et al. 2023) and Mistral, which has the same shape: pre-norm blocks with RMS
+ * norms, rotary positions, grouped queries, and a gated feed-forward.
+ */
+#include "model/architecture.h"
+#include "model/fields.h"
+
+enum {
+    USUAL_POSITIONS = 2048 /* what the framework assumes; nothing is counted by it */
+};
+
+static const struct yk_field fields[] = {
+    {{"vocab_size"}, "the vocabulary", YK_FIELD_NEEDED, YK_CONFIG(vocabulary)},
+    {{"hidden_size"}, "the width of the model", YK_FIELD_NEEDED, YK_CONFIG(width)},
+    {{"intermediate_size"}, "the width inside the feed-forward", YK_FIELD_NEEDED, YK_CONFIG(inner)},
+    {{"num_hidden_layers"}, "the number of blocks", YK_FIELD_NEEDED, YK_CONFIG(layers)},
+    {{"num_attention_heads"}, "the number of heads", YK_FIELD_NEEDED, YK_CONFIG(heads)},
+    {{"num_key_value_heads"},
+     "the number of heads of keys and values",
+     YK_FIELD_DERIVED,
+     YK_CONFIG(kv_heads)},
+    {{"head_dim"}, "the size of a head", YK_FIELD_DERIVED, YK_CONFIG(head_size)},
+    {{"max_position_embeddings"}, "the longest sequence", USUAL_POSITIONS, YK_CONFIG(positions)},
+};
+
+static const struct yk_flag flags[] = {
+    {"tie_word_embeddings", false, YK_CONFIG(tied)},
+    {"attention_bias", false, YK_CONFIG(linear_bias)},
+    {"mlp_bias", false, YK_CONFIG(inner_bias)},
+};
+
+static const struct yk_field_table table = YK_FIELD_TABLE(fields, flags);
+
+static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
+{
+    YK_TRY(yk_fields_read(&table, json, config));
+    if (config->head_size == 0) {
+        YK_TRY(yk_fields_check_divides(&table, json, config, YK_CONFIG(heads), YK_CONFIG(width)));
+        config->head_size = config->width / config->heads;
+    }
+    if (config->kv_heads == 0) {
+        config->kv_heads = config->heads;
+    }
+    return yk_fields_check_divides(&table, json, config, YK_CONFIG(kv_heads), YK_CONFIG(heads));
+}
+
+static int32_t add_embed(struct yk_layers *layers)
+{
+    static const char *const modules[YK_LAYERS_MODULES] = {"model.embed_tokens",
+                                                           "model.rotary_emb"};
+    const struct yk_model_config *config = layers->config;
+    const int64_t rows = layers->workload.batch * layers->workload.sequence;
+    struct yk_layer_draft draft;
+    yk_layers_begin(layers, YK_LAYER_DRAFT_EMBED, "embed", 0, &draft);
+    yk_layer_draft_shape(&draft, " V%lld C%lld", (long long)config->vocabulary,
+                         (long long)config->width);
+    yk_layer_draft_embed(&draft, rows, config->width, 1, config->vocabulary * config->width);
+    return yk_layers_add(layers, &draft, "embed", modules, YK_LAYER_NONE);
+}
+
+static void draft_shape(const struct yk_model_config *config, struct yk_layer_draft *draft)
+{
+    yk_layer_draft_shape(draft, " C%lld F%lld H%lld KV%lld D%lld%s%s", (long long)config->width,
+                         (long long)config->inner, (long long)config->heads,
+                         (long long)config->kv_heads, (long long)config->head_size,
+                         config->linear_bias ? " attention-bias" : "",
+                         config->inner_bias ? " inner-bias" : "");
+}
+
+static void draft_block(const struct yk_layers *layers, struct yk_layer_draft *draft)
+{
+    const struct yk_model_config *config = layers->config;
+    const int64_t rows = layers->workload.batch * layers->workload.sequence; /* B·T */
+    const int64_t C = config->width;
+    const int64_t F = config->inner;
+    const int64_t Q = config->heads * config->head_size;
+    const int64_t K = config->kv_heads * config->head_size;
+    const bool bias = config->linear_bias;
+    const struct yk_attention attention =
+        yk_layers_attention(layers, layers->workload.sequence, true);
+    yk_layers_begin(layers, YK_LAYER_DRAFT_BLOCK, "llama-block", rows, draft);
+    draft_shape(config, draft);
+    yk_layer_draft_norm(draft, YK_NORM_RMS, rows, C);
+    yk_layer_draft_linear(draft, &(struct yk_linear){"qkv", rows, C, Q + 2 * K, 3, .bias = bias});
+    yk_layer_draft_rotary(draft, rows, Q + K);
+    yk_layer_draft_attention(draft, &attention);
+    yk_layer_draft_linear(
+        draft, &(struct yk_linear){"out", rows, Q, C, 1, .bias = bias, .input_kept = true});
+    yk_layer_draft_residual(draft, rows, C);
+    yk_layer_draft_norm(draft, YK_NORM_RMS, rows, C);
+    yk_layer_draft_linear(
+        draft, &(struct yk_linear){"gate and up", rows, C, 2 * F, 2, .bias = config->inner_bias});
+    yk_layer_draft_activation(draft, YK_ACTIVATION_SWIGLU, rows, F);
+    yk_layer_draft_linear(draft,
+                          &(struct yk_linear){"down", rows, F, C, 1, .bias = config->inner_bias});
+    yk_layer_draft_residual(draft, rows, C);
+}
+
+static void describe(struct yk_layers *layers)
+{
+    const int64_t rows = layers->workload.batch * layers->workload.sequence;
+    struct yk_layer_draft draft;
+    const int32_t embed = add_embed(layers);
+    draft_block(layers, &draft);
+    const int32_t last = yk_layers_add_blocks(layers, &draft, layers->config->layers, "layer",
+                                              "model.layers", embed, rows);
+    yk_layers_add_ending(layers, YK_NORM_RMS, last, embed, "model.norm");
+}
+
+static const char *const model_types[] = {"llama", "mistral", NULL};
+static const char *const classes[] = {"LlamaForCausalLM", "MistralForCausalLM", NULL};
+
+const struct yk_architecture yk_architecture_llama = {
+    .name = "llama",
+    .model_types = model_types,
+    .classes = classes,
+    .read = read_config,
+    .describe = describe,
+    .list_modules = yk_modules_llama,
+};

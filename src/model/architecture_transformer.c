@@ -1,0 +1,180 @@
+/*
+ * The Transformer (Vaswani et al. 2017) with encoder and decoder, which Marian implements:
+ * post-norm blocks, sinusoidal positions, ReLU. Every block of the decoder reads the encoder's
+ * output, so the layers are no chain.
+ */
+#include "model/architecture.h"
+#include "model/fields.h"
+
+enum {
+    USUAL_POSITIONS = 1024 /* what the framework assumes; nothing is counted by it */
+};
+
+static const struct yk_field fields[] = {
+    {{"vocab_size"}, "the vocabulary", YK_FIELD_NEEDED, YK_CONFIG(vocabulary)},
+    {{"d_model", "hidden_size"}, "the width of the model", YK_FIELD_NEEDED, YK_CONFIG(width)},
+    {{"encoder_layers", "num_hidden_layers"},
+     "the number of the encoder's blocks",
+     YK_FIELD_NEEDED,
+     YK_CONFIG(encoder_layers)},
+    {{"decoder_layers"}, "the number of the decoder's blocks", YK_FIELD_NEEDED, YK_CONFIG(layers)},
+    {{"encoder_ffn_dim"},
+     "the width inside the encoder's feed-forward",
+     YK_FIELD_NEEDED,
+     YK_CONFIG(encoder_inner)},
+    {{"decoder_ffn_dim"},
+     "the width inside the decoder's feed-forward",
+     YK_FIELD_NEEDED,
+     YK_CONFIG(inner)},
+    {{"encoder_attention_heads"},
+     "the number of the encoder's heads",
+     YK_FIELD_NEEDED,
+     YK_CONFIG(encoder_heads)},
+    {{"decoder_attention_heads"},
+     "the number of the decoder's heads",
+     YK_FIELD_NEEDED,
+     YK_CONFIG(heads)},
+    {{"max_position_embeddings"}, "the longest sequence", USUAL_POSITIONS, YK_CONFIG(positions)},
+};
+
+static const struct yk_flag flags[] = {
+    {"tie_word_embeddings", true, YK_CONFIG(tied)},
+    {"share_encoder_decoder_embeddings", true, YK_CONFIG(shared)},
+};
+
+static const struct yk_field_table table = YK_FIELD_TABLE(fields, flags);
+
+static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
+{
+    YK_TRY(yk_fields_read(&table, json, config));
+    YK_TRY(
+        yk_fields_check_divides(&table, json, config, YK_CONFIG(encoder_heads), YK_CONFIG(width)));
+    YK_TRY(yk_fields_check_divides(&table, json, config, YK_CONFIG(heads), YK_CONFIG(width)));
+    config->kv_heads = config->heads;
+    config->head_size = config->width / config->heads;
+    config->linear_bias = true;
+    config->inner_bias = true;
+    return YK_OK;
+}
+
+static int32_t add_embed(struct yk_layers *layers, const char *name,
+                         const char *const modules[YK_LAYERS_MODULES], int64_t rows, int32_t shares)
+{
+    const struct yk_model_config *config = layers->config;
+    const int64_t weights = shares == YK_LAYER_NONE ? config->vocabulary * config->width : 0;
+    struct yk_layer_draft draft;
+    yk_layers_begin(layers, YK_LAYER_DRAFT_EMBED, "embed", 0, &draft);
+    yk_layer_draft_shape(&draft, " V%lld C%lld", (long long)config->vocabulary,
+                         (long long)config->width);
+    yk_layer_draft_embed(&draft, rows, config->width, 2, weights); /* token and position */
+    return yk_layers_add(layers, &draft, name, modules, shares);
+}
+
+/* Attention with its linears, the sum and its norm. `attention` is to the sequence itself. */
+static void draft_self_attention(struct yk_layer_draft *draft, const struct yk_attention *attention)
+{
+    const int64_t rows = attention->batch * attention->queries;
+    const int64_t C = attention->heads * attention->head_size;
+    yk_layer_draft_linear(draft, &(struct yk_linear){"qkv", rows, C, 3 * C, 3, .bias = true});
+    yk_layer_draft_attention(draft, attention);
+    yk_layer_draft_linear(
+        draft, &(struct yk_linear){"out", rows, C, C, 1, .bias = true, .input_kept = true});
+    yk_layer_draft_residual(draft, rows, C);
+    yk_layer_draft_norm(draft, YK_NORM_LAYER, rows, C);
+}
+
+/* The same to the encoder's output, which gives keys and values. */
+static void draft_cross_attention(struct yk_layer_draft *draft,
+                                  const struct yk_attention *attention)
+{
+    const int64_t rows = attention->batch * attention->queries;
+    const int64_t memory = attention->batch * attention->keys;
+    const int64_t C = attention->heads * attention->head_size;
+    yk_layer_draft_linear(draft, &(struct yk_linear){"cross q", rows, C, C, 1, .bias = true});
+    yk_layer_draft_linear(draft,
+                          &(struct yk_linear){"cross kv", memory, C, 2 * C, 2, .bias = true});
+    yk_layer_draft_attention(draft, attention);
+    yk_layer_draft_linear(
+        draft, &(struct yk_linear){"cross out", rows, C, C, 1, .bias = true, .input_kept = true});
+    yk_layer_draft_residual(draft, rows, C);
+    yk_layer_draft_norm(draft, YK_NORM_LAYER, rows, C);
+}
+
+static void draft_feed_forward(struct yk_layer_draft *draft, int64_t rows, int64_t C, int64_t F)
+{
+    yk_layer_draft_linear(draft, &(struct yk_linear){"up", rows, C, F, 1, .bias = true});
+    yk_layer_draft_activation(draft, YK_ACTIVATION_RELU, rows, F);
+    yk_layer_draft_linear(draft, &(struct yk_linear){"down", rows, F, C, 1, .bias = true});
+    yk_layer_draft_residual(draft, rows, C);
+    yk_layer_draft_norm(draft, YK_NORM_LAYER, rows, C);
+}
+
+static void draft_encoder_block(const struct yk_layers *layers, struct yk_layer_draft *draft)
+{
+    const struct yk_model_config *config = layers->config;
+    const int64_t rows = layers->workload.batch * layers->workload.sequence;
+    struct yk_attention attention = yk_layers_attention(layers, layers->workload.sequence, false);
+    attention.heads = attention.kv_heads = config->encoder_heads;
+    attention.head_size = config->width / config->encoder_heads;
+    yk_layers_begin(layers, YK_LAYER_DRAFT_BLOCK, "encoder-block", rows, draft);
+    yk_layer_draft_shape(draft, " C%lld F%lld H%lld", (long long)config->width,
+                         (long long)config->encoder_inner, (long long)config->encoder_heads);
+    draft_self_attention(draft, &attention);
+    draft_feed_forward(draft, rows, config->width, config->encoder_inner);
+}
+
+static void draft_decoder_block(const struct yk_layers *layers, struct yk_layer_draft *draft)
+{
+    const struct yk_model_config *config = layers->config;
+    const struct yk_workload *workload = &layers->workload;
+    const int64_t rows = workload->batch * workload->target_sequence;
+    const int64_t memory = workload->batch * workload->sequence;
+    const struct yk_attention self = yk_layers_attention(layers, workload->target_sequence, true);
+    struct yk_attention cross = yk_layers_attention(layers, workload->target_sequence, false);
+    cross.name = "cross attention";
+    cross.keys = workload->sequence;
+    yk_layers_begin(layers, YK_LAYER_DRAFT_BLOCK, "decoder-block", rows + memory, draft);
+    yk_layer_draft_shape(draft, " C%lld F%lld H%lld", (long long)config->width,
+                         (long long)config->inner, (long long)config->heads);
+    draft_self_attention(draft, &self);
+    draft_cross_attention(draft, &cross);
+    draft_feed_forward(draft, rows, config->width, config->inner);
+}
+
+static void describe(struct yk_layers *layers)
+{
+    static const char *const source[YK_LAYERS_MODULES] = {
+        "model.shared", "model.encoder.embed_tokens", "model.encoder.embed_positions"};
+    static const char *const target[YK_LAYERS_MODULES] = {"model.decoder.embed_tokens",
+                                                          "model.decoder.embed_positions"};
+    const struct yk_model_config *config = layers->config;
+    const int64_t source_rows = layers->workload.batch * layers->workload.sequence;
+    const int64_t target_rows = layers->workload.batch * layers->workload.target_sequence;
+    struct yk_layer_draft draft;
+    const int32_t source_embed =
+        add_embed(layers, "encoder embed", source, source_rows, YK_LAYER_NONE);
+    draft_encoder_block(layers, &draft);
+    const int32_t encoder = yk_layers_add_blocks(layers, &draft, config->encoder_layers, "encoder",
+                                                 "model.encoder.layers", source_embed, source_rows);
+    const int32_t target_embed = add_embed(layers, "decoder embed", target, target_rows,
+                                           config->shared ? source_embed : YK_LAYER_NONE);
+    draft_decoder_block(layers, &draft);
+    const int32_t decoder = yk_layers_add_blocks(layers, &draft, config->layers, "decoder",
+                                                 "model.decoder.layers", target_embed, target_rows);
+    for (int32_t block = target_embed + 1; block <= decoder; block++) {
+        yk_layers_join(layers, encoder, block, source_rows);
+    }
+    yk_layers_add_head(layers, target_rows, decoder, config->shared ? source_embed : target_embed);
+}
+
+static const char *const model_types[] = {"marian", NULL};
+static const char *const classes[] = {"MarianMTModel", NULL};
+
+const struct yk_architecture yk_architecture_transformer = {
+    .name = "transformer",
+    .model_types = model_types,
+    .classes = classes,
+    .read = read_config,
+    .describe = describe,
+    .list_modules = yk_modules_transformer,
+};

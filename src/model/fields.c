@@ -1,0 +1,112 @@
+#include "model/fields.h"
+
+#include "base/number.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static const double MOST_SIZE = 0x1p40;
+
+/* The member of the first key that is there, and that key; or the first key and NULL. */
+static const struct yk_json *find(const struct yk_field *field, const struct yk_json *json,
+                                  const char **key)
+{
+    for (int i = 0; i < YK_FIELD_KEYS && field->keys[i]; i++) {
+        const struct yk_json *node = yk_json_get(json, field->keys[i]);
+        if (node) {
+            *key = field->keys[i];
+            return node;
+        }
+    }
+    *key = field->keys[0];
+    return NULL;
+}
+
+static yk_status read_size(const struct yk_field *field, const struct yk_json *json, int64_t *out)
+{
+    const char *key = NULL;
+    const struct yk_json *node = find(field, json, &key);
+    if (field->preset != YK_FIELD_NEEDED && (!node || yk_json_is_null(node))) {
+        *out = field->preset == YK_FIELD_DERIVED ? 0 : field->preset;
+        return YK_OK;
+    }
+    if (!node) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" is missing; it gives %s", key, field->what);
+    }
+    double value = 0;
+    if (!yk_json_number(node, &value)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a whole number, %s, not %s", key,
+                       field->what, yk_json_kind(node));
+    }
+    char digits[YK_NUMBER_SIZE];
+    yk_number_format(value, digits);
+    if (!(value >= 1) || value != floor(value)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" is %s; %s is a whole number, 1 or more", key, digits,
+                       field->what);
+    }
+    if (value > MOST_SIZE) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" is %s; %s is at most %.0f", key, digits, field->what,
+                       MOST_SIZE);
+    }
+    *out = (int64_t)value;
+    return YK_OK;
+}
+
+static yk_status read_flag(const struct yk_flag *flag, const struct yk_json *json, bool *out)
+{
+    const struct yk_json *node = yk_json_get(json, flag->key);
+    if (!node || yk_json_is_null(node)) {
+        *out = flag->preset;
+        return YK_OK;
+    }
+    if (!yk_json_boolean(node, out)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be true or false, not %s", flag->key,
+                       yk_json_kind(node));
+    }
+    return YK_OK;
+}
+
+static void *at(struct yk_model_config *config, size_t offset)
+{
+    return (char *)config + offset;
+}
+
+static int64_t size_at(const struct yk_model_config *config, size_t offset)
+{
+    return *(const int64_t *)(const void *)((const char *)config + offset);
+}
+
+yk_status yk_fields_read(const struct yk_field_table *table, const struct yk_json *json,
+                         struct yk_model_config *config)
+{
+    for (size_t i = 0; i < table->field_count; i++) {
+        YK_TRY(read_size(&table->fields[i], json, at(config, table->fields[i].offset)));
+    }
+    for (size_t i = 0; i < table->flag_count; i++) {
+        YK_TRY(read_flag(&table->flags[i], json, at(config, table->flags[i].offset)));
+    }
+    return YK_OK;
+}
+
+static const char *key_at(const struct yk_field_table *table, const struct yk_json *json,
+                          size_t offset)
+{
+    const char *key = "";
+    for (size_t i = 0; i < table->field_count; i++) {
+        if (table->fields[i].offset == offset) {
+            (void)find(&table->fields[i], json, &key);
+        }
+    }
+    return key;
+}
+
+yk_status yk_fields_check_divides(const struct yk_field_table *table, const struct yk_json *json,
+                                  const struct yk_model_config *config, size_t part, size_t whole)
+{
+    if (size_at(config, whole) % size_at(config, part) == 0) {
+        return YK_OK;
+    }
+    return yk_fail(YK_ERROR_INPUT, "\"%s\" is %" PRId64 ", which does not divide \"%s\", %" PRId64,
+                   key_at(table, json, part), size_at(config, part), key_at(table, json, whole),
+                   size_at(config, whole));
+}

@@ -1,0 +1,142 @@
+#include "model/model.h"
+
+#include "model/architecture.h"
+#include "model/layers.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum {
+    MOST_LORA_RANK = 1 << 20,
+    OUTER_LAYERS = 4, /* that no architecture exceeds besides its blocks: embeds, norm, head … */
+};
+
+/* Bytes and parameters are counted in int64_t; below this bound, sums over layers do not overflow.
+ */
+static const double MOST_BYTES = 0x1p60;
+
+static yk_status check_sequence(const struct yk_model_config *config,
+                                const struct yk_workload *workload)
+{
+    const int64_t longest = workload->sequence > workload->target_sequence
+                                ? workload->sequence
+                                : workload->target_sequence;
+    if (workload->batch < 1) {
+        return yk_fail(YK_ERROR_INPUT, "a batch has 1 sample or more, not %" PRId64,
+                       workload->batch);
+    }
+    if (workload->sequence < 1 || workload->target_sequence < 0) {
+        return yk_fail(YK_ERROR_INPUT, "a sequence has 1 token or more, not %" PRId64,
+                       workload->sequence < 1 ? workload->sequence : workload->target_sequence);
+    }
+    if (workload->target_sequence > 0 && config->encoder_layers == 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: a target sequence is for models with encoder and decoder",
+                       config->name);
+    }
+    if (config->architecture->learned_positions && longest > config->positions) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: a sequence of %" PRId64
+                       " tokens is too long; the model has learned %" PRId64 " positions",
+                       config->name, longest, config->positions);
+    }
+    return YK_OK;
+}
+
+static yk_status check_adapters(const struct yk_workload *workload)
+{
+    if (workload->lora_rank < 0 || workload->lora_rank > MOST_LORA_RANK) {
+        return yk_fail(YK_ERROR_INPUT, "a LoRA rank is from 1 to %d, not %" PRId64, MOST_LORA_RANK,
+                       workload->lora_rank);
+    }
+    if (workload->nf4 && workload->lora_rank == 0) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "NF4 weights are frozen and nothing would be trained; add adapters with a "
+                       "LoRA rank, such as 32");
+    }
+    return YK_OK;
+}
+
+/* Generous bounds, in floating point so that they cannot overflow themselves. */
+static yk_status check_size(const struct yk_model_config *config,
+                            const struct yk_workload *workload)
+{
+    const double blocks = (double)(config->layers + config->encoder_layers);
+    const double attended = (double)config->heads * (double)config->head_size;
+    const double inner = (double)config->inner + (double)config->encoder_inner;
+    const double widths = 16 * ((double)config->width + attended + inner + (double)config->heads +
+                                (double)config->encoder_heads);
+    const double tokens =
+        (double)workload->batch * ((double)workload->sequence + (double)workload->target_sequence);
+    const double adapted = (double)workload->lora_rank * 16;
+    const double bytes = 8 * (blocks * (widths + adapted) * (tokens + (double)workload->lora_rank) +
+                              (tokens + 1) * ((double)config->vocabulary + widths));
+    if (bytes > MOST_BYTES) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: a batch of %" PRId64 " × %" PRId64
+                       " tokens is more than can be counted",
+                       config->name, workload->batch, workload->sequence);
+    }
+    return YK_OK;
+}
+
+static int by_target(const void *a, const void *b)
+{
+    const struct yk_layer_edge *left = a;
+    const struct yk_layer_edge *right = b;
+    if (left->to != right->to) {
+        return left->to < right->to ? -1 : 1;
+    }
+    return left->from < right->from ? -1 : left->from > right->from;
+}
+
+static yk_status finish(struct yk_layers *layers, struct yk_model *model)
+{
+    if (layers->failed) {
+        return yk_fail_out_of_memory();
+    }
+    qsort(layers->edges, (size_t)layers->edge_count, sizeof *layers->edges, by_target);
+    *model = (struct yk_model){
+        .config = layers->config,
+        .workload = layers->workload,
+        .layer_count = layers->layer_count,
+        .edge_count = layers->edge_count,
+        .layers = layers->layers,
+        .edges = layers->edges,
+    };
+    for (int32_t i = 0; i < model->layer_count; i++) {
+        model->parameters += model->layers[i].parameters;
+        model->trainable += model->layers[i].trainable;
+    }
+    return YK_OK;
+}
+
+yk_status yk_model_describe(const struct yk_model_config *config,
+                            const struct yk_workload *workload, struct yk_arena *arena,
+                            const struct yk_model **out)
+{
+    YK_TRY(check_sequence(config, workload));
+    YK_TRY(check_adapters(workload));
+    YK_TRY(check_size(config, workload));
+    struct yk_layers layers = {.config = config, .workload = *workload, .arena = arena};
+    if (config->encoder_layers > 0 && workload->target_sequence == 0) {
+        layers.workload.target_sequence = workload->sequence;
+    }
+    /* A decoder's blocks have two edges each: from the block before and from the encoder. */
+    const int64_t blocks = config->layers + config->encoder_layers + OUTER_LAYERS;
+    struct yk_model *model = NULL;
+    YK_TRY_NEW(arena, model, 1);
+    YK_TRY_NEW(arena, layers.layers, blocks);
+    YK_TRY_NEW(arena, layers.edges, 2 * blocks);
+    config->architecture->describe(&layers);
+    YK_TRY(finish(&layers, model));
+    *out = model;
+    return YK_OK;
+}
+
+int64_t yk_model_tokens(const struct yk_model *model)
+{
+    const struct yk_workload *workload = &model->workload;
+    return workload->batch *
+           (workload->target_sequence > 0 ? workload->target_sequence : workload->sequence);
+}

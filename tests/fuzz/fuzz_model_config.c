@@ -1,0 +1,83 @@
+/*
+ * Fuzz target of the reader of config.json. A config that is accepted must keep the promises of
+ * config.h, and what it describes those of model.h, under every kind of workload.
+ */
+#include "model/architecture.h"
+#include "model/config.h"
+#include "model/model.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool kept, const char *promise)
+{
+    if (!kept) {
+        fprintf(stderr, "broken promise: %s\n", promise);
+        abort();
+    }
+}
+
+static void check_config(const struct yk_model_config *config)
+{
+    expect(config->vocabulary > 0 && config->width > 0 && config->layers > 0 && config->heads > 0 &&
+               config->kv_heads > 0 && config->head_size > 0 && config->inner > 0 &&
+               config->positions > 0,
+           "sizes are positive");
+    expect(config->heads % config->kv_heads == 0, "heads of keys divide heads");
+    expect((config->encoder_layers > 0) == (config->encoder_heads > 0 && config->encoder_inner > 0),
+           "an encoder is whole or not there");
+}
+
+static void check_model(const struct yk_model *model)
+{
+    int64_t parameters = 0;
+    for (int32_t i = 0; i < model->layer_count; i++) {
+        const struct yk_layer *layer = &model->layers[i];
+        expect(layer->parameters >= 0 && layer->trainable >= 0 && layer->saved_bytes >= 0 &&
+                   layer->workspace_bytes >= 0,
+               "counts are not negative");
+        expect(layer->trainable + layer->quantised + layer->full_width <= layer->parameters,
+               "kinds of parameters are parts of all");
+        expect(layer->shares < i, "weights are shared with an earlier layer");
+        for (int32_t w = 0; w < layer->backward.count; w++) {
+            expect(layer->backward.items[w].operations >= 0 && layer->backward.items[w].bytes > 0,
+                   "work is positive");
+        }
+        parameters += layer->parameters;
+    }
+    expect(parameters == model->parameters, "the total is the sum");
+    for (int32_t i = 0; i < model->edge_count; i++) {
+        const struct yk_layer_edge *edge = &model->edges[i];
+        expect(edge->from >= 0 && edge->from < edge->to && edge->to < model->layer_count,
+               "edges go forward");
+        expect(i == 0 || model->edges[i - 1].to <= edge->to, "edges are sorted");
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct yk_workload workloads[] = {
+        {.batch = 1, .sequence = 1},
+        {.batch = 7, .sequence = 1 << 20, .precision = YK_PRECISION_FP16, .recompute = true},
+        {.batch = 2, .sequence = 8, .lora_rank = 1 << 20, .nf4 = true},
+    };
+    struct yk_arena *arena = NULL;
+    const struct yk_model_config *config = NULL;
+    if (yk_arena_create(&arena) != YK_OK) {
+        return 0;
+    }
+    if (yk_model_config_read((const char *)data, size, "fuzz", arena, &config) == YK_OK) {
+        check_config(config);
+        for (size_t i = 0; i < sizeof workloads / sizeof workloads[0]; i++) {
+            const struct yk_model *model = NULL;
+            if (yk_model_describe(config, &workloads[i], arena, &model) == YK_OK) {
+                check_model(model);
+            }
+        }
+    }
+    yk_arena_destroy(arena);
+    return 0;
+}

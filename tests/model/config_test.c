@@ -1,0 +1,336 @@
+#include "model/architecture.h"
+#include "model/config.h"
+#include "model/model.h"
+#include "support/support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* As published with the models, without what says nothing about sizes. */
+static const char LLAMA3_8B[] =
+    "{\"architectures\": [\"LlamaForCausalLM\"], \"attention_bias\": false, "
+    "\"attention_dropout\": 0.0, \"bos_token_id\": 128000, \"hidden_act\": \"silu\", "
+    "\"hidden_size\": 4096, \"intermediate_size\": 14336, \"max_position_embeddings\": 8192, "
+    "\"model_type\": \"llama\", \"num_attention_heads\": 32, \"num_hidden_layers\": 32, "
+    "\"num_key_value_heads\": 8, \"rms_norm_eps\": 1e-05, \"rope_scaling\": null, "
+    "\"rope_theta\": 500000.0, \"tie_word_embeddings\": false, \"torch_dtype\": \"bfloat16\", "
+    "\"vocab_size\": 128256}";
+static const char LLAMA3_8B_NEW_KEYS[] =
+    "{\"architectures\": [\"LlamaForCausalLM\"], \"dtype\": \"bfloat16\", \"head_dim\": 128, "
+    "\"hidden_size\": 4096, \"intermediate_size\": 14336, \"max_position_embeddings\": 8192, "
+    "\"mlp_bias\": false, \"model_type\": \"llama\", \"num_attention_heads\": 32, "
+    "\"num_hidden_layers\": 32, \"num_key_value_heads\": 8, "
+    "\"rope_parameters\": {\"rope_theta\": 500000.0, \"rope_type\": \"default\"}, "
+    "\"tie_word_embeddings\": false, \"transformers_version\": \"5.0.0\", "
+    "\"vocab_size\": 128256}";
+static const char GPT2[] =
+    "{\"activation_function\": \"gelu_new\", \"architectures\": [\"GPT2LMHeadModel\"], "
+    "\"model_type\": \"gpt2\", \"n_ctx\": 1024, \"n_embd\": 768, \"n_head\": 12, \"n_inner\": "
+    "null, "
+    "\"n_layer\": 12, \"n_positions\": 1024, \"vocab_size\": 50257}";
+static const char BERT_SIZES[] = "\"hidden_size\": 768, \"intermediate_size\": 3072, "
+                                 "\"max_position_embeddings\": 512, \"model_type\": \"bert\", "
+                                 "\"num_attention_heads\": 12, \"num_hidden_layers\": 12, "
+                                 "\"type_vocab_size\": 2, \"vocab_size\": 30522}";
+static const char MISTRAL_7B[] =
+    "{\"architectures\": [\"MistralForCausalLM\"], \"hidden_size\": 4096, "
+    "\"intermediate_size\": 14336, \"max_position_embeddings\": 32768, \"model_type\": "
+    "\"mistral\", "
+    "\"num_attention_heads\": 32, \"num_hidden_layers\": 32, \"num_key_value_heads\": 8, "
+    "\"sliding_window\": 4096, \"vocab_size\": 32000}";
+static const char OPUS_MT[] =
+    "{\"architectures\": [\"MarianMTModel\"], \"d_model\": 512, \"decoder_attention_heads\": 8, "
+    "\"decoder_ffn_dim\": 2048, \"decoder_layers\": 6, \"encoder_attention_heads\": 8, "
+    "\"encoder_ffn_dim\": 2048, \"encoder_layers\": 6, \"is_encoder_decoder\": true, "
+    "\"max_position_embeddings\": 512, \"model_type\": \"marian\", \"num_hidden_layers\": 6, "
+    "\"vocab_size\": 58101}";
+
+static struct yk_arena *arena;
+
+static int set_up(void **state)
+{
+    (void)state;
+    return yk_arena_create(&arena) == YK_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    yk_arena_destroy(arena);
+    return 0;
+}
+
+static const struct yk_model_config *read_config(const char *text)
+{
+    const struct yk_model_config *config = NULL;
+    assert_ok(yk_model_config_read(text, strlen(text), "config.json", arena, &config));
+    return config;
+}
+
+static int64_t parameters_of(const char *text)
+{
+    const struct yk_workload workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_BF16};
+    const struct yk_model *model = NULL;
+    assert_ok(yk_model_describe(read_config(text), &workload, arena, &model));
+    return model->parameters;
+}
+
+static void published_configs_give_published_totals(void **state)
+{
+    (void)state;
+    assert_int_equal(parameters_of(LLAMA3_8B), 8030261248);
+    assert_int_equal(parameters_of(LLAMA3_8B_NEW_KEYS), 8030261248);
+    assert_int_equal(parameters_of(GPT2), 124439808);
+    assert_int_equal(parameters_of(MISTRAL_7B), 7241732096);
+}
+
+static void the_class_of_a_bert_decides_its_head(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *class;
+        int64_t parameters;
+    } classes[] = {
+        {"BertModel", 109482240},
+        {"BertForMaskedLM", 109514298},
+        {"BertForPreTraining", 110106428},
+        {"BertForSequenceClassification", 109482240}, /* a task's own class, by model_type */
+    };
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "{\"architectures\": [\"%s\"], %s", classes[i].class,
+                 BERT_SIZES);
+        assert_int_equal(parameters_of(text), classes[i].parameters);
+    }
+}
+
+/* opus-mt: the blocks of the Transformer base, a larger vocabulary, its embedding shared. */
+static void marian_is_the_transformer_with_its_own_vocabulary(void **state)
+{
+    (void)state;
+    const struct yk_model_config *config = read_config(OPUS_MT);
+    assert_ptr_equal(config->architecture, &yk_architecture_transformer);
+    assert_true(config->tied && config->shared);
+    assert_int_equal(parameters_of(OPUS_MT), 63082496 - 37000 * 512 + 58101 * 512);
+}
+
+static void embeddings_that_are_not_shared_are_counted_each(void **state)
+{
+    (void)state;
+#define SIZES                                                                                      \
+    "\"model_type\": \"marian\", \"vocab_size\": 100, \"d_model\": 8, \"encoder_layers\": 1, "     \
+    "\"decoder_layers\": 1, \"encoder_ffn_dim\": 8, \"decoder_ffn_dim\": 8, "                      \
+    "\"encoder_attention_heads\": 2, \"decoder_attention_heads\": 2}"
+    const int64_t shared = parameters_of("{" SIZES);
+    assert_int_equal(parameters_of("{\"share_encoder_decoder_embeddings\": false, " SIZES),
+                     shared + 800);
+    assert_int_equal(parameters_of("{\"tie_word_embeddings\": false, " SIZES), shared + 800);
+#undef SIZES
+}
+
+static void gpt2_goes_by_the_common_names_as_well(void **state)
+{
+    (void)state;
+    const struct yk_model_config *config =
+        read_config("{\"model_type\": \"gpt2\", \"hidden_size\": 64, \"num_hidden_layers\": 2, "
+                    "\"num_attention_heads\": 4, \"max_position_embeddings\": 32, "
+                    "\"intermediate_size\": 100, \"vocab_size\": 50, "
+                    "\"tie_word_embeddings\": false}");
+    assert_int_equal(config->width, 64);
+    assert_int_equal(config->layers, 2);
+    assert_int_equal(config->head_size, 16);
+    assert_int_equal(config->positions, 32);
+    assert_int_equal(config->inner, 100);
+    assert_false(config->tied);
+}
+
+/* Heads may be larger than their part of the width, and biases come where they are asked for. */
+static void llama_takes_a_size_of_heads_and_biases(void **state)
+{
+    (void)state;
+#define SIZES                                                                                      \
+    "\"model_type\": \"llama\", \"hidden_size\": 10, \"num_attention_heads\": 4, "                 \
+    "\"num_key_value_heads\": 2, \"head_dim\": 6, \"intermediate_size\": 12, "                     \
+    "\"num_hidden_layers\": 1, \"vocab_size\": 7}"
+    const int C = 10;
+    const int V = 7;
+    const int linears = C * 24 + 2 * C * 12 + 24 * C + 3 * C * 12;
+    const int norms = 3 * C;
+    const int plain = 2 * V * C + linears + norms;
+    assert_int_equal(parameters_of("{" SIZES), plain);
+    assert_int_equal(parameters_of("{\"attention_bias\": true, " SIZES), plain + 24 + 2 * 12 + C);
+    assert_int_equal(parameters_of("{\"mlp_bias\": true, " SIZES), plain + 2 * 12 + C);
+#undef SIZES
+}
+
+/* A Llama config with one member replaced or added; "" leaves it out. */
+static void refuses(const char *key, const char *value, const char *message)
+{
+    static const struct {
+        const char *key;
+        const char *value;
+    } members[] = {
+        {"model_type", "\"llama\""},  {"vocab_size", "100"},           {"hidden_size", "64"},
+        {"intermediate_size", "128"}, {"num_hidden_layers", "2"},      {"num_attention_heads", "8"},
+        {"num_key_value_heads", "4"}, {"tie_word_embeddings", "null"},
+    };
+    char text[1024] = "{\"comment\": 0";
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        const bool replaced = strcmp(members[i].key, key) == 0;
+        const char *word = replaced ? value : members[i].value;
+        const size_t used = strlen(text);
+        if (*word) {
+            snprintf(text + used, sizeof text - used, ", \"%s\": %s", members[i].key, word);
+        }
+    }
+    const size_t length = strlen(text);
+    snprintf(text + length, sizeof text - length, "}");
+    const struct yk_model_config *config = NULL;
+    char expected[512];
+    snprintf(expected, sizeof expected, "config.json: %s", message);
+    assert_fails(yk_model_config_read(text, strlen(text), "config.json", arena, &config),
+                 YK_ERROR_INPUT, expected);
+    assert_null(config);
+}
+
+static void a_bad_size_is_one_sentence_that_names_it(void **state)
+{
+    (void)state;
+    refuses("hidden_size", "", "\"hidden_size\" is missing; it gives the width of the model");
+    refuses("vocab_size", "", "\"vocab_size\" is missing; it gives the vocabulary");
+    refuses("hidden_size", "-64",
+            "\"hidden_size\" is -64; the width of the model is a whole number, 1 or more");
+    refuses("num_hidden_layers", "0",
+            "\"num_hidden_layers\" is 0; the number of blocks is a whole number, 1 or more");
+    refuses(
+        "intermediate_size", "128.5",
+        "\"intermediate_size\" is 128.5; the width inside the feed-forward is a whole number, 1 "
+        "or more");
+    refuses("vocab_size", "2000000000000",
+            "\"vocab_size\" is 2000000000000; the vocabulary is at most 1099511627776");
+    refuses("hidden_size", "\"64\"",
+            "\"hidden_size\" must be a whole number, the width of the model, not a string");
+    refuses("hidden_size", "null",
+            "\"hidden_size\" must be a whole number, the width of the model, not null");
+    refuses("num_hidden_layers", "[2]",
+            "\"num_hidden_layers\" must be a whole number, the number of blocks, not a list");
+    refuses("tie_word_embeddings", "1",
+            "\"tie_word_embeddings\" must be true or false, not a number");
+}
+
+static void heads_that_do_not_divide_are_refused(void **state)
+{
+    (void)state;
+    refuses("num_attention_heads", "12",
+            "\"num_attention_heads\" is 12, which does not divide \"hidden_size\", 64");
+    refuses("num_key_value_heads", "3",
+            "\"num_key_value_heads\" is 3, which does not divide \"num_attention_heads\", 8");
+    refuses("num_key_value_heads", "16",
+            "\"num_key_value_heads\" is 16, which does not divide \"num_attention_heads\", 8");
+}
+
+static void sizes_that_cannot_be_counted_together_are_refused(void **state)
+{
+    (void)state;
+    refuses("intermediate_size", "1000000000000, \"head_dim\": 1000000000000",
+            "these sizes together make about 8.6e+15 parameters; at most 1.1e+15 are counted");
+    refuses("num_hidden_layers", "1000000",
+            "1000000 blocks are too many; at most 10000 are counted");
+}
+
+static void an_unknown_architecture_names_the_known_ones(void **state)
+{
+    (void)state;
+#define KNOWN                                                                                      \
+    "known are GPT2LMHeadModel, LlamaForCausalLM, MistralForCausalLM, BertModel, "                 \
+    "BertForMaskedLM, BertForPreTraining, MarianMTModel"
+    refuses("model_type", "\"vit\"", "the architecture \"vit\" is not known; " KNOWN);
+    refuses("model_type", "\"vit\", \"architectures\": [\"ViTModel\"]",
+            "the architecture \"ViTModel\" is not known; " KNOWN);
+    refuses("model_type", "",
+            "neither \"architectures\" nor \"model_type\" says what model this is; " KNOWN);
+    refuses("model_type", "3", "\"model_type\" must be a string, not a number");
+    refuses("model_type", "\"llama\", \"architectures\": \"LlamaForCausalLM\"",
+            "\"architectures\" must be a list of names, not a string");
+#undef KNOWN
+}
+
+static void what_is_no_object_is_refused(void **state)
+{
+    (void)state;
+    const struct yk_model_config *config = NULL;
+    assert_fails(yk_model_config_read("[]", 2, "c", arena, &config), YK_ERROR_INPUT,
+                 "c: a config.json is an object, not a list");
+    assert_int_equal(yk_model_config_read("{", 1, "c", arena, &config), YK_ERROR_INPUT);
+    assert_int_equal(yk_model_config_read("", 0, "c", arena, &config), YK_ERROR_INPUT);
+    assert_int_equal(yk_model_config_open("missing/config.json", arena, &config), YK_ERROR_INPUT);
+}
+
+static void assert_workload_refused(const char *name, struct yk_workload workload, yk_status status,
+                                    const char *message)
+{
+    const struct yk_model_config *config = NULL;
+    const struct yk_model *model = NULL;
+    assert_ok(yk_model_config_find(name, &config));
+    assert_fails(yk_model_describe(config, &workload, arena, &model), status, message);
+    assert_null(model);
+}
+
+static void a_workload_that_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    assert_workload_refused("gpt2", (struct yk_workload){.sequence = 4}, YK_ERROR_INPUT,
+                            "a batch has 1 sample or more, not 0");
+    assert_workload_refused("gpt2", (struct yk_workload){.batch = 4}, YK_ERROR_INPUT,
+                            "a sequence has 1 token or more, not 0");
+    assert_workload_refused("gpt2", (struct yk_workload){.batch = 1, .sequence = 1025},
+                            YK_ERROR_INPUT,
+                            "gpt2: a sequence of 1025 tokens is too long; the model has learned "
+                            "1024 positions");
+    assert_workload_refused(
+        "gpt2", (struct yk_workload){.batch = 1, .sequence = 4, .target_sequence = 4},
+        YK_ERROR_INPUT, "gpt2: a target sequence is for models with encoder and decoder");
+    assert_workload_refused(
+        "gpt2", (struct yk_workload){.batch = 1, .sequence = 4, .nf4 = true}, YK_ERROR_USAGE,
+        "NF4 weights are frozen and nothing would be trained; add adapters with "
+        "a LoRA rank, such as 32");
+    assert_workload_refused("gpt2",
+                            (struct yk_workload){.batch = 1, .sequence = 4, .lora_rank = -1},
+                            YK_ERROR_INPUT, "a LoRA rank is from 1 to 1048576, not -1");
+    assert_workload_refused(
+        "llama3-8b", (struct yk_workload){.batch = INT64_MAX, .sequence = INT64_MAX},
+        YK_ERROR_INPUT,
+        "llama3-8b: a batch of 9223372036854775807 × 9223372036854775807 tokens is more than can "
+        "be counted");
+}
+
+/* Rotary and sinusoidal positions are computed, not learned: only practice limits their length. */
+static void positions_that_are_not_learned_set_no_limit(void **state)
+{
+    (void)state;
+    const struct yk_model_config *config = NULL;
+    const struct yk_model *model = NULL;
+    const struct yk_workload workload = {.batch = 1, .sequence = 20000};
+    assert_ok(yk_model_config_find("tinyllama", &config));
+    assert_ok(yk_model_describe(config, &workload, arena, &model));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(published_configs_give_published_totals),
+        cmocka_unit_test(the_class_of_a_bert_decides_its_head),
+        cmocka_unit_test(marian_is_the_transformer_with_its_own_vocabulary),
+        cmocka_unit_test(embeddings_that_are_not_shared_are_counted_each),
+        cmocka_unit_test(gpt2_goes_by_the_common_names_as_well),
+        cmocka_unit_test(llama_takes_a_size_of_heads_and_biases),
+        cmocka_unit_test(a_bad_size_is_one_sentence_that_names_it),
+        cmocka_unit_test(heads_that_do_not_divide_are_refused),
+        cmocka_unit_test(sizes_that_cannot_be_counted_together_are_refused),
+        cmocka_unit_test(an_unknown_architecture_names_the_known_ones),
+        cmocka_unit_test(what_is_no_object_is_refused),
+        cmocka_unit_test(a_workload_that_cannot_be_is_refused),
+        cmocka_unit_test(positions_that_are_not_learned_set_no_limit),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

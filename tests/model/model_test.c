@@ -1,0 +1,111 @@
+/* Layers against the tree of modules, which is a second account of the same models. */
+#include "model/config.h"
+#include "model/model.h"
+#include "model/modules.h"
+#include "support/support.h"
+
+#include <string.h>
+
+static const struct yk_model *describe(const char *name, struct yk_arena *arena)
+{
+    const struct yk_workload workload = {.batch = 1, .sequence = 16};
+    const struct yk_model_config *config = NULL;
+    const struct yk_model *model = NULL;
+    assert_ok(yk_model_config_find(name, &config));
+    assert_ok(yk_model_describe(config, &workload, arena, &model));
+    return model;
+}
+
+/* Parameters that a module and those inside it own; computed positions are none of ours. */
+static int64_t parameters_in(const struct yk_modules *modules, int32_t module)
+{
+    int64_t sum = 0;
+    for (int32_t m = module; m < modules->modules[module].end; m++) {
+        const struct yk_module *inner = &modules->modules[m];
+        if (strstr(inner->name, "embed_positions")) {
+            continue;
+        }
+        for (int32_t t = inner->first_tensor; t < inner->first_tensor + inner->tensor_count; t++) {
+            const struct yk_tensor *tensor = &modules->tensors[t];
+            sum += tensor->buffer || tensor->tied_to != YK_MODULE_NONE ? 0 : tensor->elements;
+        }
+    }
+    return sum;
+}
+
+static void layers_have_the_parameters_of_their_modules(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"gpt2",      "gpt2-xl",          "gpt-mini", "bert-base",
+                                        "llama3-8b", "transformer-base", "tinyllama"};
+    struct yk_arena *arena = NULL;
+    assert_ok(yk_arena_create(&arena));
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
+        const struct yk_model *model = describe(names[n], arena);
+        const struct yk_modules *modules = NULL;
+        assert_ok(yk_modules_list(model->config, arena, &modules));
+        for (int32_t i = 0; i < model->layer_count; i++) {
+            const struct yk_layer *layer = &model->layers[i];
+            int64_t sum = 0;
+            for (int32_t m = 0; m < layer->module_count; m++) {
+                const int32_t module = yk_modules_find(modules, layer->modules[m]);
+                assert_int_not_equal(module, YK_MODULE_NONE);
+                sum += parameters_in(modules, module);
+            }
+            assert_int_equal(layer->parameters, sum);
+        }
+        assert_int_equal(model->parameters, parameters_in(modules, 0));
+    }
+    yk_arena_destroy(arena);
+}
+
+static void equal_blocks_share_their_works(void **state)
+{
+    (void)state;
+    struct yk_arena *arena = NULL;
+    assert_ok(yk_arena_create(&arena));
+    const struct yk_model *model = describe("gpt2", arena);
+    assert_int_equal(model->layer_count, 1 + 12 + 2);
+    assert_string_equal(model->layers[12].name, "layer 11");
+    assert_ptr_equal(model->layers[1].forward.items, model->layers[12].forward.items);
+    assert_string_equal(model->layers[14].name, "head");
+    assert_int_equal(model->layers[14].shares, 0);
+    yk_arena_destroy(arena);
+}
+
+/* What was done last is undone first. */
+static void backward_goes_through_the_parts_from_the_last_to_the_first(void **state)
+{
+    (void)state;
+    static const char *const expected[] = {
+        "residual", "down", "bias", "activation", "up",  "bias", "norm",
+        "residual", "out",  "bias", "attention",  "qkv", "bias", "norm",
+    };
+    struct yk_arena *arena = NULL;
+    assert_ok(yk_arena_create(&arena));
+    const struct yk_work_list *backward = &describe("gpt2", arena)->layers[1].backward;
+    assert_int_equal(backward->count, sizeof expected / sizeof expected[0]);
+    for (int32_t i = 0; i < backward->count; i++) {
+        assert_string_equal(backward->items[i].name, expected[i]);
+    }
+    yk_arena_destroy(arena);
+}
+
+static void classes_of_work_have_names(void **state)
+{
+    (void)state;
+    assert_string_equal(yk_work_class_name(YK_WORK_MATRIX), "matrix");
+    assert_string_equal(yk_work_class_name(YK_WORK_ATTENTION), "attention");
+    assert_string_equal(yk_work_class_name(YK_WORK_VECTOR), "vector");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layers_have_the_parameters_of_their_modules),
+        cmocka_unit_test(equal_blocks_share_their_works),
+        cmocka_unit_test(backward_goes_through_the_parts_from_the_last_to_the_first),
+        cmocka_unit_test(classes_of_work_have_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
