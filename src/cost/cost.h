@@ -45,16 +45,20 @@ yk_status yk_cost_layer(const struct yk_cost_book *book, int32_t device,
                         const struct yk_model *model, const struct yk_layer *layer,
                         enum yk_cost_pass pass, struct yk_cost_time *out) YK_MUST_USE;
 
-/* The time of one piece of work from the datasheet: max(operations / rate, bytes / bandwidth) plus
- * launches, all scaled by efficiency. */
+/*
+ * The time of one piece of work from the datasheet: max(operations / rate, bytes / bandwidth) plus
+ * launches, all scaled by efficiency (YK_GENERATION_COUNT rows, or NULL for the fitted ones). A
+ * matrix product fetches its operands again besides; see efficiency.h.
+ */
 double yk_cost_work(const struct yk_device *device, const struct yk_efficiency *efficiencies,
                     const struct yk_work *work);
 
-/* The bytes that a layer keeps on its device throughout: weights, gradients, optimizer state. */
+/* The bytes that a replicated layer keeps on its device throughout: weights, gradients, optimizer
+ * state. */
 double yk_cost_state_bytes(const struct yk_model *model, const struct yk_layer *layer);
 
-/* What a process needs on a device before it holds anything of the model: driver context,
- * libraries' workspaces. */
+/* What a process needs on a device besides what it holds of the model: driver context, libraries'
+ * workspaces. 0 for CPUs. */
 double yk_cost_context_bytes(const struct yk_device *device);
 
 /* "datasheet with fitted efficiency, ±15 %": for the line under every prediction. */

@@ -1,0 +1,38 @@
+/*
+ * Communication: how long data takes between devices. Without a measured curve a message takes the
+ * link's latency and its bytes over the bandwidth, and a collective of n ranks goes around a ring:
+ * n - 1 rounds of one part each, (n - 1)(α + Mβ/n) for gather and scatter, twice that for reduce,
+ * with α and β of the slowest link of the ring. Where parts are unequal every round waits for the
+ * largest, so the largest part counts as if all were so large.
+ */
+#ifndef YK_COST_COMMUNICATION_H
+#define YK_COST_COMMUNICATION_H
+
+#include "cost/cost.h"
+
+enum yk_collective {
+    YK_COLLECTIVE_GATHER,  /* every rank gets all parts */
+    YK_COLLECTIVE_SCATTER, /* every rank gets the sum of its part */
+    YK_COLLECTIVE_REDUCE,  /* every rank gets the sum of everything: a scatter, then a gather */
+};
+
+/* "gather", "scatter", "reduce". */
+const char *yk_collective_name(enum yk_collective collective);
+
+/* The devices that take part, as numbers of the cluster, in the order of the ring. */
+struct yk_ranks {
+    const int32_t *devices;
+    int32_t count;
+};
+
+/* `bytes` from one device to another; nothing from a device to itself. */
+yk_status yk_cost_send(const struct yk_cost_book *book, int32_t from, int32_t to, double bytes,
+                       struct yk_cost_time *out) YK_MUST_USE;
+
+/* A collective over `bytes` in all, of which the largest part, on whichever rank, is
+ * `largest_part_bytes`; 0 means equal parts. */
+yk_status yk_cost_collective(const struct yk_cost_book *book, enum yk_collective collective,
+                             const struct yk_ranks *ranks, double bytes, double largest_part_bytes,
+                             struct yk_cost_time *out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,153 @@
+#include "cost/cost.h"
+
+#include "cost/curve.h"
+#include "cost/measured.h"
+#include "profile/profile.h"
+
+#include <math.h>
+
+/* What PyTorch 2.11 with CUDA 13 and cuBLAS holds on an H200 beyond its tensors: 693 MiB. Smaller
+ * devices, with fewer multiprocessors to keep state for, hold less. */
+static const double gpu_context_bytes = 0.7 * 1024 * 1024 * 1024;
+
+/* NF4: half a byte, and 0.127 bits for the scales of blocks, themselves quantised. */
+static const double nf4_bytes = 0.5 + 0.127 / 8;
+
+static const char *pass_name(enum yk_cost_pass pass)
+{
+    static const char *const names[] = {"forward", "backward", "update"};
+    return names[pass];
+}
+
+static double matrix_s(const struct yk_device *device, const struct yk_efficiency *efficiency,
+                       const struct yk_work *work)
+{
+    const double operations = work->operations + work->launches * efficiency->ramp * device->part;
+    const double rate =
+        device->matrix_flops[work->precision] * efficiency->rate[YK_WORK_MATRIX][work->precision];
+    const double refetched_bytes =
+        operations / efficiency->reuse * (double)yk_precision_bytes(work->precision);
+    return operations / rate + refetched_bytes / device->memory_bytes_per_s;
+}
+
+static double attention_s(const struct yk_device *device, const struct yk_efficiency *efficiency,
+                          const struct yk_work *work)
+{
+    const double operations = work->operations + work->launches * efficiency->ramp * device->part;
+    return operations / (device->matrix_flops[work->precision] *
+                         efficiency->rate[YK_WORK_ATTENTION][work->precision]);
+}
+
+double yk_cost_work(const struct yk_device *device, const struct yk_efficiency *efficiencies,
+                    const struct yk_work *work)
+{
+    const struct yk_efficiency *efficiency =
+        &(efficiencies ? efficiencies : yk_efficiency_fitted())[device->generation];
+    double compute_s = 0;
+    switch (work->class) {
+    case YK_WORK_MATRIX:
+        compute_s = matrix_s(device, efficiency, work);
+        break;
+    case YK_WORK_ATTENTION:
+        compute_s = attention_s(device, efficiency, work);
+        break;
+    case YK_WORK_VECTOR:
+    default:
+        compute_s = work->operations /
+                    (device->vector_flops * efficiency->rate[YK_WORK_VECTOR][work->precision]);
+        break;
+    }
+    const double memory_s = work->bytes / (device->memory_bytes_per_s * efficiency->memory);
+    return fmax(compute_s, memory_s) + work->launches * efficiency->launch_s;
+}
+
+static const struct yk_work_list *works_of(const struct yk_layer *layer, enum yk_cost_pass pass)
+{
+    switch (pass) {
+    case YK_COST_FORWARD:
+        return &layer->forward;
+    case YK_COST_BACKWARD:
+        return &layer->backward;
+    case YK_COST_UPDATE:
+    default:
+        return &layer->update;
+    }
+}
+
+static yk_status find_in_profile(const struct yk_cost_book *book, const struct yk_device *device,
+                                 const struct yk_model *model, const struct yk_layer *layer,
+                                 enum yk_cost_pass pass, double *out_s)
+{
+    struct yk_profile_curve curve = {0};
+    if (book->profile && device->type) {
+        const struct yk_profile_layer wanted = {
+            .device = device->type,
+            .part = device->part,
+            .shape = layer->shape,
+            .sequence = model->workload.sequence,
+            .pass = pass_name(pass),
+        };
+        YK_TRY(yk_profile_find_layer(book->profile, &wanted, &curve));
+    }
+    if (curve.count > 0) {
+        /* The optimizer runs once a step, whatever the batch. */
+        *out_s = pass == YK_COST_UPDATE ? curve.points[0].seconds
+                                        : yk_curve_at(&curve, (double)model->workload.batch);
+    }
+    return YK_OK;
+}
+
+yk_status yk_cost_layer(const struct yk_cost_book *book, int32_t device,
+                        const struct yk_model *model, const struct yk_layer *layer,
+                        enum yk_cost_pass pass, struct yk_cost_time *out)
+{
+    const struct yk_device *on = &book->cluster->devices[device];
+    const struct yk_work_list *works = works_of(layer, pass);
+    struct yk_cost_time time = {.seconds = NAN, .origin = YK_COST_PROFILE};
+    YK_TRY(find_in_profile(book, on, model, layer, pass, &time.seconds));
+    if (isnan(time.seconds)) {
+        time.origin = YK_COST_TABLE;
+        if (!yk_measured_find(on, model, layer, pass, &time.seconds)) {
+            time = (struct yk_cost_time){.seconds = 0, .origin = YK_COST_DATASHEET};
+            for (int32_t i = 0; i < works->count; i++) {
+                time.seconds += yk_cost_work(on, book->efficiencies, &works->items[i]);
+            }
+        }
+    }
+    *out = time;
+    return YK_OK;
+}
+
+double yk_cost_state_bytes(const struct yk_model *model, const struct yk_layer *layer)
+{
+    /* Weights, gradients, and fp32 moments of Adam; in 16 bit a master copy besides: 2 + 2 + 12
+     * bytes, or 4 + 4 + 8. Whatever the precision that is 16 a parameter. */
+    const double trained_bytes = 16;
+    const double stored_bytes = (double)yk_precision_bytes(model->workload.precision);
+    const double full_bytes = 4;
+    const int64_t plain =
+        layer->parameters - layer->trainable - layer->quantised - layer->full_width;
+    return trained_bytes * (double)layer->trainable + stored_bytes * (double)plain +
+           nf4_bytes * (double)layer->quantised + full_bytes * (double)layer->full_width;
+}
+
+double yk_cost_context_bytes(const struct yk_device *device)
+{
+    return device->is_cpu ? 0 : gpu_context_bytes;
+}
+
+void yk_cost_describe_origin(enum yk_cost_origin origin, struct yk_text *out)
+{
+    switch (origin) {
+    case YK_COST_PROFILE:
+        yk_text_add(out, "measured on this machine");
+        break;
+    case YK_COST_TABLE:
+        yk_text_add(out, "measured, says the cluster file");
+        break;
+    case YK_COST_DATASHEET:
+    default:
+        yk_text_addf(out, "datasheet with fitted efficiency, ±%d %%", YK_EFFICIENCY_ERROR_PERCENT);
+        break;
+    }
+}

@@ -1,0 +1,44 @@
+#include "cost/efficiency.h"
+
+/* Products in fp32, tf32, fp16 and bf16, then attention in the same. What a generation lacks is
+ * computed in fp32 and has the efficiency of fp32. Vector work hardly ever waits for arithmetic;
+ * half of the peak is what remains where not every instruction is a multiply-add. */
+#define RATES(p_fp32, p_tf32, p_fp16, p_bf16, a_fp32, a_tf32, a_fp16, a_bf16)                      \
+    {                                                                                              \
+        [YK_WORK_MATRIX] = {(p_fp32), (p_tf32), (p_fp16), (p_bf16)},                               \
+        [YK_WORK_ATTENTION] = {(a_fp32), (a_tf32), (a_fp16), (a_bf16)},                            \
+        [YK_WORK_VECTOR] = {0.5, 0.5, 0.5, 0.5},                                                   \
+    }
+
+/* What all GPUs share. A launch is that of an empty kernel; nothing here was fitted on launches. */
+#define GPU(...)                                                                                   \
+    {                                                                                              \
+        .rate = RATES(__VA_ARGS__), .reuse = 1088, .ramp = 0.97e9, .memory = 0.63,                 \
+        .launch_s = 4e-6                                                                           \
+    }
+
+static const struct yk_efficiency fitted[YK_GENERATION_COUNT] = {
+    [YK_GENERATION_UNKNOWN] = GPU(0.86, 0.93, 1.00, 1.00, 0.40, 0.29, 0.29, 0.29),
+    [YK_GENERATION_PASCAL] = GPU(0.86, 0.86, 0.86, 0.86, 0.40, 0.40, 0.40, 0.40),
+    [YK_GENERATION_VOLTA] = GPU(0.93, 0.93, 1.00, 0.93, 0.43, 0.43, 0.29, 0.43),
+    [YK_GENERATION_TURING] = GPU(0.86, 0.86, 1.00, 0.86, 0.40, 0.40, 0.29, 0.40),
+    [YK_GENERATION_AMPERE] = GPU(0.86, 0.93, 1.00, 1.00, 0.40, 0.29, 0.29, 0.29),
+    [YK_GENERATION_ADA] = GPU(0.86, 0.93, 1.00, 1.00, 0.40, 0.29, 0.29, 0.29),
+    [YK_GENERATION_HOPPER] = GPU(0.86, 0.77, 0.83, 0.83, 0.40, 0.24, 0.24, 0.24),
+    [YK_GENERATION_BLACKWELL] = GPU(0.86, 0.93, 1.00, 1.00, 0.40, 0.29, 0.29, 0.29),
+    [YK_GENERATION_CDNA] = GPU(0.86, 0.93, 1.00, 1.00, 0.40, 0.29, 0.29, 0.29),
+    /* Not fitted: what BLAS libraries reach on a few cores, whose products need no ramp. */
+    [YK_GENERATION_CPU] =
+        {
+            .rate = RATES(0.80, 0.80, 0.80, 0.80, 0.40, 0.40, 0.40, 0.40),
+            .reuse = 1088,
+            .ramp = 1e6,
+            .memory = 0.63,
+            .launch_s = 2e-6,
+        },
+};
+
+const struct yk_efficiency *yk_efficiency_fitted(void)
+{
+    return fitted;
+}

@@ -1,0 +1,17 @@
+/* Measured: times that the cluster file gives for layers of a device. */
+#ifndef YK_COST_MEASURED_H
+#define YK_COST_MEASURED_H
+
+#include "cost/cost.h"
+
+#include <stdbool.h>
+
+/*
+ * The time of a pass from the device's table, between its batches as yk_curve_at() has it. Of the
+ * entries that apply, those that say most about what they are for count: a layer's name before its
+ * kind, then the model, the precision, the sequence. False when no entry applies.
+ */
+bool yk_measured_find(const struct yk_device *device, const struct yk_model *model,
+                      const struct yk_layer *layer, enum yk_cost_pass pass, double *out_s);
+
+#endif

@@ -1,0 +1,253 @@
+#include "profile/profile.h"
+
+#include "base/grow.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    APPLICATION = 0x796f6b65, /* "yoke" */
+    FORM = 1,
+    BUSY_MS = 5000, /* how long to wait while another process writes */
+};
+
+struct yk_profile {
+    sqlite3 *database;
+    char *path;
+    struct yk_profile_point *points; /* of the last answer */
+    int32_t point_capacity;
+};
+
+/* The unique keys are what one time is known by, so that measuring again replaces it. */
+static const char schema[] =
+    "BEGIN;"
+    "PRAGMA application_id = 0x796f6b65;"
+    "PRAGMA user_version = 1;"
+    "CREATE TABLE layers (device TEXT NOT NULL, part REAL NOT NULL, shape TEXT NOT NULL,"
+    "  sequence INTEGER NOT NULL, pass TEXT NOT NULL, batch INTEGER NOT NULL,"
+    "  seconds REAL NOT NULL, spread REAL NOT NULL, samples INTEGER NOT NULL,"
+    "  versions TEXT NOT NULL, UNIQUE (device, part, shape, sequence, pass, batch));"
+    "CREATE TABLE links (link TEXT NOT NULL, collective TEXT NOT NULL, ranks INTEGER NOT NULL,"
+    "  bytes INTEGER NOT NULL, seconds REAL NOT NULL, spread REAL NOT NULL,"
+    "  samples INTEGER NOT NULL, versions TEXT NOT NULL,"
+    "  UNIQUE (link, collective, ranks, bytes));"
+    "COMMIT;";
+
+/* What SQLite says went wrong, with the file. */
+static yk_status fail(const struct yk_profile *profile)
+{
+    const int code = sqlite3_errcode(profile->database);
+    if (code == SQLITE_NOMEM) {
+        return yk_fail_out_of_memory();
+    }
+    if (code == SQLITE_NOTADB) {
+        return yk_fail(YK_ERROR_INPUT, "%s: this is not a profile: not an SQLite database",
+                       profile->path);
+    }
+    const bool refused = code == SQLITE_BUSY || code == SQLITE_CANTOPEN || code == SQLITE_FULL ||
+                         code == SQLITE_IOERR || code == SQLITE_READONLY;
+    return yk_fail(refused ? YK_ERROR_SYSTEM : YK_ERROR_INPUT, "%s: %s: %s", profile->path,
+                   refused ? "the profile cannot be used" : "the profile is damaged",
+                   sqlite3_errmsg(profile->database));
+}
+
+static yk_status prepare(const struct yk_profile *profile, const char *sql, sqlite3_stmt **out)
+{
+    return sqlite3_prepare_v2(profile->database, sql, -1, out, NULL) == SQLITE_OK ? YK_OK
+                                                                                  : fail(profile);
+}
+
+/* The one whole number that `sql` asks for. */
+static yk_status ask(const struct yk_profile *profile, const char *sql, int64_t *out)
+{
+    sqlite3_stmt *statement = NULL;
+    YK_TRY(prepare(profile, sql, &statement));
+    const bool found = sqlite3_step(statement) == SQLITE_ROW;
+    const int64_t value = found ? sqlite3_column_int64(statement, 0) : 0;
+    const yk_status status = found ? YK_OK : fail(profile);
+    sqlite3_finalize(statement);
+    if (status == YK_OK) {
+        *out = value;
+    }
+    return status;
+}
+
+static yk_status check_form(const struct yk_profile *profile)
+{
+    int64_t application = 0;
+    int64_t form = 0;
+    YK_TRY(ask(profile, "PRAGMA application_id", &application));
+    YK_TRY(ask(profile, "PRAGMA user_version", &form));
+    if (application != APPLICATION) {
+        return yk_fail(YK_ERROR_INPUT, "%s: this is not a profile: a database of something else",
+                       profile->path);
+    }
+    if (form != FORM) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: a profile of form %lld, and this program knows form %d: measure again "
+                       "into another file",
+                       profile->path, (long long)form, FORM);
+    }
+    return YK_OK;
+}
+
+static yk_status begin(const struct yk_profile *profile)
+{
+    return sqlite3_exec(profile->database, schema, NULL, NULL, NULL) == SQLITE_OK ? YK_OK
+                                                                                  : fail(profile);
+}
+
+static yk_status open_file(const char *path, int flags, bool is_new, struct yk_profile **out)
+{
+    struct yk_profile *profile = calloc(1, sizeof *profile);
+    yk_status status = YK_OK;
+    if (!profile || !(profile->path = strdup(path))) {
+        status = yk_fail_out_of_memory();
+        goto failed;
+    }
+    if (sqlite3_open_v2(path, &profile->database, flags, NULL) != SQLITE_OK) {
+        status = profile->database ? fail(profile) : yk_fail_out_of_memory();
+        goto failed;
+    }
+    sqlite3_busy_timeout(profile->database, BUSY_MS);
+    YK_TRY_GOTO(is_new ? begin(profile) : check_form(profile), failed);
+    *out = profile;
+    return YK_OK;
+failed:
+    yk_profile_close(profile);
+    return status;
+}
+
+yk_status yk_profile_open(const char *path, struct yk_profile **out)
+{
+    if (access(path, R_OK) != 0) {
+        return yk_fail(YK_ERROR_SYSTEM, "%s: the profile cannot be read: %s", path,
+                       strerror(errno));
+    }
+    return open_file(path, SQLITE_OPEN_READONLY, false, out);
+}
+
+yk_status yk_profile_create(const char *path, struct yk_profile **out)
+{
+    return open_file(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, access(path, F_OK) != 0,
+                     out);
+}
+
+void yk_profile_close(struct yk_profile *profile)
+{
+    if (profile) {
+        sqlite3_close(profile->database);
+        free(profile->path);
+        free(profile->points);
+        free(profile);
+    }
+}
+
+static void bind_layer(sqlite3_stmt *statement, const struct yk_profile_layer *layer)
+{
+    sqlite3_bind_text(statement, 1, layer->device, -1, SQLITE_STATIC);
+    sqlite3_bind_double(statement, 2, layer->part);
+    sqlite3_bind_text(statement, 3, layer->shape, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 4, layer->sequence);
+    sqlite3_bind_text(statement, 5, layer->pass, -1, SQLITE_STATIC);
+}
+
+static void bind_link(sqlite3_stmt *statement, const struct yk_profile_link *link)
+{
+    sqlite3_bind_text(statement, 1, link->link, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 2, link->collective, -1, SQLITE_STATIC);
+    sqlite3_bind_int(statement, 3, link->ranks);
+}
+
+/* Reads rows of (size, seconds) until there are no more. */
+static yk_status read_points(struct yk_profile *profile, sqlite3_stmt *statement,
+                             struct yk_profile_curve *out)
+{
+    int32_t count = 0;
+    int step = sqlite3_step(statement);
+    for (; step == SQLITE_ROW; step = sqlite3_step(statement)) {
+        const double size = sqlite3_column_double(statement, 0);
+        const double seconds = sqlite3_column_double(statement, 1);
+        if (!(size > 0) || !(seconds > 0) || !isfinite(seconds)) {
+            return yk_fail(YK_ERROR_INPUT, "%s: a time of %g s for a size of %g cannot be",
+                           profile->path, seconds, size);
+        }
+        YK_TRY(yk_grow((void **)&profile->points, &profile->point_capacity, count,
+                       sizeof *profile->points));
+        profile->points[count++] = (struct yk_profile_point){size, seconds};
+    }
+    if (step != SQLITE_DONE) {
+        return fail(profile);
+    }
+    *out = (struct yk_profile_curve){profile->points, count};
+    return YK_OK;
+}
+
+yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
+                                struct yk_profile_curve *out)
+{
+    sqlite3_stmt *statement = NULL;
+    YK_TRY(prepare(profile,
+                   "SELECT batch, seconds FROM layers WHERE device = ? AND part = ? AND shape = ? "
+                   "AND sequence = ? AND pass = ? ORDER BY batch",
+                   &statement));
+    bind_layer(statement, layer);
+    const yk_status status = read_points(profile, statement, out);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profile_link *link,
+                               struct yk_profile_curve *out)
+{
+    sqlite3_stmt *statement = NULL;
+    YK_TRY(prepare(profile,
+                   "SELECT bytes, seconds FROM links WHERE link = ? AND collective = ? "
+                   "AND ranks = ? ORDER BY bytes",
+                   &statement));
+    bind_link(statement, link);
+    const yk_status status = read_points(profile, statement, out);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+/* Binds the size and the measurement from column `first` on, and runs the statement. */
+static yk_status insert(const struct yk_profile *profile, sqlite3_stmt *statement, int first,
+                        int64_t size, const struct yk_profile_measurement *measurement)
+{
+    sqlite3_bind_int64(statement, first, size);
+    sqlite3_bind_double(statement, first + 1, measurement->seconds);
+    sqlite3_bind_double(statement, first + 2, measurement->spread);
+    sqlite3_bind_int64(statement, first + 3, measurement->samples);
+    sqlite3_bind_text(statement, first + 4, measurement->versions, -1, SQLITE_STATIC);
+    return sqlite3_step(statement) == SQLITE_DONE ? YK_OK : fail(profile);
+}
+
+yk_status yk_profile_add_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
+                               int64_t batch, const struct yk_profile_measurement *measurement)
+{
+    sqlite3_stmt *statement = NULL;
+    YK_TRY(prepare(profile, "INSERT OR REPLACE INTO layers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                   &statement));
+    bind_layer(statement, layer);
+    const yk_status status = insert(profile, statement, 6, batch, measurement);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+yk_status yk_profile_add_link(struct yk_profile *profile, const struct yk_profile_link *link,
+                              int64_t bytes, const struct yk_profile_measurement *measurement)
+{
+    sqlite3_stmt *statement = NULL;
+    YK_TRY(prepare(profile, "INSERT OR REPLACE INTO links VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                   &statement));
+    bind_link(statement, link);
+    const yk_status status = insert(profile, statement, 4, bytes, measurement);
+    sqlite3_finalize(statement);
+    return status;
+}

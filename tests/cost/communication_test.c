@@ -1,0 +1,139 @@
+#include "support/support.h"
+
+#include "cost/communication.h"
+#include "profile/profile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    P = 3
+};
+
+/* Three devices; the third is reached over a link ten times slower. */
+static const struct yk_link fast = {1e-5, 1e10};
+static const struct yk_link slow = {1e-4, 1e9};
+
+struct three {
+    struct yk_device devices[P];
+    struct yk_link links[P * P];
+    struct yk_cluster cluster;
+    struct yk_cost_book book;
+};
+
+static void make_three(struct three *three)
+{
+    *three = (struct three){0};
+    for (int i = 0; i < P; i++) {
+        three->devices[i] =
+            (struct yk_device){.type = i == 2 ? "titanxp" : "a30", .part = 1, .node = i / 2};
+        for (int j = 0; j < P; j++) {
+            three->links[i * P + j] = i == 2 || j == 2 ? slow : fast;
+        }
+    }
+    three->cluster = (struct yk_cluster){
+        .device_count = P, .node_count = 2, .devices = three->devices, .links = three->links};
+    three->book = (struct yk_cost_book){.cluster = &three->cluster};
+}
+
+static void assert_near(double actual, double expected)
+{
+    if (!(fabs(actual - expected) <= 1e-9 * fabs(expected))) {
+        fail_msg("%.17g is not %.17g", actual, expected);
+    }
+}
+
+static double collective_s(const struct three *three, enum yk_collective collective, int32_t count,
+                           double bytes, double largest)
+{
+    static const int32_t devices[P] = {0, 1, 2};
+    const struct yk_ranks ranks = {devices, count};
+    struct yk_cost_time time = {0};
+    assert_ok(yk_cost_collective(&three->book, collective, &ranks, bytes, largest, &time));
+    assert_int_equal(time.origin, YK_COST_DATASHEET);
+    return time.seconds;
+}
+
+static void a_message_takes_latency_and_its_bytes(void **state)
+{
+    (void)state;
+    struct three three;
+    struct yk_cost_time time = {0};
+    make_three(&three);
+    assert_ok(yk_cost_send(&three.book, 0, 1, 1e8, &time));
+    assert_near(time.seconds, 1e-5 + 0.01);
+    assert_ok(yk_cost_send(&three.book, 2, 0, 1e8, &time));
+    assert_near(time.seconds, 1e-4 + 0.1);
+    assert_ok(yk_cost_send(&three.book, 2, 2, 1e8, &time));
+    assert_true(time.seconds == 0);
+}
+
+/* (n - 1)(α + Mβ/n) */
+static void a_ring_goes_as_fast_as_its_slowest_link(void **state)
+{
+    (void)state;
+    struct three three;
+    make_three(&three);
+    assert_near(collective_s(&three, YK_COLLECTIVE_GATHER, 2, 6e8, 0), 1 * (1e-5 + 3e8 / 1e10));
+    assert_near(collective_s(&three, YK_COLLECTIVE_GATHER, 3, 6e8, 0), 2 * (1e-4 + 2e8 / 1e9));
+    assert_near(collective_s(&three, YK_COLLECTIVE_SCATTER, 3, 6e8, 0), 2 * (1e-4 + 2e8 / 1e9));
+    assert_near(collective_s(&three, YK_COLLECTIVE_REDUCE, 3, 6e8, 0), 4 * (1e-4 + 2e8 / 1e9));
+    assert_true(collective_s(&three, YK_COLLECTIVE_REDUCE, 1, 6e8, 0) == 0);
+}
+
+static void of_unequal_parts_the_largest_counts(void **state)
+{
+    (void)state;
+    struct three three;
+    make_three(&three);
+    assert_near(collective_s(&three, YK_COLLECTIVE_GATHER, 3, 6e8, 4e8), 2 * (1e-4 + 4e8 / 1e9));
+}
+
+static void a_measured_curve_goes_before_the_ring(void **state)
+{
+    (void)state;
+    static const int32_t devices[P] = {0, 1, 2};
+    const struct yk_ranks ranks = {devices, P};
+    const struct yk_profile_measurement tenth = {0.1, 0, 3, "none"};
+    const struct yk_profile_measurement fifth = {0.2, 0, 3, "none"};
+    const struct yk_profile_link ring = {"a30-titanxp between nodes", "gather", 3};
+    const struct yk_profile_link pair = {"a30-a30 within a node", "send", 2};
+    char folder[] = "/tmp/yoke-communication-XXXXXX";
+    char path[64];
+    struct three three;
+    struct yk_cost_time time = {0};
+    make_three(&three);
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/profile.db", folder);
+    assert_ok(yk_profile_create(path, &three.book.profile));
+    assert_ok(yk_profile_add_link(three.book.profile, &ring, 1000, &tenth));
+    assert_ok(yk_profile_add_link(three.book.profile, &ring, 3000, &fifth));
+    assert_ok(yk_profile_add_link(three.book.profile, &pair, 1000, &fifth));
+
+    assert_ok(yk_cost_collective(&three.book, YK_COLLECTIVE_GATHER, &ranks, 1500, 0, &time));
+    assert_int_equal(time.origin, YK_COST_PROFILE);
+    assert_near(time.seconds, 0.125);
+    /* A part of 1000 where 500 would do is a message of 3000. */
+    assert_ok(yk_cost_collective(&three.book, YK_COLLECTIVE_GATHER, &ranks, 1500, 1000, &time));
+    assert_near(time.seconds, 0.2);
+    assert_ok(yk_cost_send(&three.book, 1, 0, 10, &time)); /* no shorter than the shortest */
+    assert_near(time.seconds, 0.2);
+    assert_ok(yk_cost_send(&three.book, 1, 2, 1000, &time));
+    assert_int_equal(time.origin, YK_COST_DATASHEET);
+    yk_profile_close(three.book.profile);
+    unlink(path);
+    rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_message_takes_latency_and_its_bytes),
+        cmocka_unit_test(a_ring_goes_as_fast_as_its_slowest_link),
+        cmocka_unit_test(of_unequal_parts_the_largest_counts),
+        cmocka_unit_test(a_measured_curve_goes_before_the_ring),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

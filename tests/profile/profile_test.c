@@ -1,0 +1,247 @@
+#include "support/support.h"
+
+#include "profile/profile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where SQLite's header keeps two numbers, big end first (sqlite.org/fileformat.html). */
+enum {
+    USER_VERSION_AT = 60,
+    APPLICATION_AT = 68,
+    PAGE_BYTES = 4096,
+};
+
+struct place {
+    char folder[32];
+    char path[64];
+};
+
+static int make_place(void **state)
+{
+    struct place *place = calloc(1, sizeof *place);
+    if (!place) {
+        return -1;
+    }
+    strcpy(place->folder, "/tmp/yoke-profile-XXXXXX");
+    if (!mkdtemp(place->folder)) {
+        free(place);
+        return -1;
+    }
+    snprintf(place->path, sizeof place->path, "%s/profile.db", place->folder);
+    *state = place;
+    return 0;
+}
+
+static int remove_place(void **state)
+{
+    struct place *place = *state;
+    unlink(place->path);
+    rmdir(place->folder);
+    free(place);
+    return 0;
+}
+
+static const struct yk_profile_layer block = {"rtx3090", 1, "gpt-block C768 bf16", 1024, "forward"};
+static const struct yk_profile_link ring = {"rtx3090-rtx3090 within a node", "reduce", 2};
+
+static struct yk_profile_measurement seconds(double value)
+{
+    return (struct yk_profile_measurement){value, 0.02, 30, "cuda 13.0"};
+}
+
+/* A profile with a layer at three batches and a link at two sizes. */
+static void write_profile(const char *path)
+{
+    static const int64_t batches[] = {8, 1, 4};
+    struct yk_profile *profile = NULL;
+    assert_ok(yk_profile_create(path, &profile));
+    for (int i = 0; i < 3; i++) {
+        const struct yk_profile_measurement measurement = seconds((double)batches[i] / 8);
+        assert_ok(yk_profile_add_layer(profile, &block, batches[i], &measurement));
+    }
+    const struct yk_profile_measurement small = seconds(0.25);
+    const struct yk_profile_measurement large = seconds(1);
+    assert_ok(yk_profile_add_link(profile, &ring, 1 << 20, &large));
+    assert_ok(yk_profile_add_link(profile, &ring, 1 << 10, &small));
+    yk_profile_close(profile);
+}
+
+static void overwrite(const char *path, long at, const char *bytes, size_t count)
+{
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    assert_int_equal(fwrite(bytes, 1, count, file), count);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void assert_refuses(const char *path, const char *reason)
+{
+    struct yk_profile *profile = NULL;
+    char message[256];
+    snprintf(message, sizeof message, "%s: %s", path, reason);
+    assert_fails(yk_profile_open(path, &profile), YK_ERROR_INPUT, message);
+    assert_null(profile);
+}
+
+static void what_was_written_is_found_by_rising_size(void **state)
+{
+    const struct place *place = *state;
+    struct yk_profile *profile = NULL;
+    struct yk_profile_curve curve = {0};
+    write_profile(place->path);
+    assert_ok(yk_profile_open(place->path, &profile));
+    assert_ok(yk_profile_find_layer(profile, &block, &curve));
+    assert_int_equal(curve.count, 3);
+    for (int i = 0; i < 3; i++) {
+        static const double batches[] = {1, 4, 8};
+        assert_true(curve.points[i].size == batches[i]);
+        assert_true(curve.points[i].seconds == batches[i] / 8);
+    }
+    assert_ok(yk_profile_find_link(profile, &ring, &curve));
+    assert_int_equal(curve.count, 2);
+    assert_true(curve.points[0].size == 1024 && curve.points[0].seconds == 0.25);
+    assert_true(curve.points[1].size == 1048576 && curve.points[1].seconds == 1);
+    yk_profile_close(profile);
+}
+
+static void what_differs_in_anything_is_not_found(void **state)
+{
+    const struct place *place = *state;
+    struct yk_profile *profile = NULL;
+    struct yk_profile_curve curve = {0};
+    struct yk_profile_layer others[] = {block, block, block, block, block};
+    struct yk_profile_link links[] = {ring, ring, ring};
+    others[0].device = "rtx3080";
+    others[1].part = 0.5;
+    others[2].shape = "gpt-block C768 fp32";
+    others[3].sequence = 512;
+    others[4].pass = "backward";
+    links[0].link = "rtx3090-rtx3090 between nodes";
+    links[1].collective = "gather";
+    links[2].ranks = 4;
+    write_profile(place->path);
+    assert_ok(yk_profile_open(place->path, &profile));
+    for (int i = 0; i < 5; i++) {
+        assert_ok(yk_profile_find_layer(profile, &others[i], &curve));
+        assert_int_equal(curve.count, 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        assert_ok(yk_profile_find_link(profile, &links[i], &curve));
+        assert_int_equal(curve.count, 0);
+    }
+    yk_profile_close(profile);
+}
+
+static void measuring_again_replaces_and_adds(void **state)
+{
+    const struct place *place = *state;
+    const struct yk_profile_measurement again = seconds(3);
+    struct yk_profile *profile = NULL;
+    struct yk_profile_curve curve = {0};
+    write_profile(place->path);
+    assert_ok(yk_profile_create(place->path, &profile)); /* which goes on with what is there */
+    assert_ok(yk_profile_add_layer(profile, &block, 4, &again));
+    assert_ok(yk_profile_add_layer(profile, &block, 16, &again));
+    assert_ok(yk_profile_find_layer(profile, &block, &curve));
+    assert_int_equal(curve.count, 4);
+    assert_true(curve.points[1].seconds == 3);
+    yk_profile_close(profile);
+}
+
+static void a_profile_opened_for_reading_is_not_written(void **state)
+{
+    const struct place *place = *state;
+    const struct yk_profile_measurement measurement = seconds(1);
+    struct yk_profile *profile = NULL;
+    write_profile(place->path);
+    assert_ok(yk_profile_open(place->path, &profile));
+    assert_int_equal(yk_profile_add_layer(profile, &block, 1, &measurement), YK_ERROR_SYSTEM);
+    yk_profile_close(profile);
+}
+
+static void a_missing_file_is_said_to_be_missing(void **state)
+{
+    const struct place *place = *state;
+    struct yk_profile *profile = NULL;
+    char message[256];
+    snprintf(message, sizeof message, "%s: the profile cannot be read: No such file or directory",
+             place->path);
+    assert_fails(yk_profile_open(place->path, &profile), YK_ERROR_SYSTEM, message);
+    assert_int_equal(access(place->path, F_OK), -1); /* and is not made */
+}
+
+static void what_is_no_profile_is_refused(void **state)
+{
+    const struct place *place = *state;
+    FILE *file = fopen(place->path, "w");
+    assert_non_null(file);
+    for (int i = 0; i < 200; i++) {
+        fputs("these are words, not a database\n", file);
+    }
+    assert_int_equal(fclose(file), 0);
+    assert_refuses(place->path, "this is not a profile: not an SQLite database");
+    unlink(place->path);
+    write_profile(place->path);
+    overwrite(place->path, APPLICATION_AT, "GP10", 4); /* what a GeoPackage says */
+    assert_refuses(place->path, "this is not a profile: a database of something else");
+}
+
+static void another_form_is_refused(void **state)
+{
+    const struct place *place = *state;
+    write_profile(place->path);
+    overwrite(place->path, USER_VERSION_AT, "\0\0\0\2", 4);
+    assert_refuses(place->path, "a profile of form 2, and this program knows form 1: measure again "
+                                "into another file");
+}
+
+static void a_damaged_profile_is_refused(void **state)
+{
+    const struct place *place = *state;
+    static char noise[4 * PAGE_BYTES];
+    struct yk_profile *profile = NULL;
+    struct yk_profile_curve curve = {0};
+    memset(noise, 0x5a, sizeof noise);
+    write_profile(place->path);
+    overwrite(place->path, PAGE_BYTES, noise, sizeof noise);
+    assert_ok(yk_profile_open(place->path, &profile)); /* its first page is whole */
+    assert_int_equal(yk_profile_find_layer(profile, &block, &curve), YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_status_message(), "the profile is damaged: "));
+    yk_profile_close(profile);
+}
+
+static void a_time_that_cannot_be_is_refused(void **state)
+{
+    const struct place *place = *state;
+    const struct yk_profile_measurement nothing = seconds(0);
+    struct yk_profile *profile = NULL;
+    struct yk_profile_curve curve = {0};
+    char message[256];
+    snprintf(message, sizeof message, "%s: a time of 0 s for a size of 2 cannot be", place->path);
+    assert_ok(yk_profile_create(place->path, &profile));
+    assert_ok(yk_profile_add_layer(profile, &block, 2, &nothing));
+    assert_fails(yk_profile_find_layer(profile, &block, &curve), YK_ERROR_INPUT, message);
+    yk_profile_close(profile);
+}
+
+#define profile_test(name) cmocka_unit_test_setup_teardown(name, make_place, remove_place)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        profile_test(what_was_written_is_found_by_rising_size),
+        profile_test(what_differs_in_anything_is_not_found),
+        profile_test(measuring_again_replaces_and_adds),
+        profile_test(a_profile_opened_for_reading_is_not_written),
+        profile_test(a_missing_file_is_said_to_be_missing),
+        profile_test(what_is_no_profile_is_refused),
+        profile_test(another_form_is_refused),
+        profile_test(a_damaged_profile_is_refused),
+        profile_test(a_time_that_cannot_be_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
