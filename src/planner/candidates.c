@@ -1,0 +1,254 @@
+#include "planner/candidates.h"
+
+#include "planner/place.h"
+#include "planner/stages.h"
+#include "sched/scheduler.h"
+
+#include <stdlib.h>
+
+enum {
+    MOST_CUTS = 24
+};
+
+yk_status yk_contest_create(const struct yk_step *step, struct yk_contest *out)
+{
+    struct yk_contest contest = {.step = step};
+    yk_status status = yk_schedule_create(step->graph, &contest.best);
+    if (status == YK_OK) {
+        status = yk_schedule_create(step->graph, &contest.best_of_all);
+    }
+    if (status == YK_OK) {
+        status = yk_schedule_create(step->graph, &contest.trial);
+    }
+    if (status != YK_OK) {
+        yk_contest_free(&contest);
+        return status;
+    }
+    *out = contest;
+    return YK_OK;
+}
+
+void yk_contest_free(struct yk_contest *contest)
+{
+    yk_schedule_destroy(contest->best);
+    yk_schedule_destroy(contest->best_of_all);
+    yk_schedule_destroy(contest->trial);
+    *contest = (struct yk_contest){0};
+}
+
+static bool is_better(const struct yk_contest *contest, const struct yk_fit_report *fit)
+{
+    if (!contest->found || fit->fits != contest->fit.fits) {
+        return !contest->found || fit->fits;
+    }
+    return fit->fits ? contest->trial->makespan < contest->best->makespan
+                     : fit->missing_bytes < contest->fit.missing_bytes;
+}
+
+/* Considers the trial, which stands to the devices' memory as `fit` says. */
+static void consider(struct yk_contest *contest, const struct yk_fit_report *fit)
+{
+    if (is_better(contest, fit)) {
+        yk_schedule_copy(contest->trial, contest->best);
+        contest->fit = *fit;
+        contest->found = true;
+    }
+    const bool on_all =
+        yk_place_count_devices(contest->trial) == contest->step->graph->device_count;
+    if (fit->fits && on_all &&
+        (!contest->found_on_all || contest->trial->makespan < contest->best_of_all->makespan)) {
+        yk_schedule_copy(contest->trial, contest->best_of_all);
+        contest->found_on_all = true;
+    }
+}
+
+static yk_status consider_map(struct yk_contest *contest, const int32_t *devices)
+{
+    struct yk_fit_report fit;
+    YK_TRY(yk_evaluate_map(contest->step, devices, contest->trial, &fit));
+    consider(contest, &fit);
+    return YK_OK;
+}
+
+static bool is_first_of_its_kind(const struct yk_step *step, int32_t device)
+{
+    for (int32_t p = 0; p < device; p++) {
+        if (yk_stages_alike(step, p, device)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Every micro-batch goes through the same stages. */
+static yk_status consider_stages(struct yk_contest *contest, struct yk_arena *arena)
+{
+    const int32_t L = contest->step->layer_count;
+    const int32_t M = contest->step->micro_batch_count;
+    struct yk_stages_list cuts = {0};
+    int32_t *devices = NULL;
+    YK_TRY(yk_stages_propose(contest->step, MOST_CUTS, arena, &cuts));
+    YK_TRY_NEW(arena, devices, (int64_t)M * L);
+    for (int32_t i = 0; i < cuts.count; i++) {
+        for (int32_t k = 0; k < M * L; k++) {
+            devices[k] = cuts.devices[(int64_t)i * L + k % L];
+        }
+        YK_TRY(consider_map(contest, devices));
+    }
+    for (int32_t p = 0; p < contest->step->graph->device_count; p++) {
+        for (int32_t k = 0; k < M * L; k++) {
+            devices[k] = p;
+        }
+        if (is_first_of_its_kind(contest->step, p)) {
+            YK_TRY(consider_map(contest, devices));
+        }
+    }
+    return YK_OK;
+}
+
+static int64_t micro_batch_ticks(const struct yk_step *step, int32_t micro_batch, int32_t device)
+{
+    int64_t ticks = 0;
+    for (int32_t l = 0; l < step->layer_count; l++) {
+        const int32_t cell = micro_batch * step->layer_count + l;
+        ticks += yk_graph_cost(step->graph, step->forward[cell], device);
+        if (step->backward[cell] != YK_STEP_NO_TASK) {
+            ticks += yk_graph_cost(step->graph, step->backward[cell], device);
+        }
+    }
+    return ticks;
+}
+
+static bool holds_all_weights(const struct yk_step *step, int32_t device)
+{
+    int64_t bytes = 0;
+    for (int32_t s = 0; s < step->graph->store_count; s++) {
+        bytes += step->graph->stores[s].bytes;
+    }
+    return bytes <= step->graph->devices[device].memory_bytes;
+}
+
+/* Whole micro-batches on devices that hold the whole model, each where it would end first. */
+static yk_status consider_copies(struct yk_contest *contest, struct yk_arena *arena)
+{
+    const struct yk_step *step = contest->step;
+    const int32_t L = step->layer_count;
+    int32_t *devices = NULL;
+    int64_t *busy = NULL;
+    YK_TRY_NEW(arena, devices, (int64_t)step->micro_batch_count * L);
+    YK_TRY_NEW(arena, busy, step->graph->device_count);
+    for (int32_t m = 0; m < step->micro_batch_count; m++) {
+        int32_t first = -1;
+        int64_t first_end = INT64_MAX;
+        for (int32_t p = 0; p < step->graph->device_count; p++) {
+            const int64_t end = busy[p] + micro_batch_ticks(step, m, p);
+            if (holds_all_weights(step, p) && end < first_end) {
+                first = p;
+                first_end = end;
+            }
+        }
+        if (first < 0) {
+            return YK_OK;
+        }
+        busy[first] = first_end;
+        for (int32_t l = 0; l < L; l++) {
+            devices[m * L + l] = first;
+        }
+    }
+    return consider_map(contest, devices);
+}
+
+static yk_status consider_schedulers(struct yk_contest *contest)
+{
+    static const char *const quick[] = {"heft", "lookahead", "heft-memory"};
+    const struct yk_scheduler_options options = {0};
+    for (size_t i = 0; i < sizeof quick / sizeof quick[0]; i++) {
+        struct yk_fit_report fit;
+        const yk_status status = yk_scheduler_find(quick[i])->run(&options, contest->trial);
+        if (status == YK_OK) {
+            YK_TRY(yk_evaluate_memory(contest->trial, &fit));
+            consider(contest, &fit);
+        } else if (status != YK_ERROR_NO_FIT) {
+            return status;
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_contest_fill_undivided(struct yk_contest *contest)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    const yk_status status = consider_stages(contest, arena);
+    yk_arena_destroy(arena);
+    return status;
+}
+
+yk_status yk_contest_fill_divided(struct yk_contest *contest)
+{
+    struct yk_arena *arena = NULL;
+    if (contest->step->micro_batch_count > 1) {
+        YK_TRY(yk_arena_create(&arena));
+        const yk_status status = consider_copies(contest, arena);
+        yk_arena_destroy(arena);
+        YK_TRY(status);
+    }
+    return consider_schedulers(contest);
+}
+
+/* The map with every layer that follows `leader` on `device`, considered. */
+static yk_status consider_move(struct yk_contest *contest, int32_t *devices, int32_t leader,
+                               int32_t device)
+{
+    const struct yk_step *step = contest->step;
+    const int32_t L = step->layer_count;
+    const int32_t before = devices[leader];
+    for (int round = 0; round < 2; round++) {
+        for (int32_t k = 0; k < step->micro_batch_count * L; k++) {
+            if (yk_step_leader(step, k % L) == leader) {
+                devices[k] = round == 0 ? device : before;
+            }
+        }
+        if (round == 0) {
+            YK_TRY(consider_map(contest, devices));
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status consider_moves(struct yk_contest *contest, int32_t *devices)
+{
+    const struct yk_step *step = contest->step;
+    for (int32_t i = 0; i < step->micro_batch_count * step->layer_count; i++) {
+        devices[i] = contest->best->devices[step->forward[i]];
+    }
+    for (int32_t l = 0; l + 1 < step->layer_count; l++) {
+        const int32_t here = yk_step_leader(step, l);
+        const int32_t next = yk_step_leader(step, l + 1);
+        if (devices[here] != devices[next]) {
+            YK_TRY(consider_move(contest, devices, here, devices[next]));
+            YK_TRY(consider_move(contest, devices, next, devices[here]));
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_contest_refine(struct yk_contest *contest)
+{
+    const struct yk_step *step = contest->step;
+    struct yk_arena *arena = NULL;
+    int64_t before = INT64_MAX;
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = YK_OK;
+    int32_t *devices = yk_arena_take(
+        arena, (size_t)step->micro_batch_count * (size_t)step->layer_count, sizeof *devices);
+    if (!devices) {
+        status = yk_fail_out_of_memory();
+    }
+    while (status == YK_OK && contest->fit.fits && contest->best->makespan < before) {
+        before = contest->best->makespan;
+        status = consider_moves(contest, devices);
+    }
+    yk_arena_destroy(arena);
+    return status;
+}

@@ -1,0 +1,256 @@
+#include "planner/place.h"
+
+#include "planner/place_ways.h"
+#include "sched/bound.h"
+#include "sched/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MOST_STEPS = 64
+};
+
+int32_t yk_place_count_devices(const struct yk_schedule *schedule)
+{
+    bool used[YK_GRAPH_MAX_DEVICES] = {false};
+    int32_t count = 0;
+    for (int32_t i = 0; i < schedule->graph->task_count; i++) {
+        count += used[schedule->devices[i]] ? 0 : 1;
+        used[schedule->devices[i]] = true;
+    }
+    return count;
+}
+
+int32_t yk_place_micro_batches(const struct yk_place *place)
+{
+    return place->request->micro_batches > 0 ? place->request->micro_batches : 1;
+}
+
+yk_status yk_place_step(struct yk_place *place, int32_t micro_batches, const struct yk_step **out)
+{
+    struct yk_placements *placements = place->out;
+    for (int32_t i = 0; i < placements->step_count; i++) {
+        if (placements->steps[i]->micro_batch_count == micro_batches) {
+            *out = placements->steps[i];
+            return YK_OK;
+        }
+    }
+    const struct yk_step_spec spec = {
+        .book = place->request->book,
+        .config = place->request->config,
+        .workload = place->request->workload,
+        .micro_batches = micro_batches,
+    };
+    YK_TRY(yk_step_create(&spec, &placements->steps[placements->step_count]));
+    *out = placements->steps[placements->step_count++];
+    return YK_OK;
+}
+
+yk_status yk_place_refuse(struct yk_place *place, struct yk_placement *placement)
+{
+    const char *message = yk_status_message();
+    placement->refusal = yk_arena_copy_text(place->out->arena, message, strlen(message));
+    placement->step_s = NAN;
+    return placement->refusal ? YK_OK : yk_fail_out_of_memory();
+}
+
+/* The devices of the layers, read off the forward tasks; `divided` when they differ. */
+static yk_status read_devices(struct yk_place *place, struct yk_placement *placement)
+{
+    const struct yk_step *step = placement->step;
+    const int32_t L = step->layer_count;
+    YK_TRY_NEW(place->out->arena, placement->devices, (int64_t)step->micro_batch_count * L);
+    for (int32_t i = 0; i < step->micro_batch_count * L; i++) {
+        placement->devices[i] = placement->schedule->devices[step->forward[i]];
+        placement->divided =
+            placement->divided || placement->devices[i] != placement->devices[i % L];
+    }
+    return YK_OK;
+}
+
+/* One device a layer: of a divided one, where it is updated or, frozen, where it is first. */
+static yk_status make_map(struct yk_place *place, struct yk_placement *placement)
+{
+    const struct yk_step *step = placement->step;
+    int32_t *homes = NULL;
+    YK_TRY_NEW(place->out->arena, homes, step->layer_count);
+    for (int32_t l = 0; l < step->layer_count; l++) {
+        const int32_t update = step->update[yk_step_leader(step, l)];
+        homes[l] = update == YK_STEP_NO_TASK ? placement->devices[l]
+                                             : placement->schedule->devices[update];
+    }
+    return yk_module_map_of_layers(step->model, homes, place->modules, step->graph->device_count,
+                                   place->out->arena, &placement->map);
+}
+
+yk_status yk_place_settle(struct yk_place *place, struct yk_schedule *schedule,
+                          struct yk_placement *placement)
+{
+    const struct yk_graph *graph = placement->step->graph;
+    const struct yk_cluster *cluster = place->request->book->cluster;
+    placement->schedule = schedule;
+    placement->step_s = yk_graph_time(graph, schedule->makespan);
+    YK_TRY(yk_evaluate_memory(schedule, &placement->fit));
+    YK_TRY_NEW(place->out->arena, placement->peak_bytes, graph->device_count);
+    YK_TRY(yk_memory_peaks(schedule, placement->peak_bytes));
+    for (int32_t p = 0; p < graph->device_count; p++) {
+        /* A device that is left out is not touched at all. */
+        if (placement->peak_bytes[p] > 0) {
+            placement->peak_bytes[p] += (int64_t)yk_cost_context_bytes(&cluster->devices[p]);
+        }
+    }
+    YK_TRY(read_devices(place, placement));
+    return placement->map ? YK_OK : make_map(place, placement);
+}
+
+yk_status yk_place_follow(struct yk_place *place, const struct yk_module_map *map,
+                          struct yk_placement *placement)
+{
+    const struct yk_step *step = placement->step;
+    const int32_t L = step->layer_count;
+    int32_t *devices = NULL;
+    struct yk_schedule *schedule = NULL;
+    struct yk_fit_report fit;
+    placement->map = map;
+    YK_TRY_NEW(place->out->arena, devices, (int64_t)step->micro_batch_count * L);
+    for (int32_t l = 0; l < L; l++) {
+        const struct yk_layer *layer = &step->model->layers[yk_step_leader(step, l)];
+        int32_t places[1] = {YK_PLACE_NONE};
+        yk_module_map_spread(map, layer->modules[0], 1, places);
+        if (places[0] < 0) {
+            const yk_status status =
+                yk_fail(YK_ERROR_NO_FIT, "%s is kept on the %s, where nothing is trained",
+                        layer->name, places[0] == YK_PLACE_CPU ? "host" : "disk");
+            return status == YK_ERROR_NO_FIT ? yk_place_refuse(place, placement) : status;
+        }
+        for (int32_t m = 0; m < step->micro_batch_count; m++) {
+            devices[m * L + l] = places[0];
+        }
+    }
+    YK_TRY(yk_schedule_create(step->graph, &schedule));
+    const yk_status status = yk_evaluate_map(step, devices, schedule, &fit);
+    if (status != YK_OK) {
+        yk_schedule_destroy(schedule);
+        return status;
+    }
+    return yk_place_settle(place, schedule, placement);
+}
+
+static yk_status place_map(struct yk_place *place, struct yk_placement *placement)
+{
+    return yk_place_follow(place, place->request->map, placement);
+}
+
+static yk_status place_by_scheduler(struct yk_place *place, struct yk_placement *placement)
+{
+    struct yk_schedule *schedule = NULL;
+    YK_TRY(yk_schedule_create(placement->step->graph, &schedule));
+    const yk_status status =
+        yk_scheduler_find(placement->name)->run(&place->request->search, schedule);
+    if (status == YK_OK) {
+        return yk_place_settle(place, schedule, placement);
+    }
+    yk_schedule_destroy(schedule);
+    return status == YK_ERROR_NO_FIT ? yk_place_refuse(place, placement) : status;
+}
+
+static const struct {
+    const char *name;
+    yk_status (*run)(struct yk_place *place, struct yk_placement *placement);
+} ways[] = {
+    {"auto", yk_place_auto},         {"map", place_map},
+    {"heft", place_by_scheduler},    {"heft-memory", place_by_scheduler},
+    {"pipeline", yk_place_pipeline}, {"best", yk_place_best},
+};
+enum {
+    WAY_COUNT = sizeof ways / sizeof ways[0]
+};
+
+const char *yk_place_algorithm(size_t number)
+{
+    return number < WAY_COUNT ? ways[number].name : NULL;
+}
+
+static bool is_wanted(const struct yk_place_request *request, size_t way)
+{
+    if (request->algorithm) {
+        return strcmp(request->algorithm, ways[way].name) == 0;
+    }
+    return request->map || ways[way].run != place_map;
+}
+
+static yk_status find_bound(struct yk_placement *placement)
+{
+    int64_t bound = 0;
+    YK_TRY(yk_bound_compute(placement->step->graph, &bound));
+    placement->bound_s = yk_graph_time(placement->step->graph, bound);
+    return YK_OK;
+}
+
+static yk_status run_ways(struct yk_place *place)
+{
+    struct yk_placements *out = place->out;
+    for (size_t i = 0; i < WAY_COUNT; i++) {
+        if (!is_wanted(place->request, i)) {
+            continue;
+        }
+        struct yk_placement *placement = &out->placements[out->count];
+        placement->name = ways[i].name;
+        YK_TRY(yk_place_step(place, yk_place_micro_batches(place), &placement->step));
+        out->count++;
+        YK_TRY(ways[i].run(place, placement));
+        YK_TRY(find_bound(placement));
+        const bool first = out->winner < 0;
+        if (placement->schedule && placement->fit.fits &&
+            (first || placement->step_s < out->placements[out->winner].step_s)) {
+            out->winner = out->count - 1;
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status compare(struct yk_place *place)
+{
+    struct yk_placements *out = place->out;
+    YK_TRY_NEW(out->arena, out->steps, MOST_STEPS);
+    YK_TRY_NEW(out->arena, out->placements, WAY_COUNT);
+    YK_TRY(yk_modules_list(place->request->config, out->arena, &place->modules));
+    return run_ways(place);
+}
+
+yk_status yk_place_compare(const struct yk_place_request *request, struct yk_placements **out)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    struct yk_placements *placements = yk_arena_take(arena, 1, sizeof *placements);
+    if (!placements) {
+        yk_arena_destroy(arena);
+        return yk_fail_out_of_memory();
+    }
+    placements->arena = arena;
+    placements->winner = -1;
+    struct yk_place place = {.request = request, .out = placements};
+    const yk_status status = compare(&place);
+    yk_contest_free(&place.pipeline.contest);
+    if (status != YK_OK) {
+        yk_placements_destroy(placements);
+        return status;
+    }
+    *out = placements;
+    return YK_OK;
+}
+
+void yk_placements_destroy(struct yk_placements *placements)
+{
+    if (!placements) {
+        return;
+    }
+    for (int32_t i = 0; i < placements->count; i++) {
+        yk_schedule_destroy(placements->placements[i].schedule);
+    }
+    for (int32_t i = 0; i < placements->step_count; i++) {
+        yk_step_destroy(placements->steps[i]);
+    }
+    yk_arena_destroy(placements->arena);
+}

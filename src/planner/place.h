@@ -1,0 +1,71 @@
+/*
+ * Place: which device has which layer. Several ways of deciding it are compared, each by the time
+ * and memory of the step it leads to.
+ *
+ *   auto         Accelerate's rule: fill the devices in order, by bytes of weights
+ *   map          what the user says
+ *   heft         the HEFT schedule of the step's graph, which does not look at memory
+ *   heft-memory  HEFT in which a device without room is out
+ *   pipeline     consecutive stages of layers, each on a device of its own, cut where it is best
+ *   best         pipelines, micro-batches shared by whole copies of the model, and schedules of
+ *                every layer and micro-batch by itself, improved by annealing
+ *
+ * The last two choose the number of micro-batches where the request leaves it open.
+ */
+#ifndef YK_PLANNER_PLACE_H
+#define YK_PLANNER_PLACE_H
+
+#include "plan/module_map.h"
+#include "planner/evaluate.h"
+#include "planner/step.h"
+#include "sched/scheduler.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct yk_place_request {
+    const struct yk_cost_book *book;
+    const struct yk_model_config *config;
+    struct yk_workload workload;
+    int32_t micro_batches;           /* 0: left open; the others take one */
+    const struct yk_module_map *map; /* NULL: none given */
+    const char *algorithm;           /* NULL: all of them */
+    struct yk_scheduler_options search;
+};
+
+struct yk_placement {
+    const char *name;
+    const struct yk_step *step;
+    struct yk_schedule *schedule;    /* NULL when there is none: `refusal` says why */
+    const char *refusal;             /* NULL with a schedule */
+    const struct yk_module_map *map; /* NULL when nothing was decided */
+    int32_t *devices;                /* (M, L) of the layers; NULL without a schedule */
+    struct yk_fit_report fit;
+    int64_t *peak_bytes; /* (P) with the context; NULL without a schedule */
+    double step_s;       /* NAN without a schedule */
+    double bound_s;      /* no placement takes less, with these micro-batches */
+    bool divided;        /* some layer serves its micro-batches on several devices */
+};
+
+struct yk_placements {
+    struct yk_arena *arena; /* owns everything below; steps and schedules are destroyed with it */
+    struct yk_step **steps; /* (step_count) one for each number of micro-batches looked at */
+    int32_t step_count;
+    struct yk_placement *placements;
+    int32_t count;
+    int32_t winner;   /* the shortest that fits, or -1 */
+    const char *note; /* why the winner leaves devices out, or NULL */
+};
+
+/* Names of the ways, for lists and checks; NULL past the last one. */
+const char *yk_place_algorithm(size_t number);
+
+/* Fails only when something is wrong; that nothing fits is a result without a winner. */
+yk_status yk_place_compare(const struct yk_place_request *request,
+                           struct yk_placements **out) YK_MUST_USE;
+void yk_placements_destroy(struct yk_placements *placements);
+
+/* How many devices a schedule uses. */
+int32_t yk_place_count_devices(const struct yk_schedule *schedule);
+
+#endif

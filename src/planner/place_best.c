@@ -1,0 +1,199 @@
+/* Pipeline and best: the best candidate of every number of micro-batches, then improved: a pipeline
+ * by moving its cuts, the best by annealing. */
+#include "base/text.h"
+#include "base/units.h"
+#include "planner/place_ways.h"
+#include "sched/anneal.h"
+#include "sched/bound.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MOST_MICRO_BATCHES = 64
+};
+
+/* All small numbers, then ever fewer, and the batch itself: one sample each. */
+static bool is_worth_trying(const struct yk_place *place, int32_t micro_batches)
+{
+    static const int32_t larger[] = {8, 10, 12, 16, 20, 24, 32, 48, 64};
+    const int64_t batch = place->request->workload.batch;
+    if (place->request->micro_batches > 0 || micro_batches <= 6 || micro_batches == batch) {
+        return place->request->micro_batches > 0 || micro_batches <= batch;
+    }
+    for (size_t i = 0; i < sizeof larger / sizeof larger[0]; i++) {
+        if (micro_batches == larger[i]) {
+            return micro_batches < batch;
+        }
+    }
+    return false;
+}
+
+static double seconds(const struct yk_contest *contest, const struct yk_schedule *schedule)
+{
+    return yk_graph_time(contest->step->graph, schedule->makespan);
+}
+
+/* Keeps the contest if its best is the best so far: what fits before what does not. */
+static void keep(struct yk_place_choice *choice, struct yk_contest *contest)
+{
+    const double step_s = seconds(contest, contest->best);
+    const bool first = choice->contest.step == NULL;
+    const bool fits = contest->fit.fits;
+    const bool better =
+        first || (fits != choice->contest.fit.fits)
+            ? first || fits
+            : (fits ? step_s < choice->step_s
+                    : contest->fit.missing_bytes < choice->contest.fit.missing_bytes);
+    if (contest->found_on_all && seconds(contest, contest->best_of_all) < choice->on_all_s) {
+        choice->on_all_s = seconds(contest, contest->best_of_all);
+        choice->on_all_micro_batches = contest->step->micro_batch_count;
+    }
+    if (better) {
+        yk_contest_free(&choice->contest);
+        choice->contest = *contest;
+        choice->step_s = step_s;
+    } else {
+        yk_contest_free(contest);
+    }
+}
+
+typedef yk_status (*filler)(struct yk_contest *contest);
+
+/* Lets `fill` propose for every number of micro-batches, and keeps the best. */
+static yk_status choose(struct yk_place *place, filler fill, struct yk_place_choice *choice)
+{
+    const struct yk_scheduler_options *search = &place->request->search;
+    const int32_t given = place->request->micro_batches;
+    const int32_t last = given > 0 ? given : MOST_MICRO_BATCHES;
+    for (int32_t M = given > 0 ? given : 1; M <= last; M++) {
+        if (!is_worth_trying(place, M)) {
+            continue;
+        }
+        if (choice->contest.step && search->stop && atomic_load(search->stop)) {
+            return YK_OK;
+        }
+        const struct yk_step *step = NULL;
+        struct yk_contest contest;
+        YK_TRY(yk_place_step(place, M, &step));
+        YK_TRY(yk_contest_create(step, &contest));
+        const yk_status status = fill(&contest);
+        if (status != YK_OK) {
+            yk_contest_free(&contest);
+            return status;
+        }
+        if (contest.found) {
+            keep(choice, &contest);
+        } else {
+            yk_contest_free(&contest);
+        }
+        if (search->progress) {
+            search->progress(search->progress_user, "best", (double)M / last);
+        }
+    }
+    return YK_OK;
+}
+
+/* Why the best leaves devices out: what all of them together would take. */
+static yk_status explain(struct yk_place *place, const struct yk_place_choice *choice,
+                         double step_s)
+{
+    const struct yk_step *step = choice->contest.step;
+    const int32_t P = step->graph->device_count;
+    const int32_t used = yk_place_count_devices(choice->contest.best);
+    if (used == P || !choice->contest.fit.fits) {
+        return YK_OK;
+    }
+    struct yk_text note = {0};
+    yk_text_addf(&note, "%d of %d devices stay idle: ", P - used, P);
+    if (step->micro_batch_count == 1 && place->request->workload.batch == 1) {
+        yk_text_add(&note, "a batch of one sample goes through the layers one after the other, so "
+                           "only one device works at a time");
+    } else if (place->request->micro_batches == 1) {
+        yk_text_add(&note, "with one micro-batch the layers run one after the other, so only one "
+                           "device works at a time; leave out --micro-batches to let best choose");
+    } else if (isinf(choice->on_all_s)) {
+        yk_text_add(&note, "no way was found that uses all of them and fits");
+    } else {
+        char time[YK_UNITS_SIZE];
+        yk_units_format(choice->on_all_s, YK_UNIT_SECONDS, time);
+        yk_text_addf(
+            &note,
+            "the best way found that uses all of them takes %s (%d micro-batches), %.1f %% "
+            "longer",
+            time, choice->on_all_micro_batches, 100 * (choice->on_all_s / step_s - 1));
+    }
+    const yk_status status = yk_text_status(&note);
+    if (status == YK_OK) {
+        place->out->note = yk_arena_copy_text(place->out->arena, note.bytes, note.length);
+    }
+    yk_text_free(&note);
+    YK_TRY(status);
+    return place->out->note ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status improve(struct yk_place *place, struct yk_contest *contest)
+{
+    int64_t bound = 0;
+    if (!contest->fit.fits) {
+        return YK_OK;
+    }
+    YK_TRY(yk_bound_compute(contest->step->graph, &bound));
+    return yk_anneal_improve(&place->request->search, place->request->search.budget_s, bound,
+                             contest->best);
+}
+
+/* Makes a copy of the choice's best schedule the placement's. */
+static yk_status take(struct yk_place *place, const struct yk_place_choice *choice,
+                      struct yk_placement *placement)
+{
+    struct yk_schedule *schedule = NULL;
+    placement->step = choice->contest.step;
+    YK_TRY(yk_schedule_create(placement->step->graph, &schedule));
+    yk_schedule_copy(choice->contest.best, schedule);
+    return yk_place_settle(place, schedule, placement);
+}
+
+static yk_status find_pipeline(struct yk_place *place)
+{
+    struct yk_place_choice *choice = &place->pipeline;
+    if (choice->contest.step) {
+        return YK_OK;
+    }
+    *choice = (struct yk_place_choice){.step_s = INFINITY, .on_all_s = INFINITY};
+    YK_TRY(choose(place, yk_contest_fill_undivided, choice));
+    YK_TRY(yk_contest_refine(&choice->contest));
+    choice->step_s = seconds(&choice->contest, choice->contest.best);
+    return YK_OK;
+}
+
+yk_status yk_place_pipeline(struct yk_place *place, struct yk_placement *placement)
+{
+    YK_TRY(find_pipeline(place));
+    return take(place, &place->pipeline, placement);
+}
+
+/* Everything that best does once the pipeline, its first candidate, is known. */
+static yk_status search(struct yk_place *place, struct yk_place_choice *choice,
+                        struct yk_placement *placement)
+{
+    const struct yk_contest *pipeline = &place->pipeline.contest;
+    YK_TRY(yk_contest_create(pipeline->step, &choice->contest));
+    yk_schedule_copy(pipeline->best, choice->contest.best);
+    choice->contest.fit = pipeline->fit;
+    choice->contest.found = true;
+    YK_TRY(choose(place, yk_contest_fill_divided, choice));
+    YK_TRY(improve(place, &choice->contest));
+    YK_TRY(explain(place, choice, seconds(&choice->contest, choice->contest.best)));
+    return take(place, choice, placement);
+}
+
+yk_status yk_place_best(struct yk_place *place, struct yk_placement *placement)
+{
+    YK_TRY(find_pipeline(place));
+    struct yk_place_choice choice = place->pipeline;
+    choice.contest = (struct yk_contest){0};
+    const yk_status status = search(place, &choice, placement);
+    yk_contest_free(&choice.contest);
+    return status;
+}

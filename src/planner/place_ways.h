@@ -1,0 +1,50 @@
+/* The ways of place.c and what they share. Nobody else includes this. */
+#ifndef YK_PLANNER_PLACE_WAYS_H
+#define YK_PLANNER_PLACE_WAYS_H
+
+#include "planner/candidates.h"
+#include "planner/place.h"
+
+/* The best candidate of all numbers of micro-batches looked at. */
+struct yk_place_choice {
+    struct yk_contest contest; /* of the best's number of micro-batches; its step is NULL before */
+    double step_s;             /* of the best */
+    double on_all_s;           /* of the best on all devices, of any number; INFINITY: none */
+    int32_t on_all_micro_batches;
+};
+
+struct yk_place {
+    const struct yk_place_request *request;
+    struct yk_placements *out;
+    const struct yk_modules *modules;
+    struct yk_place_choice pipeline; /* once it was looked for */
+};
+
+/* The step of that many micro-batches, made when it is first asked for. */
+yk_status yk_place_step(struct yk_place *place, int32_t micro_batches,
+                        const struct yk_step **out) YK_MUST_USE;
+
+/* Micro-batches where the request leaves them open and the way does not choose. */
+int32_t yk_place_micro_batches(const struct yk_place *place);
+
+/* Completes a placement whose name and step are set from its schedule, which it takes over. */
+yk_status yk_place_settle(struct yk_place *place, struct yk_schedule *schedule,
+                          struct yk_placement *placement) YK_MUST_USE;
+
+/* Completes a placement that came to nothing by the sentence of the last failure. */
+yk_status yk_place_refuse(struct yk_place *place, struct yk_placement *placement) YK_MUST_USE;
+
+/* Evaluates `map`, in which layers go where their first module is; what is kept off the devices
+ * cannot be trained. */
+yk_status yk_place_follow(struct yk_place *place, const struct yk_module_map *map,
+                          struct yk_placement *placement) YK_MUST_USE;
+
+/* The way named auto. */
+yk_status yk_place_auto(struct yk_place *place, struct yk_placement *placement) YK_MUST_USE;
+
+/* The ways named pipeline and best: they search over maps, orders and, where they are open,
+ * micro-batches. */
+yk_status yk_place_pipeline(struct yk_place *place, struct yk_placement *placement) YK_MUST_USE;
+yk_status yk_place_best(struct yk_place *place, struct yk_placement *placement) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,299 @@
+#include "planner/stages.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_STATES = 20000 /* ways to use so and so many devices of each kind */
+};
+
+/* What makes a cut good: the slowest stage decides a long pipeline, the sum a single batch. */
+enum goal {
+    GOAL_SLOWEST,
+    GOAL_SUM,
+    GOAL_COUNT,
+};
+
+struct kind {
+    int32_t device; /* the first of its kind */
+    int32_t count;  /* how many may be used */
+    int32_t stride; /* of its digit in a state's number */
+    double room_bytes;
+};
+
+struct cell {
+    double value;     /* of the goal, for the layers from here on; INFINITY: impossible */
+    double slowest_s; /* stage */
+    double sum_s;
+    int32_t end;  /* of the first stage */
+    int32_t kind; /* of its device */
+};
+
+struct search {
+    const struct yk_step *step;
+    struct yk_arena *arena;
+    int32_t kind_count;
+    int32_t state_count;
+    struct kind *kinds;
+    int32_t *kind_of;   /* (P) */
+    int32_t *used;      /* (states) devices that a state uses */
+    double *times;      /* (kinds, L + 1) sums of the layers' times up to each layer */
+    double *state_sums; /* (L + 1) of bytes held throughout */
+    double *saved_sums; /* (L + 1) of bytes saved for one micro-batch */
+    double *workspace;  /* (L) */
+    struct cell *cells; /* (states, L + 1) */
+};
+
+bool yk_stages_alike(const struct yk_step *step, int32_t a, int32_t b)
+{
+    const struct yk_graph *graph = step->graph;
+    if (graph->devices[a].memory_bytes != graph->devices[b].memory_bytes) {
+        return false;
+    }
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        if (yk_graph_cost(graph, i, a) != yk_graph_cost(graph, i, b)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static yk_status sort_devices(struct search *search)
+{
+    const int32_t P = search->step->graph->device_count;
+    YK_TRY_NEW(search->arena, search->kinds, P);
+    YK_TRY_NEW(search->arena, search->kind_of, P);
+    for (int32_t p = 0; p < P; p++) {
+        int32_t k = 0;
+        while (k < search->kind_count &&
+               !yk_stages_alike(search->step, search->kinds[k].device, p)) {
+            k++;
+        }
+        if (k == search->kind_count) {
+            search->kinds[search->kind_count++] = (struct kind){
+                .device = p,
+                .room_bytes = (double)search->step->graph->devices[p].memory_bytes,
+            };
+        }
+        search->kinds[k].count++;
+        search->kind_of[p] = k;
+    }
+    return YK_OK;
+}
+
+/* Numbers the states; where there are too many, fewer devices of the most frequent kind are used.
+ */
+static void number_states(struct search *search)
+{
+    double states = INFINITY;
+    while (states > MOST_STATES) {
+        struct kind *largest = &search->kinds[0];
+        states = 1;
+        for (int32_t k = 0; k < search->kind_count; k++) {
+            states *= search->kinds[k].count + 1;
+            largest = search->kinds[k].count > largest->count ? &search->kinds[k] : largest;
+        }
+        largest->count -= states > MOST_STATES ? 1 : 0;
+    }
+    search->state_count = 1;
+    for (int32_t k = 0; k < search->kind_count; k++) {
+        search->kinds[k].stride = search->state_count;
+        search->state_count *= search->kinds[k].count + 1;
+    }
+}
+
+static int32_t digit(const struct search *search, int32_t state, int32_t kind)
+{
+    return state / search->kinds[kind].stride % (search->kinds[kind].count + 1);
+}
+
+/* Seconds of the layer's forward and backward for the first micro-batch. */
+static double layer_s(const struct yk_step *step, int32_t layer, int32_t device)
+{
+    const struct yk_graph *graph = step->graph;
+    double seconds = yk_graph_time(graph, yk_graph_cost(graph, step->forward[layer], device));
+    if (step->backward[layer] != YK_STEP_NO_TASK) {
+        seconds += yk_graph_time(graph, yk_graph_cost(graph, step->backward[layer], device));
+    }
+    return seconds;
+}
+
+/* Sums over the layers in order; what follows another layer counts where that one is. */
+static yk_status add_up(struct search *search)
+{
+    const struct yk_step *step = search->step;
+    const int32_t L = step->layer_count;
+    YK_TRY_NEW(search->arena, search->times, (int64_t)search->kind_count * (L + 1));
+    YK_TRY_NEW(search->arena, search->state_sums, L + 1);
+    YK_TRY_NEW(search->arena, search->saved_sums, L + 1);
+    YK_TRY_NEW(search->arena, search->workspace, L);
+    for (int32_t l = 0; l < L; l++) {
+        const struct yk_layer *layer = &step->model->layers[l];
+        const int32_t leader = yk_step_leader(step, l);
+        search->state_sums[leader + 1] += yk_cost_state_bytes(step->model, layer);
+        search->saved_sums[leader + 1] += (double)layer->saved_bytes;
+        search->workspace[leader] = fmax(search->workspace[leader], (double)layer->workspace_bytes);
+        for (int32_t k = 0; k < search->kind_count; k++) {
+            search->times[k * (L + 1) + leader + 1] += layer_s(step, l, search->kinds[k].device);
+        }
+    }
+    for (int32_t l = 0; l < L; l++) {
+        search->state_sums[l + 1] += search->state_sums[l];
+        search->saved_sums[l + 1] += search->saved_sums[l];
+        for (int32_t k = 0; k < search->kind_count; k++) {
+            search->times[k * (L + 1) + l + 1] += search->times[k * (L + 1) + l];
+        }
+    }
+    return YK_OK;
+}
+
+/* Tries every first stage from `layer` on for a state whose smaller states are done. */
+static struct cell best_cut(const struct search *search, enum goal goal, int32_t state,
+                            int32_t layer)
+{
+    const int32_t L = search->step->layer_count;
+    const int32_t M = search->step->micro_batch_count;
+    const double in_flight = search->used[state] < M ? search->used[state] : M;
+    struct cell best = {.value = INFINITY};
+    for (int32_t k = 0; k < search->kind_count; k++) {
+        if (digit(search, state, k) == 0) {
+            continue;
+        }
+        const struct cell *rest =
+            &search->cells[(int64_t)(state - search->kinds[k].stride) * (L + 1)];
+        const double *times = &search->times[k * (L + 1)];
+        double workspace = 0;
+        for (int32_t end = layer + 1; end <= L; end++) {
+            workspace = fmax(workspace, search->workspace[end - 1]);
+            const double bytes = search->state_sums[end] - search->state_sums[layer] + workspace +
+                                 in_flight * (search->saved_sums[end] - search->saved_sums[layer]);
+            if (bytes > search->kinds[k].room_bytes) {
+                break;
+            }
+            const double seconds = times[end] - times[layer];
+            const struct cell cut = {
+                .slowest_s = fmax(seconds, rest[end].slowest_s),
+                .sum_s = seconds + rest[end].sum_s,
+                .value = fmax(goal == GOAL_SUM ? seconds + rest[end].sum_s
+                                               : fmax(seconds, rest[end].slowest_s),
+                              isinf(rest[end].value) ? INFINITY : 0),
+                .end = end,
+                .kind = k,
+            };
+            const bool better =
+                cut.value < best.value || (cut.value == best.value && cut.sum_s < best.sum_s);
+            best = better ? cut : best;
+        }
+    }
+    return best;
+}
+
+static void fill_cells(struct search *search, enum goal goal)
+{
+    const int32_t L = search->step->layer_count;
+    for (int32_t state = 0; state < search->state_count; state++) {
+        struct cell *row = &search->cells[(int64_t)state * (L + 1)];
+        row[L] = (struct cell){.value = state == 0 ? 0 : INFINITY};
+        for (int32_t l = L - 1; l >= 0; l--) {
+            row[l] =
+                state == 0 ? (struct cell){.value = INFINITY} : best_cut(search, goal, state, l);
+        }
+    }
+}
+
+/* A cut found, by its estimated time. */
+struct proposal {
+    double estimate_s;
+    int32_t *devices; /* (L) */
+};
+
+static int by_estimate(const void *left, const void *right)
+{
+    const struct proposal *a = left;
+    const struct proposal *b = right;
+    return (a->estimate_s > b->estimate_s) - (a->estimate_s < b->estimate_s);
+}
+
+/* Writes down the cut of a state; of equal devices the first ones are used, in order. */
+static void follow(const struct search *search, int32_t state, int32_t *devices)
+{
+    const struct yk_step *step = search->step;
+    const int32_t L = step->layer_count;
+    const int32_t P = step->graph->device_count;
+    bool taken[YK_GRAPH_MAX_DEVICES] = {false};
+    int32_t layer = 0;
+    while (layer < L) {
+        const struct cell *cell = &search->cells[(int64_t)state * (L + 1) + layer];
+        int32_t device = 0;
+        while (device < P && (taken[device] || search->kind_of[device] != cell->kind)) {
+            device++;
+        }
+        taken[device] = true;
+        for (int32_t l = layer; l < cell->end; l++) {
+            devices[l] = device;
+        }
+        layer = cell->end;
+        state -= search->kinds[cell->kind].stride;
+    }
+    for (int32_t l = 0; l < L; l++) {
+        devices[l] = devices[yk_step_leader(step, l)];
+    }
+}
+
+static yk_status collect(struct search *search, struct proposal *proposals, int32_t *count)
+{
+    const int32_t L = search->step->layer_count;
+    const int32_t M = search->step->micro_batch_count;
+    for (int32_t state = 1; state < search->state_count; state++) {
+        const struct cell *cell = &search->cells[(int64_t)state * (L + 1)];
+        if (isinf(cell->value)) {
+            continue;
+        }
+        struct proposal *proposal = &proposals[*count];
+        YK_TRY_NEW(search->arena, proposal->devices, L);
+        proposal->estimate_s = (M - 1) * cell->slowest_s + cell->sum_s;
+        follow(search, state, proposal->devices);
+        ++*count;
+    }
+    return YK_OK;
+}
+
+static yk_status prepare(struct search *search)
+{
+    YK_TRY(sort_devices(search));
+    number_states(search);
+    YK_TRY(add_up(search));
+    YK_TRY_NEW(search->arena, search->used, search->state_count);
+    YK_TRY_NEW(search->arena, search->cells,
+               (int64_t)search->state_count * (search->step->layer_count + 1));
+    for (int32_t state = 0; state < search->state_count; state++) {
+        for (int32_t k = 0; k < search->kind_count; k++) {
+            search->used[state] += digit(search, state, k);
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_stages_propose(const struct yk_step *step, int32_t most, struct yk_arena *arena,
+                            struct yk_stages_list *out)
+{
+    struct search search = {.step = step, .arena = arena};
+    struct proposal *proposals = NULL;
+    int32_t count = 0;
+    YK_TRY(prepare(&search));
+    YK_TRY_NEW(arena, proposals, GOAL_COUNT * search.state_count);
+    for (int goal = 0; goal < GOAL_COUNT; goal++) {
+        fill_cells(&search, (enum goal)goal);
+        YK_TRY(collect(&search, proposals, &count));
+    }
+    qsort(proposals, (size_t)count, sizeof *proposals, by_estimate);
+    const int32_t L = step->layer_count;
+    struct yk_stages_list list = {.count = count < most ? count : most};
+    YK_TRY_NEW(arena, list.devices, (int64_t)list.count * L);
+    for (int32_t i = 0; i < list.count; i++) {
+        memcpy(&list.devices[(int64_t)i * L], proposals[i].devices, (size_t)L * sizeof(int32_t));
+    }
+    *out = list;
+    return YK_OK;
+}

@@ -1,0 +1,33 @@
+/*
+ * Stages: ways to cut the chain of layers into consecutive stages, one device each, so that a
+ * pipeline of micro-batches keeps them evenly busy and everything fits.
+ *
+ * Devices that are equal in every number are one kind; the search is over how many of each kind are
+ * used and where each stage ends, by dynamic programming from the last layer to the first, so that
+ * it knows how many micro-batches a stage has in flight. Layers that share weights are with the
+ * first of them.
+ */
+#ifndef YK_PLANNER_STAGES_H
+#define YK_PLANNER_STAGES_H
+
+#include "planner/step.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether two devices are equal in every number: times and memory. */
+bool yk_stages_alike(const struct yk_step *step, int32_t a, int32_t b);
+
+struct yk_stages_list {
+    int32_t count;
+    int32_t *devices; /* (count, L) the device of each layer */
+};
+
+/*
+ * The most promising cuts, at most `most` of them, by the estimated time of the step; none when no
+ * cut fits. Memory is the arena's.
+ */
+yk_status yk_stages_propose(const struct yk_step *step, int32_t most, struct yk_arena *arena,
+                            struct yk_stages_list *out) YK_MUST_USE;
+
+#endif

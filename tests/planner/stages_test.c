@@ -1,0 +1,152 @@
+#include "planner/stages.h"
+
+#include "base/random.h"
+#include "support/made_up.h"
+#include "support/support.h"
+
+#include <math.h>
+
+enum {
+    LAYERS = 6, /* of gpt-nano */
+    DEVICES = 3,
+    MICRO_BATCHES = 4
+};
+
+/* Seconds of each layer, forward and backward, on each device. */
+struct times {
+    double s[LAYERS][DEVICES];
+};
+
+static struct times times_of(const struct made_up_device *devices)
+{
+    struct times times;
+    for (int p = 0; p < DEVICES; p++) {
+        for (int l = 0; l < LAYERS; l++) {
+            const double forward_s = l == 0   ? devices[p].embed_s
+                                     : l <= 3 ? devices[p].block_s
+                                     : l == 4 ? devices[p].norm_s
+                                              : devices[p].head_s;
+            times.s[l][p] = 3 * forward_s;
+        }
+    }
+    return times;
+}
+
+static double slowest_stage(const struct times *times, const int32_t *devices)
+{
+    double sums[DEVICES] = {0};
+    double slowest = 0;
+    for (int l = 0; l < LAYERS; l++) {
+        sums[devices[l]] += times->s[l][devices[l]];
+        slowest = fmax(slowest, sums[devices[l]]);
+    }
+    return slowest;
+}
+
+static bool is_consecutive(const int32_t *devices)
+{
+    bool left[DEVICES] = {false};
+    for (int l = 1; l < LAYERS; l++) {
+        if (devices[l] != devices[l - 1]) {
+            left[devices[l - 1]] = true;
+        }
+        if (left[devices[l]]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The least slowest stage of all maps into consecutive stages, tried one by one. */
+static double try_everything(const struct times *times)
+{
+    double best = INFINITY;
+    for (int code = 0; code < 729; code++) {
+        int32_t devices[LAYERS];
+        for (int l = 0, rest = code; l < LAYERS; l++, rest /= DEVICES) {
+            devices[l] = rest % DEVICES;
+        }
+        if (is_consecutive(devices)) {
+            best = fmin(best, slowest_stage(times, devices));
+        }
+    }
+    return best;
+}
+
+static struct yk_step *make_step(const struct yk_cluster *cluster)
+{
+    static struct yk_cost_book book;
+    struct yk_step *step = NULL;
+    book = (struct yk_cost_book){.cluster = cluster};
+    struct yk_step_spec spec = {
+        .book = &book,
+        .workload = {.batch = MICRO_BATCHES, .sequence = 128, .precision = YK_PRECISION_BF16},
+        .micro_batches = MICRO_BATCHES,
+    };
+    assert_ok(yk_model_config_find("gpt-nano", &spec.config));
+    assert_ok(yk_step_create(&spec, &step));
+    return step;
+}
+
+static double draw(struct yk_random *random)
+{
+    return (double)(1 + yk_random_below(random, 20)) / 4;
+}
+
+static void the_proposals_hold_the_cut_with_the_least_slowest_stage(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct yk_random random = yk_random_from_seed(seed);
+        struct made_up_device devices[DEVICES];
+        for (int p = 0; p < DEVICES; p++) {
+            devices[p] = (struct made_up_device){"2GiB", draw(&random), draw(&random),
+                                                 draw(&random), draw(&random)};
+        }
+        if (seed % 3 == 0) {
+            devices[1] = devices[0]; /* two of a kind */
+        }
+        const struct times times = times_of(devices);
+        struct yk_cluster *cluster = made_up_cluster(devices, DEVICES, "1GB/s");
+        struct yk_step *step = make_step(cluster);
+        struct yk_stages_list list;
+        double best = INFINITY;
+        assert_ok(yk_stages_propose(step, 1000, step->arena, &list));
+        for (int32_t i = 0; i < list.count; i++) {
+            assert_true(is_consecutive(&list.devices[i * LAYERS]));
+            best = fmin(best, slowest_stage(&times, &list.devices[i * LAYERS]));
+        }
+        if (fabs(best - try_everything(&times)) > 1e-9) {
+            fail_msg("seed %d: %g is not %g", (int)seed, best, try_everything(&times));
+        }
+        yk_step_destroy(step);
+        yk_cluster_destroy(cluster);
+    }
+}
+
+/* A device whose memory holds nothing beside the driver's is left out of every cut. */
+static void a_device_without_room_is_left_out(void **state)
+{
+    (void)state;
+    static const struct made_up_device devices[DEVICES] = {
+        {"2GiB", 4, 4, 4, 4}, {"1MiB", 1, 1, 1, 1}, {"2GiB", 4, 4, 4, 4}};
+    struct yk_cluster *cluster = made_up_cluster(devices, DEVICES, "1GB/s");
+    struct yk_step *step = make_step(cluster);
+    struct yk_stages_list list;
+    assert_ok(yk_stages_propose(step, 1000, step->arena, &list));
+    assert_true(list.count > 0);
+    for (int32_t i = 0; i < list.count * LAYERS; i++) {
+        assert_int_not_equal(list.devices[i], 1);
+    }
+    yk_step_destroy(step);
+    yk_cluster_destroy(cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_proposals_hold_the_cut_with_the_least_slowest_stage),
+        cmocka_unit_test(a_device_without_room_is_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
