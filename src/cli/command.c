@@ -2,12 +2,18 @@
 
 #include <string.h>
 
+extern const struct yk_command yk_command_place;
+extern const struct yk_command yk_command_model;
+extern const struct yk_command yk_command_devices;
 extern const struct yk_command yk_command_schedule;
 extern const struct yk_command yk_command_doctor;
 extern const struct yk_command yk_command_help;
 extern const struct yk_command yk_command_completion;
 
 const struct yk_command *const yk_commands[] = {
+    &yk_command_place,
+    &yk_command_model,
+    &yk_command_devices,
     &yk_command_schedule,
     &yk_command_doctor,
     &yk_command_help,

@@ -24,9 +24,11 @@ static const struct yk_option options[] = {
 };
 
 static const struct yk_example examples[] = {
+    {"yoke place --model llama3-8b --lora 32 --nf4 --batch 5 --cluster \"1xrtx6000ada + "
+     "2xrtx3090\"",
+     "Place a model's layers on three unequal cards"},
+    {"yoke devices", "See what this machine has"},
     {"yoke schedule --example --algorithm all", "Compare all algorithms on a small graph"},
-    {"yoke schedule graph.json --svg gantt.svg", "Schedule your own graph and draw it"},
-    {"yoke doctor", "See what this machine offers and what is missing"},
     {NULL, NULL},
 };
 
@@ -34,8 +36,9 @@ const struct yk_command yk_command_root = {
     .summary = "train one model on processors that do not match",
     .description =
         "A yoke lets animals of unequal strength pull one load. yoke decides which of several "
-        "unequal processors does what, and shows where the time goes. So far it schedules task "
-        "graphs; planning and training are being built on that.\n\n"
+        "unequal processors does what, and shows where the time goes. So far it describes models "
+        "and devices, places layers and schedules task graphs; sharing batches, sharding and "
+        "training are being built on that.\n\n"
         "Results go to standard output; notes, progress and errors to standard error. Options are "
         "words: --name value or --name=value; -- ends them.",
     .examples = examples,

@@ -33,6 +33,7 @@ struct picture {
     double top;   /* of the first row */
     double row;   /* height of a row */
     double bar;   /* height of a bar */
+    double span;  /* time across the plot, in the graph's unit */
     struct yk_text *out;
 };
 
@@ -63,13 +64,14 @@ static struct picture lay_out(const struct yk_schedule *schedule,
     picture.row = devices <= 12 ? 46 : devices <= 40 ? 30 : 14;
     picture.bar = devices <= 12 ? 28 : devices <= 40 ? 20 : 11;
     picture.height = picture.top + picture.row * devices + AXIS_HEIGHT;
+    picture.span = fmax(yk_graph_time(graph, schedule->makespan), options->span);
     return picture;
 }
 
 static double x_of(const struct picture *picture, int64_t ticks)
 {
-    const double makespan = (double)picture->schedule->makespan;
-    const double part = makespan > 0 ? (double)ticks / makespan : 0;
+    const double time = yk_graph_time(picture->graph, ticks);
+    const double part = picture->span > 0 ? time / picture->span : 0;
     return picture->left + part * (picture->right - picture->left);
 }
 
@@ -83,7 +85,8 @@ yk_status yk_gantt_svg_bars(struct yk_schedule *schedule,
                             struct yk_gantt_bars *out)
 {
     const struct picture picture = lay_out(schedule, options);
-    const double pixel_ticks = (double)schedule->makespan / (picture.right - picture.left);
+    const double pixel_ticks =
+        picture.span * schedule->graph->ticks_per_unit / (picture.right - picture.left);
     const struct yk_gantt_bars_limits limits = {
         .least_ticks = options->apart ? 0 : pixel_ticks,
         .longest = options->apart ? 4 : 120, /* room for a label */
@@ -149,15 +152,14 @@ static void draw_rows(const struct picture *picture)
 static void draw_grid(const struct picture *picture)
 {
     struct yk_text *out = picture->out;
-    const double makespan = yk_graph_time(picture->graph, picture->schedule->makespan);
+    const double span = picture->span;
     const double pixels = picture->right - picture->left;
     const double bottom = picture->height - AXIS_HEIGHT;
-    const double step =
-        makespan > 0 ? yk_label_step(makespan, (int)fmax(1, pixels / TICK_PIXELS)) : 1;
-    const int last = (int)floor(makespan / step + 1e-9);
+    const double step = span > 0 ? yk_label_step(span, (int)fmax(1, pixels / TICK_PIXELS)) : 1;
+    const int last = (int)floor(span / step + 1e-9);
     yk_text_add(out, "<g class=\"grid\">\n");
     for (int tick = 0; tick <= last; tick++) {
-        const double x = picture->left + (makespan > 0 ? tick * step / makespan * pixels : 0);
+        const double x = picture->left + (span > 0 ? tick * step / span * pixels : 0);
         char label[YK_NUMBER_SIZE];
         yk_label_number(tick * step, label);
         yk_text_addf(out,
@@ -317,10 +319,11 @@ static void draw_marks(const struct picture *picture)
     char label[YK_NUMBER_SIZE];
     yk_label_time(picture->graph, makespan, label);
     const double end_label = label_pixels(label) + label_pixels("makespan ") + 14;
+    const double end = picture->span > 0 ? x_of(picture, makespan) : picture->right;
     yk_text_add(picture->out, "<g class=\"marks\">\n");
-    draw_line(picture, "end", picture->right);
+    draw_line(picture, "end", end);
     yk_text_addf(picture->out, "<text class=\"mark\" x=\"%.2f\" y=\"%.0f\">makespan %s%s</text>\n",
-                 picture->right, y, label,
+                 fmax(end, picture->left + end_label), y, label,
                  bound == makespan && picture->width >= 560 ? ", which no schedule beats" : "");
     if (bound > 0 && bound < makespan) {
         const double x = x_of(picture, bound);
@@ -329,7 +332,7 @@ static void draw_marks(const struct picture *picture)
         draw_line(picture, "bound", x);
         yk_text_addf(picture->out,
                      "<text class=\"mark low\" x=\"%.2f\" y=\"%.0f\">lower bound %s</text>\n",
-                     fmax(fmin(x, picture->right - end_label), least), y, label);
+                     fmax(fmin(x, end - end_label), least), y, label);
     }
     yk_text_add(picture->out, "</g>\n");
 }

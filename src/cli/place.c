@@ -1,0 +1,423 @@
+#include "planner/place.h"
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/drawings.h"
+#include "cli/interrupt.h"
+#include "cli/place_output.h"
+#include "cli/terminal.h"
+#include "cli/workload.h"
+#include "export/accelerate.h"
+#include "planner/remedy.h"
+#include "profile/profile.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MOST_MICRO_BATCHES = 1024
+};
+
+struct arguments {
+    const char *model;
+    const char *cluster;
+    struct yk_workload_words workload;
+    int64_t micro_batches;
+    const char *algorithm;
+    const char *map;
+    const char *profile;
+    double budget_s;
+    int64_t moves;
+    int64_t seed;
+    bool json;
+    const char *export;
+    const char *output;
+    struct yk_drawings drawings;
+    bool quiet;
+};
+
+/* Everything the command has opened. */
+struct placing {
+    const struct arguments *arguments;
+    struct yk_arena *arena;
+    struct yk_cluster *cluster;
+    struct yk_profile *profile;
+    struct yk_cost_book book;
+    struct yk_place_request request;
+    struct yk_placements *placements;
+};
+
+static bool algorithm_choices(size_t number, struct yk_choice *out)
+{
+    *out = (struct yk_choice){yk_place_algorithm(number), NULL};
+    return out->name != NULL;
+}
+
+static bool export_choices(size_t number, struct yk_choice *out)
+{
+    *out = (struct yk_choice){"accelerate", "a device_map.json for from_pretrained(device_map=…)"};
+    return number == 0;
+}
+
+static yk_status read_map(struct placing *placing)
+{
+    const char *path = placing->arguments->map;
+    const struct yk_modules *modules = NULL;
+    struct yk_text text = {0};
+    YK_TRY(yk_modules_list(placing->request.config, placing->arena, &modules));
+    yk_status status = yk_file_read(path, &text);
+    if (status == YK_OK) {
+        status = yk_module_map_read(yk_text_chars(&text), text.length, path, modules,
+                                    placing->cluster->device_count, placing->arena,
+                                    &placing->request.map);
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+static yk_status check(const struct arguments *arguments)
+{
+    if (!arguments->model || !arguments->cluster) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "yoke place needs a --%s; to see what it does, try yoke place --model "
+                       "llama3-8b --lora 32 --nf4 --batch 5 --cluster \"1xrtx6000ada + 2xrtx3090\"",
+                       arguments->model ? "cluster" : "model");
+    }
+    if (arguments->algorithm && strcmp(arguments->algorithm, "map") == 0 && !arguments->map) {
+        return yk_fail(YK_ERROR_USAGE, "--algorithm map needs a --map FILE to follow");
+    }
+    if (arguments->micro_batches > arguments->workload.batch) {
+        return yk_fail(YK_ERROR_USAGE, "%lld samples cannot be split into %lld micro-batches",
+                       (long long)arguments->workload.batch, (long long)arguments->micro_batches);
+    }
+    return yk_drawings_check(&arguments->drawings, arguments->map);
+}
+
+static yk_status prepare(struct placing *placing)
+{
+    const struct arguments *arguments = placing->arguments;
+    YK_TRY(yk_arena_create(&placing->arena));
+    YK_TRY(yk_model_config_open(arguments->model, placing->arena, &placing->request.config));
+    YK_TRY(yk_cluster_open(arguments->cluster, &placing->cluster));
+    if (arguments->profile) {
+        YK_TRY(yk_profile_open(arguments->profile, &placing->profile));
+    }
+    YK_TRY(yk_workload_read(&arguments->workload, placing->request.config,
+                            &placing->request.workload));
+    placing->book = (struct yk_cost_book){
+        .cluster = placing->cluster,
+        .profile = placing->profile,
+    };
+    placing->request.book = &placing->book;
+    placing->request.micro_batches = (int32_t)arguments->micro_batches;
+    placing->request.algorithm = arguments->algorithm;
+    placing->request.search = (struct yk_scheduler_options){
+        .budget_s = arguments->budget_s,
+        .moves = arguments->moves,
+        .seed = (uint64_t)arguments->seed,
+        .progress = yk_terminal_progress,
+        .stop = yk_interrupt_watch(),
+    };
+    return arguments->map ? read_map(placing) : YK_OK;
+}
+
+/* The placement that lacks least names the device; the remedy is looked for. */
+static yk_status fail_no_fit(const struct placing *placing, const struct yk_place_output *output)
+{
+    const struct yk_placements *all = placing->placements;
+    const struct yk_placement *nearest = NULL;
+    struct yk_text words = {0};
+    struct yk_text remedy = {0};
+    for (int32_t i = 0; i < all->count; i++) {
+        const struct yk_placement *placement = &all->placements[i];
+        if (placement->schedule &&
+            (!nearest || placement->fit.missing_bytes < nearest->fit.missing_bytes)) {
+            nearest = placement;
+        }
+    }
+    nearest = nearest ? nearest : &all->placements[0];
+    yk_status status = yk_remedy_find(&placing->request, &remedy);
+    if (status == YK_OK) {
+        status = yk_fail(YK_ERROR_NO_FIT, "%s fits nowhere: by %s, the nearest to fit, %s; %s",
+                         placing->request.config->name, nearest->name,
+                         yk_place_violation(output, nearest, &words), yk_text_chars(&remedy));
+    }
+    yk_text_free(&words);
+    yk_text_free(&remedy);
+    return status;
+}
+
+static yk_status export_map(const struct placing *placing, const struct yk_placement *placement)
+{
+    const char *path = placing->arguments->output;
+    struct yk_text text = {0};
+    if (!placing->arguments->export) {
+        return YK_OK;
+    }
+    if (placement->divided) {
+        return yk_fail(YK_ERROR_NO_FIT,
+                       "%s serves the micro-batches of a layer on several devices, which a "
+                       "device_map cannot say; export one with --micro-batches 1",
+                       placement->name);
+    }
+    yk_status status = yk_export_accelerate(placement->map, &text);
+    if (status == YK_OK) {
+        status = yk_file_write(path, &text);
+    }
+    if (status == YK_OK) {
+        yk_log(YK_LOG_NOTE, "wrote the map of %s to %s", placement->name, path);
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+/* The page compares all placements; the picture and the trace are of the one shown. */
+static yk_status draw(const struct placing *placing, const struct yk_place_output *output)
+{
+    struct yk_drawings drawings = placing->arguments->drawings;
+    const char *page_path = drawings.html;
+    const struct yk_placement *shown = output->shown;
+    const struct yk_schedule_report report = {
+        .schedule = shown->schedule,
+        .algorithm = shown->name,
+        .source = placing->request.config->name,
+        .lower_bound = llround(shown->bound_s * shown->step->graph->ticks_per_unit),
+    };
+    drawings.html = NULL;
+    YK_TRY(yk_drawings_write(&drawings, &report));
+    if (!page_path) {
+        return YK_OK;
+    }
+    struct yk_text page = {0};
+    yk_status status = yk_place_write_page(output, &page);
+    if (status == YK_OK) {
+        status = yk_file_write(page_path, &page);
+    }
+    yk_text_free(&page);
+    return status;
+}
+
+static yk_status show(const struct placing *placing, struct yk_text *out)
+{
+    const struct yk_placements *all = placing->placements;
+    struct yk_place_output output = {.request = &placing->request, .placements = all};
+    if (all->winner < 0) {
+        return fail_no_fit(placing, &output);
+    }
+    output.shown = &all->placements[all->winner];
+    YK_TRY(placing->arguments->json ? yk_place_write_json(&output, out)
+                                    : yk_place_write_text(&output, out));
+    YK_TRY(draw(placing, &output));
+    return export_map(placing, output.shown);
+}
+
+static yk_status run(const void *given, struct yk_text *out)
+{
+    const struct arguments *arguments = given;
+    struct placing placing = {.arguments = arguments};
+    if (arguments->quiet) {
+        yk_terminal_be_quiet();
+    }
+    YK_TRY(check(arguments));
+    yk_status status = prepare(&placing);
+    if (status == YK_OK) {
+        yk_terminal_progress_begin();
+        status = yk_place_compare(&placing.request, &placing.placements);
+        yk_terminal_progress_end();
+    }
+    if (status == YK_OK && atomic_load(placing.request.search.stop)) {
+        yk_log(YK_LOG_NOTE, "the search was interrupted; this is the best it had");
+    }
+    if (status == YK_OK) {
+        status = show(&placing, out);
+    }
+    yk_placements_destroy(placing.placements);
+    yk_profile_close(placing.profile);
+    yk_cluster_destroy(placing.cluster);
+    yk_arena_destroy(placing.arena);
+    return status;
+}
+
+#define INPUT "Input options"
+#define SEARCH "Search options"
+#define OUTPUT "Output options"
+
+static const struct yk_option options[] = {
+    {
+        .name = "model",
+        .placeholder = "MODEL",
+        .help = "A built-in model (yoke model lists them) or a Hugging Face config.json",
+        .group = INPUT,
+        .kind = YK_OPTION_TEXT,
+        .offset = offsetof(struct arguments, model),
+    },
+    {
+        .name = "cluster",
+        .placeholder = "CLUSTER",
+        .help = "A cluster file, or a line such as \"1xrtx6000ada + 2xrtx3090 @ 32GB/s\"",
+        .group = INPUT,
+        .kind = YK_OPTION_TEXT,
+        .offset = offsetof(struct arguments, cluster),
+    },
+    {
+        .name = "map",
+        .placeholder = "FILE",
+        .help = "Also evaluate this device_map.json",
+        .group = INPUT,
+        .kind = YK_OPTION_INPUT,
+        .offset = offsetof(struct arguments, map),
+    },
+    {
+        .name = "profile",
+        .placeholder = "FILE",
+        .help = "Take times from these measurements where there are any",
+        .group = INPUT,
+        .kind = YK_OPTION_INPUT,
+        .offset = offsetof(struct arguments, profile),
+    },
+    YK_WORKLOAD_OPTIONS(struct arguments, workload),
+    {
+        .name = "micro-batches",
+        .placeholder = "N",
+        .help = "Split the batch into this many parts; else best chooses, and the others take one",
+        .group = YK_WORKLOAD_GROUP,
+        .kind = YK_OPTION_INTEGER,
+        .least = 1,
+        .most = MOST_MICRO_BATCHES,
+        .offset = offsetof(struct arguments, micro_batches),
+    },
+    {
+        .name = "algorithm",
+        .placeholder = "NAME",
+        .help = "Only this way of placing: auto (Accelerate's rule), map, heft, heft-memory, "
+                "pipeline or best",
+        .group = SEARCH,
+        .kind = YK_OPTION_CHOICE,
+        .choices = algorithm_choices,
+        .offset = offsetof(struct arguments, algorithm),
+    },
+    {
+        .name = "budget",
+        .placeholder = "SECONDS",
+        .help = "How long best may anneal; 2min is understood, too",
+        .group = SEARCH,
+        .preset = "1",
+        .kind = YK_OPTION_SECONDS,
+        .offset = offsetof(struct arguments, budget_s),
+    },
+    {
+        .name = "moves",
+        .placeholder = "N",
+        .help = "Anneal for this many moves instead of a time: the same result every time",
+        .group = SEARCH,
+        .kind = YK_OPTION_INTEGER,
+        .least = 1,
+        .most = INT64_MAX,
+        .offset = offsetof(struct arguments, moves),
+    },
+    {
+        .name = "seed",
+        .placeholder = "N",
+        .help = "Seed of the search's random numbers",
+        .group = SEARCH,
+        .preset = "1",
+        .kind = YK_OPTION_INTEGER,
+        .most = INT64_MAX,
+        .offset = offsetof(struct arguments, seed),
+    },
+    {
+        .name = "json",
+        .help = "Print JSON instead of text",
+        .group = OUTPUT,
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, json),
+    },
+    {
+        .name = "export",
+        .placeholder = "FORM",
+        .help = "Also write the winner's map for another tool: accelerate",
+        .group = OUTPUT,
+        .kind = YK_OPTION_CHOICE,
+        .choices = export_choices,
+        .offset = offsetof(struct arguments, export),
+    },
+    {
+        .name = "output",
+        .placeholder = "FILE",
+        .help = "What --export writes",
+        .group = OUTPUT,
+        .preset = "device_map.json",
+        .kind = YK_OPTION_FILE,
+        .offset = offsetof(struct arguments, output),
+    },
+    {
+        .name = "svg",
+        .placeholder = "FILE",
+        .help = "Also draw the winner's step as a Gantt chart",
+        .group = OUTPUT,
+        .kind = YK_OPTION_FILE,
+        .offset = offsetof(struct arguments, drawings.svg),
+    },
+    {
+        .name = "html",
+        .placeholder = "FILE",
+        .help = "Also write a page that compares all placements, for a browser",
+        .group = OUTPUT,
+        .kind = YK_OPTION_FILE,
+        .offset = offsetof(struct arguments, drawings.html),
+    },
+    {
+        .name = "trace",
+        .placeholder = "FILE",
+        .help = "Also write a trace that Perfetto and chrome://tracing open",
+        .group = OUTPUT,
+        .kind = YK_OPTION_FILE,
+        .offset = offsetof(struct arguments, drawings.trace),
+    },
+    {
+        .name = "quiet",
+        .help = "No notes and no progress line on standard error",
+        .group = OUTPUT,
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, quiet),
+    },
+};
+
+static const struct yk_example examples[] = {
+    {"yoke place --model llama3-8b --lora 32 --nf4 --batch 5 --seq 1024 --cluster \"1xrtx6000ada + "
+     "2xrtx3090 @ 32GB/s\"",
+     "Fine-tune Llama-3-8B on three unequal cards"},
+    {"yoke place --model gpt2-xl --batch 8 --micro-batches 8 --cluster \"4xrtx3090\" --html "
+     "place.html",
+     "Compare pipelines of eight micro-batches, and draw them"},
+    {"yoke place --model ./config.json --cluster cluster.json --export accelerate",
+     "Write a device_map.json for your own model and machines"},
+    {NULL, NULL},
+};
+
+static const struct yk_exit exits[] = {
+    {YK_ERROR_NO_FIT, "no placement fits the devices' memory"},
+    {YK_ERROR_INPUT, "the model, the cluster, the map or the profile makes no sense"},
+    {0, NULL},
+};
+
+const struct yk_command yk_command_place = {
+    .name = "place",
+    .summary = "decide which device has which layer of a model",
+    .description =
+        "Compares ways to place the layers of a model on devices that need not match: Accelerate's "
+        "device_map=\"auto\", HEFT, HEFT that looks at memory, a map of your own, and the best "
+        "that "
+        "a search finds, each by the predicted time of one training step and the memory it takes "
+        "on every device. The map of the fastest that fits is printed.\n\n"
+        "One step is a graph: forward and backward of every layer for every micro-batch, then the "
+        "updates, with activations and their gradients between them. With several micro-batches "
+        "the layers become a pipeline, and a layer may serve some of them on one device and some "
+        "on another where its weights fit in both. The bound is a time no placement can beat.",
+    .examples = examples,
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .exits = exits,
+    .arguments_size = sizeof(struct arguments),
+    .run = run,
+};

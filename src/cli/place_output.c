@@ -1,0 +1,246 @@
+#include "cli/place_output.h"
+
+#include "base/table.h"
+#include "base/units.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum {
+    MOST_MEMORY_COLUMNS = 6 /* more devices than that show the fullest one only */
+};
+
+void yk_place_add_title(const struct yk_place_request *request, struct yk_text *out)
+{
+    const struct yk_workload *workload = &request->workload;
+    yk_text_addf(out, "%s on %s: %lld %s of %lld tokens, %s", request->config->name,
+                 request->book->cluster->source, (long long)workload->batch,
+                 workload->batch == 1 ? "sample" : "samples", (long long)workload->sequence,
+                 yk_precision_name(workload->precision));
+    if (workload->lora_rank > 0) {
+        yk_text_addf(out, ", LoRA of rank %lld", (long long)workload->lora_rank);
+    }
+    yk_text_add(out, workload->nf4 ? ", NF4" : "");
+    yk_text_add(out, workload->recompute ? ", recomputation" : "");
+}
+
+const char *yk_place_violation(const struct yk_place_output *output,
+                               const struct yk_placement *placement, struct yk_text *out)
+{
+    out->length = 0;
+    if (!placement->schedule) {
+        yk_text_add(out, placement->refusal);
+    } else if (!placement->fit.fits) {
+        char missing[YK_UNITS_SIZE];
+        char memory[YK_UNITS_SIZE];
+        const struct yk_device *device =
+            &output->request->book->cluster->devices[placement->fit.device];
+        yk_units_format((double)placement->fit.missing_bytes, YK_UNIT_BYTES, missing);
+        yk_units_format(device->memory_bytes, YK_UNIT_BYTES, memory);
+        yk_text_addf(out, "%s lacks %s of memory beyond its %s", device->name, missing, memory);
+    } else {
+        return NULL;
+    }
+    return yk_text_chars(out);
+}
+
+/* "+94 %" against the winner; "" for the winner itself or when there is nothing to compare. */
+static void add_difference(const struct yk_place_output *output,
+                           const struct yk_placement *placement, char *words, size_t size)
+{
+    const struct yk_placements *all = output->placements;
+    words[0] = '\0';
+    if (all->winner >= 0 && placement->schedule && placement != &all->placements[all->winner]) {
+        const double ratio = placement->step_s / all->placements[all->winner].step_s;
+        snprintf(words, size, "%+.1f %%", 100 * (ratio - 1));
+    }
+}
+
+static void format_memory(const struct yk_place_output *output,
+                          const struct yk_placement *placement, int32_t device, char *words,
+                          size_t size)
+{
+    char peak[YK_UNITS_SIZE];
+    if (!placement->schedule) {
+        snprintf(words, size, "-");
+        return;
+    }
+    const double limit = output->request->book->cluster->devices[device].memory_bytes;
+    yk_units_format((double)placement->peak_bytes[device], YK_UNIT_BYTES, peak);
+    snprintf(words, size, "%s (%.0f %%)", peak,
+             100 * (double)placement->peak_bytes[device] / limit);
+}
+
+/* The device whose memory is fullest. */
+static int32_t fullest(const struct yk_place_output *output, const struct yk_placement *placement)
+{
+    const struct yk_cluster *cluster = output->request->book->cluster;
+    int32_t device = 0;
+    for (int32_t p = 1; placement->schedule && p < cluster->device_count; p++) {
+        if ((double)placement->peak_bytes[p] / cluster->devices[p].memory_bytes >
+            (double)placement->peak_bytes[device] / cluster->devices[device].memory_bytes) {
+            device = p;
+        }
+    }
+    return device;
+}
+
+static void add_row(struct yk_table *table, const struct yk_place_output *output,
+                    const struct yk_placement *placement)
+{
+    const int32_t P = output->request->book->cluster->device_count;
+    char words[64];
+    char time[YK_UNITS_SIZE];
+    yk_table_add(table, "%s", placement->name);
+    yk_table_add(table, "%d", placement->step->micro_batch_count);
+    yk_units_format(placement->step_s, YK_UNIT_SECONDS, time);
+    yk_table_add(table, "%s", placement->schedule ? time : "-");
+    add_difference(output, placement, words, sizeof words);
+    yk_table_add(table, "%s", words);
+    yk_units_format(placement->bound_s, YK_UNIT_SECONDS, time);
+    yk_table_add(table, "%s", time);
+    if (P > MOST_MEMORY_COLUMNS) {
+        format_memory(output, placement, fullest(output, placement), words, sizeof words);
+        yk_table_add(table, "%s", words);
+    }
+    for (int32_t p = 0; P <= MOST_MEMORY_COLUMNS && p < P; p++) {
+        format_memory(output, placement, p, words, sizeof words);
+        yk_table_add(table, "%s", words);
+    }
+}
+
+static yk_status add_table(const struct yk_place_output *output, struct yk_text *out)
+{
+    const struct yk_cluster *cluster = output->request->book->cluster;
+    const int32_t P = cluster->device_count;
+    struct yk_table_column columns[5 + MOST_MEMORY_COLUMNS] = {
+        {"placement", YK_TABLE_LEFT}, {"micro-batches", YK_TABLE_RIGHT}, {"step", YK_TABLE_RIGHT},
+        {"", YK_TABLE_RIGHT},         {"bound", YK_TABLE_RIGHT},
+    };
+    size_t count = 5;
+    if (P > MOST_MEMORY_COLUMNS) {
+        columns[count++] = (struct yk_table_column){"fullest device", YK_TABLE_RIGHT};
+    }
+    for (int32_t p = 0; P <= MOST_MEMORY_COLUMNS && p < P; p++) {
+        columns[count++] = (struct yk_table_column){cluster->devices[p].name, YK_TABLE_RIGHT};
+    }
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, count, &table));
+    for (int32_t i = 0; i < output->placements->count; i++) {
+        add_row(table, output, &output->placements->placements[i]);
+    }
+    const yk_status status = yk_table_write(table, out);
+    yk_table_destroy(table);
+    return status;
+}
+
+static bool same_devices(const struct yk_placement *placement, int32_t a, int32_t b)
+{
+    const int32_t L = placement->step->layer_count;
+    for (int32_t m = 0; m < placement->step->micro_batch_count; m++) {
+        if (placement->devices[m * L + a] != placement->devices[m * L + b]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* "gpu0", or "gpu0 for micro-batches 1–3, gpu1 for 4". */
+static void add_devices(const struct yk_place_output *output, const struct yk_placement *placement,
+                        int32_t layer, struct yk_text *out)
+{
+    const struct yk_device *devices = output->request->book->cluster->devices;
+    const int32_t L = placement->step->layer_count;
+    const int32_t M = placement->step->micro_batch_count;
+    const int32_t *places = &placement->devices[layer];
+    for (int32_t first = 0; first < M;) {
+        int32_t end = first + 1;
+        while (end < M && places[end * L] == places[first * L]) {
+            end++;
+        }
+        yk_text_addf(out, "%s%s", first > 0 ? ", " : "", devices[places[first * L]].name);
+        if (end - first == M) {
+            return;
+        }
+        yk_text_addf(out, " for %s%d",
+                     first > 0 ? "" : (end - first > 1 ? "micro-batches " : "micro-batch "),
+                     first + 1);
+        if (end - first > 1) {
+            yk_text_addf(out, "–%d", end);
+        }
+        first = end;
+    }
+}
+
+/* Runs of layers on the same devices, one line each. */
+static void add_map(const struct yk_place_output *output, const struct yk_placement *placement,
+                    struct yk_text *out)
+{
+    const struct yk_layer *layers = placement->step->model->layers;
+    for (int32_t first = 0; first < placement->step->layer_count;) {
+        int32_t last = first;
+        while (last + 1 < placement->step->layer_count &&
+               same_devices(placement, first, last + 1)) {
+            last++;
+        }
+        struct yk_text names = {0};
+        yk_text_add(&names, layers[first].name);
+        if (last > first) {
+            yk_text_addf(&names, " … %s", layers[last].name);
+        }
+        yk_text_addf(out, "  %s", yk_text_chars(&names));
+        const size_t columns = yk_text_columns(yk_text_chars(&names));
+        yk_text_add_repeated(out, " ", columns < 24 ? 24 - columns : 1);
+        out->failed |= names.failed;
+        yk_text_free(&names);
+        add_devices(output, placement, first, out);
+        yk_text_add(out, "\n");
+        first = last + 1;
+    }
+}
+
+static void add_source(const struct yk_place_output *output, struct yk_text *out)
+{
+    const struct yk_cluster *cluster = output->request->book->cluster;
+    yk_text_add(out, "times: ");
+    yk_cost_describe_origin(output->placements->steps[0]->origin, out);
+    yk_text_add(out, "\n");
+    if (cluster->assumption) {
+        yk_text_addf(out, "%s\n", cluster->assumption);
+    }
+}
+
+yk_status yk_place_write_text(const struct yk_place_output *output, struct yk_text *out)
+{
+    const struct yk_placements *all = output->placements;
+    struct yk_text words = {0};
+    yk_place_add_title(output->request, out);
+    yk_text_add(out, "\n");
+    add_source(output, out);
+    yk_text_add(out, "\n");
+    YK_TRY(add_table(output, out));
+    yk_text_add(out, "\n");
+    for (int32_t i = 0; i < all->count; i++) {
+        const char *violation = yk_place_violation(output, &all->placements[i], &words);
+        if (violation) {
+            yk_text_addf(out, "%s %s: %s\n", all->placements[i].name,
+                         all->placements[i].schedule ? "does not fit" : "comes to nothing",
+                         violation);
+        }
+    }
+    if (all->winner >= 0) {
+        const struct yk_placement *winner = &all->placements[all->winner];
+        char time[YK_UNITS_SIZE];
+        yk_units_format(winner->step_s, YK_UNIT_SECONDS, time);
+        yk_text_addf(out, "%s is the fastest that fits, %s a step:\n", winner->name, time);
+    }
+    if (output->shown && output->shown->devices) {
+        add_map(output, output->shown, out);
+    }
+    if (all->note) {
+        yk_text_addf(out, "%s\n", all->note);
+    }
+    out->failed |= words.failed;
+    yk_text_free(&words);
+    return yk_text_status(out);
+}

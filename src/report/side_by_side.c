@@ -1,0 +1,101 @@
+#include "report/side_by_side.h"
+
+#include "report/gantt_svg.h"
+#include "report/page.h"
+
+#include <math.h>
+
+enum {
+    CHART_WIDTH = 1180
+};
+
+static const char style[] =
+    "tr.winner th, tr.winner td { font-weight: 600; }\n"
+    "td.remark { color: var(--soft); white-space: normal; min-width: 12rem; }\n"
+    ".chart { overflow-x: auto; }\n";
+
+static void add_cell(struct yk_text *out, const char *words)
+{
+    yk_text_add(out, "<td>");
+    yk_text_add_xml(out, words);
+    yk_text_add(out, "</td>");
+}
+
+static void add_row(const struct yk_side_by_side *page, int32_t number, struct yk_text *out)
+{
+    const struct yk_side_row *row = &page->rows[number];
+    yk_text_add(out, number == page->winner ? "<tr class=\"winner\">" : "<tr>");
+    yk_text_add(out, "<th scope=\"row\">");
+    yk_text_add_xml(out, row->name);
+    yk_text_add(out, "</th>");
+    for (int32_t c = 0; c < page->column_count; c++) {
+        add_cell(out, row->cells[c]);
+    }
+    yk_text_add(out, "<td class=\"remark\">");
+    yk_text_add_xml(out, row->remark ? row->remark : "");
+    yk_text_add(out, "</td></tr>\n");
+}
+
+static void add_table(const struct yk_side_by_side *page, struct yk_text *out)
+{
+    yk_page_begin_section("Side by side", out);
+    yk_text_add(out, "<div class=\"wide\"><table>\n<thead><tr><th></th>");
+    for (int32_t c = 0; c < page->column_count; c++) {
+        yk_text_add(out, "<th>");
+        yk_text_add_xml(out, page->columns[c]);
+        yk_text_add(out, "</th>");
+    }
+    yk_text_add(out, "<th></th></tr></thead>\n<tbody>\n");
+    for (int32_t i = 0; i < page->row_count; i++) {
+        add_row(page, i, out);
+    }
+    yk_text_add(out, "</tbody></table></div>\n");
+    for (int32_t i = 0; i < page->note_count; i++) {
+        yk_text_add(out, "<p class=\"note\">");
+        yk_text_add_xml(out, page->notes[i]);
+        yk_text_add(out, "</p>\n");
+    }
+    yk_page_end_section(out);
+}
+
+/* All charts have the scale of the longest, so that lengths can be compared. */
+static double longest(const struct yk_side_by_side *page)
+{
+    double span = 0;
+    for (int32_t i = 0; i < page->row_count; i++) {
+        const struct yk_schedule *schedule = page->rows[i].schedule;
+        if (schedule) {
+            span = fmax(span, yk_graph_time(schedule->graph, schedule->makespan));
+        }
+    }
+    return span;
+}
+
+static yk_status add_chart(const struct yk_side_row *row, double span, struct yk_text *out)
+{
+    const struct yk_gantt_svg_options options = {
+        .lower_bound = row->lower_bound,
+        .width = CHART_WIDTH,
+        .span = span,
+    };
+    yk_page_begin_section(row->name, out);
+    yk_text_add(out, "<div class=\"chart\">\n");
+    YK_TRY(yk_gantt_svg_write(row->schedule, &options, out));
+    yk_text_add(out, "</div>\n");
+    yk_page_end_section(out);
+    return YK_OK;
+}
+
+yk_status yk_side_by_side_write(const struct yk_side_by_side *page, struct yk_text *out)
+{
+    static const char *const no_scripts[] = {NULL};
+    yk_page_begin(page->title, page->lead, style, out);
+    add_table(page, out);
+    for (int32_t i = 0; i < page->row_count; i++) {
+        if (page->rows[i].schedule) {
+            YK_TRY(add_chart(&page->rows[i], longest(page), out));
+        }
+    }
+    yk_page_end(no_scripts, out);
+    return yk_text_status(out);
+}
