@@ -45,7 +45,8 @@ struct yk_device {
     double matrix_flops[YK_PRECISION_COUNT]; /* dense; never 0: falls back on what emulates it */
     double vector_flops;                     /* fp32, outside the tensor cores */
     bool is_cpu;
-    int32_t node; /* devices of one node share a host */
+    int32_t cores; /* of a CPU, where its number is known; 0 otherwise */
+    int32_t node;  /* devices of one node share a host */
     const struct yk_measured_layer *measured;
     int32_t measured_count;
 };

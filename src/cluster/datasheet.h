@@ -52,6 +52,9 @@ const struct yk_datasheet *yk_datasheet_find(const char *name);
 /* The nearest name, or NULL. */
 const char *yk_datasheet_nearest(const char *name);
 
+/* Up to `room` names into `out`, the nearest first; returns how many. */
+size_t yk_datasheet_nearest_names(const char *name, const char **out, size_t room);
+
 /* "Ampere" … */
 const char *yk_generation_name(enum yk_generation generation);
 

@@ -1,0 +1,76 @@
+#include "cluster/datasheet.h"
+
+#include "base/nearest.h"
+#include "cluster/spelling.h"
+
+#include <string.h>
+
+enum {
+    MOST_NAMES = 256
+};
+
+static bool answers_to(const struct yk_datasheet *sheet, const char *name)
+{
+    if (yk_spelling_same(sheet->name, name) || yk_spelling_same(sheet->title, name)) {
+        return true;
+    }
+    for (const char *const *also = sheet->also; also && *also; also++) {
+        if (yk_spelling_same(*also, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const struct yk_datasheet *yk_datasheet_find(const char *name)
+{
+    for (size_t i = 0; i < yk_datasheet_count; i++) {
+        if (answers_to(&yk_datasheets[i], name)) {
+            return &yk_datasheets[i];
+        }
+    }
+    return NULL;
+}
+
+size_t yk_datasheet_nearest_names(const char *name, const char **out, size_t room)
+{
+    const char *names[MOST_NAMES];
+    size_t left = 0;
+    for (size_t i = 0; i < yk_datasheet_count && left < MOST_NAMES; i++) {
+        names[left++] = yk_datasheets[i].name;
+    }
+    size_t found = 0;
+    while (found < room) {
+        const char *nearest = yk_nearest(name, names, left);
+        if (!nearest) {
+            break;
+        }
+        out[found++] = nearest;
+        size_t kept = 0;
+        for (size_t i = 0; i < left; i++) {
+            if (names[i] != nearest) {
+                names[kept++] = names[i];
+            }
+        }
+        left = kept;
+    }
+    return found;
+}
+
+const char *yk_datasheet_nearest(const char *name)
+{
+    const char *nearest = NULL;
+    return yk_datasheet_nearest_names(name, &nearest, 1) > 0 ? nearest : NULL;
+}
+
+const char *yk_generation_name(enum yk_generation generation)
+{
+    static const char *const names[YK_GENERATION_COUNT] = {
+        [YK_GENERATION_UNKNOWN] = "unknown", [YK_GENERATION_PASCAL] = "Pascal",
+        [YK_GENERATION_VOLTA] = "Volta",     [YK_GENERATION_TURING] = "Turing",
+        [YK_GENERATION_AMPERE] = "Ampere",   [YK_GENERATION_ADA] = "Ada",
+        [YK_GENERATION_HOPPER] = "Hopper",   [YK_GENERATION_BLACKWELL] = "Blackwell",
+        [YK_GENERATION_CDNA] = "CDNA",       [YK_GENERATION_CPU] = "CPU",
+    };
+    return names[generation];
+}

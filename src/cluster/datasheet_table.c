@@ -1,0 +1,304 @@
+/*
+ * The table of datasheets. Its columns, after the names:
+ *
+ *   GiB of memory, GB/s of memory; TFLOPS in fp32, tf32, fp16, bf16; bus, peer link, source
+ *
+ * 0 means that the device has no such unit with fp32 sums. That includes half precision on Pascal:
+ * what those chips do natively sums in half precision, and training libraries compute in fp32.
+ *
+ * Where a maker gives only a sparse rate the dense one is half of it; 16 bits run at half of fp8.
+ *
+ * NVLink that needs a bridge across two cards is no peer link: nobody can take it for granted.
+ */
+#include "cluster/datasheet.h"
+
+#define GIB (1024.0 * 1024.0 * 1024.0)
+#define GB_PER_S 1e9
+#define TFLOPS 1e12
+
+#define CORES_TIMES_CLOCK ", 2 x cores x boost clock"
+#define HALF_RATE "; fp32 sums at half the tensor rate"
+
+#define GEFORCE_10 "NVIDIA GeForce 10 series and TITAN specifications" CORES_TIMES_CLOCK
+#define TITAN_V "NVIDIA TITAN V product page" CORES_TIMES_CLOCK
+#define TURING_PAPER "NVIDIA Turing architecture whitepaper, comparison tables, reference clocks"
+#define GEFORCE_20 "NVIDIA GeForce 20 series specifications" CORES_TIMES_CLOCK HALF_RATE
+#define GEFORCE_30 "NVIDIA GeForce 30 series specifications" CORES_TIMES_CLOCK HALF_RATE
+#define GA102_PAPER "NVIDIA Ampere GA102 whitepaper v2.1, comparison tables"
+#define GEFORCE_40 "NVIDIA GeForce 40 series specifications" CORES_TIMES_CLOCK HALF_RATE
+#define ADA_PAPER "NVIDIA Ada GPU architecture whitepaper, appendix A"
+#define GEFORCE_50 "NVIDIA GeForce 50 series specifications" CORES_TIMES_CLOCK HALF_RATE
+#define RTX50_PAPER "NVIDIA RTX Blackwell architecture whitepaper, appendices A and B"
+#define QUADRO_RTX "NVIDIA Quadro RTX datasheet of the card"
+#define RTX_A "NVIDIA RTX A series datasheet of the card, half of the sparse tensor rate"
+#define RTX_ADA "NVIDIA RTX Ada Generation datasheet of the card, a quarter of its sparse fp8 rate"
+#define RTX_PRO "NVIDIA RTX PRO 6000 Blackwell datasheet, an eighth of its sparse fp4 rate"
+#define P4_P40 "NVIDIA Tesla P4 and P40 datasheets" CORES_TIMES_CLOCK
+#define P100_PAPER "NVIDIA Tesla P100 whitepaper and datasheets"
+#define V100_SHEET "NVIDIA V100 datasheet"
+#define T4_SHEET "NVIDIA T4 datasheet; memory from the Turing whitepaper"
+#define A2_SHEET "NVIDIA A2 datasheet"
+#define A10_SHEET "NVIDIA A10 datasheet"
+#define A10G_SHEET "NVIDIA A10G datasheet, as Amazon EC2 G5 has it"
+#define A16_SHEET "NVIDIA A16 datasheet, a quarter of the board"
+#define A30_SHEET "NVIDIA A30 datasheet"
+#define A40_SHEET "NVIDIA A40 datasheet, half of the sparse tensor rate"
+#define A100_SHEET "NVIDIA A100 datasheet"
+#define L4_SHEET "NVIDIA L4 datasheet, half of the sparse tensor rate"
+#define L40_SHEET "NVIDIA L40 datasheet"
+#define L40S_SHEET "NVIDIA L40S datasheet"
+#define H100_PAPER "NVIDIA H100 whitepaper v1.04, table of tensor core rates, dense"
+#define H100_NVL "NVIDIA H100 NVL datasheet, half of the sparse tensor rate"
+#define H200_SHEET "NVIDIA H200 datasheet, half of the sparse tensor rate"
+#define GH200_SHEET "NVIDIA GH200 datasheet, HBM3 version, half of the sparse tensor rate"
+#define B200_SHEET "NVIDIA HGX B200 datasheet, an eighth of the board, half of its sparse rate"
+#define MI100_SHEET "AMD Instinct MI100 data sheet"
+#define MI210_SHEET "AMD Instinct MI210 data sheet"
+#define MI250_SHEET "AMD Instinct MI200 series data sheet"
+#define MI300_SHEET "AMD Instinct MI300X data sheet"
+#define MI325_SHEET "AMD Instinct MI325X data sheet"
+
+/* One core of a common server: two 8-wide multiply-adds a cycle at 2.8 GHz. */
+#define CPU_SOURCE "AMD EPYC 7543 product page, 1/32 of 8 channels DDR4-3200; memory: 4 GiB a core"
+
+#define NONE NULL
+#define ALSO(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+#define ROW(name_, title_, also_, generation_, plan_only_, gib_, gb_per_s_, vector_, fp32_, tf32_, \
+            fp16_, bf16_, bus_, peer_, source_)                                                    \
+    {                                                                                              \
+        .name = (name_), .title = (title_), .also = (also_), .generation = (generation_),          \
+        .plan_only = (plan_only_), .memory_bytes = (gib_)*GIB,                                     \
+        .memory_bytes_per_s = (gb_per_s_)*GB_PER_S, .vector_flops = (vector_)*TFLOPS,              \
+        .matrix_flops = {[YK_PRECISION_FP32] = (fp32_)*TFLOPS,                                     \
+                         [YK_PRECISION_TF32] = (tf32_)*TFLOPS,                                     \
+                         [YK_PRECISION_FP16] = (fp16_)*TFLOPS,                                     \
+                         [YK_PRECISION_BF16] = (bf16_)*TFLOPS},                                    \
+        .bus = (bus_), .peer = (peer_), .source = (source_),                                       \
+    }
+
+/* NVIDIA's tensor cores do no fp32: a product in fp32 runs on the ordinary cores. */
+#define GPU(generation_, name_, title_, also_, gib_, gb_per_s_, fp32_, tf32_, fp16_, bf16_, bus_,  \
+            peer_, source_)                                                                        \
+    ROW(name_, title_, also_, YK_GENERATION_##generation_, false, gib_, gb_per_s_, fp32_, fp32_,   \
+        tf32_, fp16_, bf16_, bus_, peer_, source_)
+
+/* AMD's matrix cores do: their fp32 rate follows that of the ordinary cores. */
+#define AMD(generation_, name_, title_, also_, gib_, gb_per_s_, vector_, fp32_, tf32_, fp16_,      \
+            bf16_, bus_, peer_, source_)                                                           \
+    ROW(name_, title_, also_, YK_GENERATION_##generation_, true, gib_, gb_per_s_, vector_, fp32_,  \
+        tf32_, fp16_, bf16_, bus_, peer_, source_)
+
+/* Two lines a device, so that the numbers stand under each other. */
+/* clang-format off */
+const struct yk_datasheet yk_datasheets[] = {
+    /* GeForce 10 and Titan (Pascal). Half precision runs at 1/64; libraries compute it in fp32. */
+    GPU(PASCAL, "gtx1060", "GeForce GTX 1060 6GB", ALSO("1060", "GeForce GTX 1060"),
+        6, 192, 4.37, 0, 0, 0, "pcie3", NULL, GEFORCE_10),
+    GPU(PASCAL, "gtx1070", "GeForce GTX 1070", ALSO("1070"),
+        8, 256, 6.46, 0, 0, 0, "pcie3", NULL, GEFORCE_10),
+    GPU(PASCAL, "gtx1070ti", "GeForce GTX 1070 Ti", ALSO("1070ti"),
+        8, 256, 8.19, 0, 0, 0, "pcie3", NULL, GEFORCE_10),
+    GPU(PASCAL, "gtx1080", "GeForce GTX 1080", ALSO("1080"),
+        8, 320, 8.87, 0, 0, 0, "pcie3", NULL, GEFORCE_10),
+    GPU(PASCAL, "gtx1080ti", "GeForce GTX 1080 Ti", ALSO("1080ti"),
+        11, 484, 11.34, 0, 0, 0, "pcie3", NULL, GEFORCE_10),
+    GPU(PASCAL, "titanx", "TITAN X (Pascal)", NONE,
+        12, 480, 10.97, 0, 0, 0, "pcie3", NULL, GEFORCE_10),
+    GPU(PASCAL, "titanxp", "TITAN Xp", NONE,
+        12, 547.6, 12.15, 0, 0, 0, "pcie3", NULL, GEFORCE_10),
+
+    /* GeForce 20 and Titan (Volta, Turing) */
+    GPU(VOLTA, "titanv", "TITAN V", NONE,
+        12, 652.8, 14.9, 0, 110, 0, "pcie3", NULL, TITAN_V),
+    GPU(TURING, "rtx2060", "GeForce RTX 2060", ALSO("2060"),
+        6, 336, 6.45, 0, 25.8, 0, "pcie3", NULL, GEFORCE_20),
+    GPU(TURING, "rtx2060s", "GeForce RTX 2060 SUPER", ALSO("2060s"),
+        8, 448, 7.18, 0, 28.7, 0, "pcie3", NULL, GEFORCE_20),
+    GPU(TURING, "rtx2070", "GeForce RTX 2070", ALSO("2070"),
+        8, 448, 7.46, 0, 29.9, 0, "pcie3", NULL, TURING_PAPER),
+    GPU(TURING, "rtx2070s", "GeForce RTX 2070 SUPER", ALSO("2070s"),
+        8, 448, 9.06, 0, 36.3, 0, "pcie3", NULL, GEFORCE_20),
+    GPU(TURING, "rtx2080", "GeForce RTX 2080", ALSO("2080"),
+        8, 448, 10.07, 0, 40.3, 0, "pcie3", NULL, TURING_PAPER),
+    GPU(TURING, "rtx2080s", "GeForce RTX 2080 SUPER", ALSO("2080s"),
+        8, 496, 11.15, 0, 44.6, 0, "pcie3", NULL, GEFORCE_20),
+    GPU(TURING, "rtx2080ti", "GeForce RTX 2080 Ti", ALSO("2080ti"),
+        11, 616, 13.45, 0, 53.8, 0, "pcie3", NULL, TURING_PAPER),
+    GPU(TURING, "titanrtx", "TITAN RTX", NONE,
+        24, 672, 16.31, 0, 130.5, 0, "pcie3", NULL, TURING_PAPER),
+
+    /* GeForce 30 (Ampere) */
+    GPU(AMPERE, "rtx3060", "GeForce RTX 3060", ALSO("3060"),
+        12, 360, 12.74, 12.74, 25.5, 25.5, "pcie4", NULL, GEFORCE_30),
+    GPU(AMPERE, "rtx3060ti", "GeForce RTX 3060 Ti", ALSO("3060ti"),
+        8, 448, 16.2, 16.2, 32.4, 32.4, "pcie4", NULL, GEFORCE_30),
+    GPU(AMPERE, "rtx3070", "GeForce RTX 3070", ALSO("3070"),
+        8, 448, 20.31, 20.31, 40.6, 40.6, "pcie4", NULL, GA102_PAPER),
+    GPU(AMPERE, "rtx3070ti", "GeForce RTX 3070 Ti", ALSO("3070ti"),
+        8, 608, 21.75, 21.75, 43.5, 43.5, "pcie4", NULL, GEFORCE_30),
+    GPU(AMPERE, "rtx3080", "GeForce RTX 3080", ALSO("3080"),
+        10, 760, 29.77, 29.77, 59.5, 59.5, "pcie4", NULL, GA102_PAPER),
+    GPU(AMPERE, "rtx3080-12", "GeForce RTX 3080 12GB", NONE,
+        12, 912, 30.64, 30.64, 61.3, 61.3, "pcie4", NULL, GEFORCE_30),
+    GPU(AMPERE, "rtx3080ti", "GeForce RTX 3080 Ti", ALSO("3080ti"),
+        12, 912, 34.1, 34.1, 68.2, 68.2, "pcie4", NULL, GEFORCE_30),
+    GPU(AMPERE, "rtx3090", "GeForce RTX 3090", ALSO("3090"),
+        24, 936, 35.58, 35.6, 71, 71, "pcie4", NULL, GA102_PAPER),
+    GPU(AMPERE, "rtx3090ti", "GeForce RTX 3090 Ti", ALSO("3090ti"),
+        24, 1008, 40, 40, 80, 80, "pcie4", NULL, GEFORCE_30),
+
+    /* GeForce 40 (Ada) */
+    GPU(ADA, "rtx4060", "GeForce RTX 4060", ALSO("4060"),
+        8, 272, 15.11, 15.1, 30.2, 30.2, "pcie4x8", NULL, GEFORCE_40),
+    GPU(ADA, "rtx4060ti", "GeForce RTX 4060 Ti", ALSO("4060ti"),
+        16, 288, 22.06, 22.05, 44.1, 44.1, "pcie4x8", NULL, GEFORCE_40),
+    GPU(ADA, "rtx4070", "GeForce RTX 4070", ALSO("4070"),
+        12, 504, 29.15, 29.15, 58.3, 58.3, "pcie4", NULL, GEFORCE_40),
+    GPU(ADA, "rtx4070s", "GeForce RTX 4070 SUPER", ALSO("4070s"),
+        12, 504, 35.48, 35.5, 71, 71, "pcie4", NULL, GEFORCE_40),
+    GPU(ADA, "rtx4070ti", "GeForce RTX 4070 Ti", ALSO("4070ti"),
+        12, 504, 40.09, 40.1, 80.2, 80.2, "pcie4", NULL, ADA_PAPER),
+    GPU(ADA, "rtx4070tis", "GeForce RTX 4070 Ti SUPER", ALSO("4070tis"),
+        16, 672, 44.1, 44.1, 88.2, 88.2, "pcie4", NULL, GEFORCE_40),
+    GPU(ADA, "rtx4080", "GeForce RTX 4080", ALSO("4080"),
+        16, 716.8, 48.74, 48.75, 97.5, 97.5, "pcie4", NULL, ADA_PAPER),
+    GPU(ADA, "rtx4080s", "GeForce RTX 4080 SUPER", ALSO("4080s"),
+        16, 736, 52.22, 52.2, 104.4, 104.4, "pcie4", NULL, GEFORCE_40),
+    GPU(ADA, "rtx4090", "GeForce RTX 4090", ALSO("4090"),
+        24, 1008, 82.58, 82.6, 165.2, 165.2, "pcie4", NULL, ADA_PAPER),
+
+    /* GeForce 50 (Blackwell) */
+    GPU(BLACKWELL, "rtx5060", "GeForce RTX 5060", ALSO("5060"),
+        8, 448, 19.18, 19.2, 38.4, 38.4, "pcie5x8", NULL, GEFORCE_50),
+    GPU(BLACKWELL, "rtx5060ti", "GeForce RTX 5060 Ti", ALSO("5060ti"),
+        16, 448, 23.7, 23.7, 47.4, 47.4, "pcie5x8", NULL, GEFORCE_50),
+    GPU(BLACKWELL, "rtx5070", "GeForce RTX 5070", ALSO("5070"),
+        12, 672, 30.87, 30.85, 61.7, 61.7, "pcie5", NULL, RTX50_PAPER),
+    GPU(BLACKWELL, "rtx5070ti", "GeForce RTX 5070 Ti", ALSO("5070ti"),
+        16, 896, 43.94, 43.95, 87.9, 87.9, "pcie5", NULL, RTX50_PAPER),
+    GPU(BLACKWELL, "rtx5080", "GeForce RTX 5080", ALSO("5080"),
+        16, 960, 56.28, 56.3, 112.6, 112.6, "pcie5", NULL, RTX50_PAPER),
+    GPU(BLACKWELL, "rtx5090", "GeForce RTX 5090", ALSO("5090"),
+        32, 1792, 104.8, 104.75, 209.5, 209.5, "pcie5", NULL, RTX50_PAPER),
+
+    /* Workstation cards: tensor cores at the full rate */
+    GPU(TURING, "quadrortx4000", "Quadro RTX 4000", NONE,
+        8, 416, 7.12, 0, 57, 0, "pcie3", NULL, QUADRO_RTX),
+    GPU(TURING, "quadrortx5000", "Quadro RTX 5000", NONE,
+        16, 448, 11.15, 0, 89.2, 0, "pcie3", NULL, QUADRO_RTX),
+    GPU(TURING, "quadrortx6000", "Quadro RTX 6000", NONE,
+        24, 672, 16.31, 0, 130.5, 0, "pcie3", NULL, TURING_PAPER),
+    GPU(TURING, "quadrortx8000", "Quadro RTX 8000", ALSO("rtx8000"),
+        48, 672, 16.31, 0, 130.5, 0, "pcie3", NULL, QUADRO_RTX),
+    GPU(AMPERE, "a2000", "RTX A2000 12GB", ALSO("rtxa2000"),
+        12, 288, 7.99, 15.97, 31.9, 31.9, "pcie4", NULL, RTX_A),
+    GPU(AMPERE, "a4000", "RTX A4000", NONE,
+        16, 448, 19.17, 38.35, 76.7, 76.7, "pcie4", NULL, RTX_A),
+    GPU(AMPERE, "a4500", "RTX A4500", NONE,
+        20, 640, 23.65, 47.3, 94.6, 94.6, "pcie4", NULL, RTX_A),
+    GPU(AMPERE, "a5000", "RTX A5000", NONE,
+        24, 768, 27.77, 55.55, 111.1, 111.1, "pcie4", NULL, RTX_A),
+    GPU(AMPERE, "a5500", "RTX A5500", NONE,
+        24, 768, 34.1, 68.2, 136.4, 136.4, "pcie4", NULL, RTX_A),
+    GPU(AMPERE, "a6000", "RTX A6000", NONE,
+        48, 768, 38.71, 77.4, 154.8, 154.8, "pcie4", NULL, GA102_PAPER),
+    GPU(ADA, "rtx2000ada", "RTX 2000 Ada Generation", ALSO("2000ada"),
+        16, 224, 12, 24, 48, 48, "pcie4x8", NULL, RTX_ADA),
+    GPU(ADA, "rtx4000ada", "RTX 4000 Ada Generation", ALSO("4000ada"),
+        20, 360, 26.7, 40.95, 81.9, 81.9, "pcie4", NULL, RTX_ADA),
+    GPU(ADA, "rtx4500ada", "RTX 4500 Ada Generation", ALSO("4500ada"),
+        24, 432, 39.6, 79.25, 158.5, 158.5, "pcie4", NULL, RTX_ADA),
+    GPU(ADA, "rtx5000ada", "RTX 5000 Ada Generation", ALSO("5000ada"),
+        32, 576, 65.3, 130.55, 261.1, 261.1, "pcie4", NULL, RTX_ADA),
+    GPU(ADA, "rtx6000ada", "RTX 6000 Ada Generation", ALSO("6000ada"),
+        48, 960, 91.1, 182.1, 364.25, 364.25, "pcie4", NULL, RTX_ADA),
+    GPU(BLACKWELL, "rtxpro6000", "RTX PRO 6000 Blackwell Workstation Edition", NONE,
+        96, 1792, 126, 251.9, 503.8, 503.8, "pcie5", NULL, RTX_PRO),
+
+    /* Servers, Pascal to Turing */
+    GPU(PASCAL, "p4", "Tesla P4", NONE,
+        8, 192, 5.5, 0, 0, 0, "pcie3", NULL, P4_P40),
+    GPU(PASCAL, "p40", "Tesla P40", NONE,
+        24, 345.6, 11.76, 0, 0, 0, "pcie3", NULL, P4_P40),
+    GPU(PASCAL, "p100", "Tesla P100-SXM2-16GB", ALSO("p100-sxm"),
+        16, 732, 10.6, 0, 0, 0, "pcie3", "nvlink1", P100_PAPER),
+    GPU(PASCAL, "p100-pcie", "Tesla P100-PCIE-16GB", NONE,
+        16, 732, 9.3, 0, 0, 0, "pcie3", NULL, P100_PAPER),
+    GPU(VOLTA, "v100-16", "Tesla V100-SXM2-16GB", ALSO("v100", "v100-16gb", "v100-sxm2"),
+        16, 900, 15.7, 0, 125, 0, "pcie3", "nvlink2", V100_SHEET),
+    GPU(VOLTA, "v100-32", "Tesla V100-SXM2-32GB", ALSO("v100-32gb", "v100-sxm3-32gb"),
+        32, 900, 15.7, 0, 125, 0, "pcie3", "nvlink2", V100_SHEET),
+    GPU(VOLTA, "v100-pcie-16", "Tesla V100-PCIE-16GB", ALSO("v100-pcie"),
+        16, 900, 14, 0, 112, 0, "pcie3", NULL, V100_SHEET),
+    GPU(VOLTA, "v100-pcie-32", "Tesla V100-PCIE-32GB", NONE,
+        32, 900, 14, 0, 112, 0, "pcie3", NULL, V100_SHEET),
+    GPU(VOLTA, "v100s", "Tesla V100S-PCIE-32GB", NONE,
+        32, 1134, 16.4, 0, 130, 0, "pcie3", NULL, V100_SHEET),
+    GPU(TURING, "t4", "Tesla T4", NONE,
+        16, 320, 8.1, 0, 65, 0, "pcie3", NULL, T4_SHEET),
+
+    /* Servers, Ampere and Ada */
+    GPU(AMPERE, "a2", "A2", NONE,
+        16, 200, 4.5, 9, 18, 18, "pcie4x8", NULL, A2_SHEET),
+    GPU(AMPERE, "a10", "A10", NONE,
+        24, 600, 31.2, 62.5, 125, 125, "pcie4", NULL, A10_SHEET),
+    GPU(AMPERE, "a10g", "A10G", NONE,
+        24, 600, 35, 35, 70, 70, "pcie4", NULL, A10G_SHEET),
+    GPU(AMPERE, "a16", "A16 (one of its four)", NONE,
+        16, 200, 4.5, 9, 17.9, 17.9, "pcie4x8", NULL, A16_SHEET),
+    GPU(AMPERE, "a30", "A30", NONE,
+        24, 933, 10.3, 82, 165, 165, "pcie4", NULL, A30_SHEET),
+    GPU(AMPERE, "a40", "A40", NONE,
+        48, 696, 37.4, 74.8, 149.7, 149.7, "pcie4", NULL, A40_SHEET),
+    GPU(AMPERE, "a100-40", "A100-SXM4-40GB", ALSO("a100-40gb", "a100-40gb-sxm4"),
+        40, 1555, 19.5, 156, 312, 312, "pcie4", "nvlink3", A100_SHEET),
+    GPU(AMPERE, "a100-80", "A100-SXM4-80GB", ALSO("a100", "a100-80gb", "a100-80gb-sxm4"),
+        80, 2039, 19.5, 156, 312, 312, "pcie4", "nvlink3", A100_SHEET),
+    GPU(AMPERE, "a100-pcie-40", "A100-PCIE-40GB", ALSO("a100 40gb pcie"),
+        40, 1555, 19.5, 156, 312, 312, "pcie4", NULL, A100_SHEET),
+    GPU(AMPERE, "a100-pcie-80", "A100 80GB PCIe", ALSO("a100-pcie"),
+        80, 1935, 19.5, 156, 312, 312, "pcie4", NULL, A100_SHEET),
+    GPU(ADA, "l4", "L4", NONE,
+        24, 300, 30.3, 60.5, 121, 121, "pcie4", NULL, L4_SHEET),
+    GPU(ADA, "l40", "L40", NONE,
+        48, 864, 90.5, 90.5, 181.05, 181.05, "pcie4", NULL, L40_SHEET),
+    GPU(ADA, "l40s", "L40S", NONE,
+        48, 864, 91.6, 183, 362.05, 362.05, "pcie4", NULL, L40S_SHEET),
+
+    /* Servers, Hopper and Blackwell */
+    GPU(HOPPER, "h100", "H100 80GB HBM3", ALSO("h100-sxm", "h100-80", "h100-80gb"),
+        80, 3350, 66.9, 494.7, 989.4, 989.4, "pcie5", "nvlink4", H100_PAPER),
+    GPU(HOPPER, "h100-pcie", "H100 PCIe", ALSO("h100-pcie-80"),
+        80, 2039, 51.2, 378, 756, 756, "pcie5", NULL, H100_PAPER),
+    GPU(HOPPER, "h100-nvl", "H100 NVL", NONE,
+        94, 3938, 60, 417.5, 835.5, 835.5, "pcie5", NULL, H100_NVL),
+    GPU(HOPPER, "h200", "H200", ALSO("h200-sxm"),
+        141, 4800, 66.9, 494.7, 989.4, 989.4, "pcie5", "nvlink4", H200_SHEET),
+    GPU(HOPPER, "h200-nvl", "H200 NVL", NONE,
+        141, 4800, 60, 417.5, 835.5, 835.5, "pcie5", NULL, H200_SHEET),
+    GPU(HOPPER, "gh200", "GH200 480GB", ALSO("gh200-96", "gh-96"),
+        96, 4000, 66.9, 494.7, 989.4, 989.4, "pcie5", "nvlink4", GH200_SHEET),
+    GPU(BLACKWELL, "b200", "B200", NONE,
+        180, 7700, 75, 1125, 2250, 2250, "pcie5", "nvlink5", B200_SHEET),
+
+    /* AMD: planned for, not run on. A MI250 counts both of its dies. */
+    AMD(CDNA, "mi100", "Instinct MI100", NONE,
+        32, 1228.8, 23.1, 46.1, 0, 184.6, 92.3, "pcie4", NULL, MI100_SHEET),
+    AMD(CDNA, "mi210", "Instinct MI210", NONE,
+        64, 1638.4, 22.6, 45.3, 0, 181, 181, "pcie4", NULL, MI210_SHEET),
+    AMD(CDNA, "mi250", "Instinct MI250", NONE,
+        128, 3276.8, 45.3, 90.5, 0, 362.1, 362.1, "pcie4", "infinity3", MI250_SHEET),
+    AMD(CDNA, "mi250x", "Instinct MI250X", NONE,
+        128, 3276.8, 47.9, 95.7, 0, 383, 383, "pcie4", "infinity3", MI250_SHEET),
+    AMD(CDNA, "mi300x", "Instinct MI300X", NONE,
+        192, 5300, 163.4, 163.4, 653.7, 1307.4, 1307.4, "pcie5", "infinity4", MI300_SHEET),
+    AMD(CDNA, "mi325x", "Instinct MI325X", NONE,
+        256, 6000, 163.4, 163.4, 653.7, 1307.4, 1307.4, "pcie5", "infinity4", MI325_SHEET),
+
+    /* One core; whoever names a number of cores gets that many times as much. */
+    ROW("cpu", "CPU core", NONE, YK_GENERATION_CPU, false,
+        4, 6.4, 0.0896, 0.0896, 0, 0, 0, "pcie4", NULL, CPU_SOURCE),
+};
+/* clang-format on */
+const size_t yk_datasheet_count = sizeof yk_datasheets / sizeof yk_datasheets[0];

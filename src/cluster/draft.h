@@ -1,0 +1,47 @@
+/*
+ * Draft: a cluster in the making, whatever form it comes from.
+ *
+ * Devices first, then links for those pairs that somebody spoke of; finishing fills in the rest
+ * from the datasheets and says so in the cluster's assumption. Texts handed over must live in the
+ * draft's arena or for ever. One thread at a time.
+ */
+#ifndef YK_CLUSTER_DRAFT_H
+#define YK_CLUSTER_DRAFT_H
+
+#include "base/arena.h"
+#include "cluster/cluster.h"
+
+struct yk_cluster_draft {
+    struct yk_arena *arena; /* becomes the cluster's */
+    struct yk_device *devices;
+    int32_t device_count; /* P */
+    int32_t device_capacity;
+    int32_t node_count;
+    struct yk_link *links; /* (P, P); without bandwidth where nothing is said yet */
+};
+
+yk_status yk_cluster_draft_begin(struct yk_cluster_draft *draft) YK_MUST_USE;
+
+/* Gives back whatever the draft still owns; after finishing, nothing. */
+void yk_cluster_draft_free(struct yk_cluster_draft *draft);
+
+/* What `sheet` says of `part` of a device (or of `part` cores); its name and node stay open. */
+void yk_cluster_draft_describe(const struct yk_datasheet *sheet, double part,
+                               struct yk_device *out);
+
+/* Adds a device whose fields are all known; rates that it lacks fall back on fp32. */
+yk_status yk_cluster_draft_add(struct yk_cluster_draft *draft,
+                               const struct yk_device *device) YK_MUST_USE;
+
+/* Once all devices are there. */
+yk_status yk_cluster_draft_begin_links(struct yk_cluster_draft *draft) YK_MUST_USE;
+
+/* Sets the link of a pair, both ways. */
+void yk_cluster_draft_set_link(struct yk_cluster_draft *draft, int32_t a, int32_t b,
+                               struct yk_link link);
+
+/* Turns the draft into a cluster. `source` is copied. */
+yk_status yk_cluster_draft_finish(struct yk_cluster_draft *draft, const char *source,
+                                  double host_memory_bytes, struct yk_cluster **out) YK_MUST_USE;
+
+#endif

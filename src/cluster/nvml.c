@@ -1,0 +1,123 @@
+#include "cluster/nvml.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+
+enum {
+    CLOCK_SM = 1, /* nvmlClockType_t */
+    CLOCK_MEMORY = 2,
+    MOST_NVLINKS = 18,
+};
+
+static const struct {
+    const char *name;
+    size_t offset; /* of its pointer in struct yk_nvml */
+    bool optional;
+} symbols[] = {
+    {"nvmlInit_v2", offsetof(struct yk_nvml, begin), false},
+    {"nvmlDeviceGetCount_v2", offsetof(struct yk_nvml, count), false},
+    {"nvmlDeviceGetHandleByIndex_v2", offsetof(struct yk_nvml, handle), false},
+    {"nvmlDeviceGetName", offsetof(struct yk_nvml, name), false},
+    {"nvmlDeviceGetMemoryInfo", offsetof(struct yk_nvml, memory), false},
+    {"nvmlDeviceGetCudaComputeCapability", offsetof(struct yk_nvml, capability), false},
+    {"nvmlDeviceGetMaxPcieLinkGeneration", offsetof(struct yk_nvml, pcie_generation), true},
+    {"nvmlDeviceGetMaxPcieLinkWidth", offsetof(struct yk_nvml, pcie_width), true},
+    {"nvmlDeviceGetNvLinkState", offsetof(struct yk_nvml, nvlink_state), true},
+    {"nvmlDeviceGetMigMode", offsetof(struct yk_nvml, mig_mode), true},
+    {"nvmlDeviceGetNumGpuCores", offsetof(struct yk_nvml, cores), true},
+    {"nvmlDeviceGetMaxClockInfo", offsetof(struct yk_nvml, clock), true},
+    {"nvmlDeviceGetMemoryBusWidth", offsetof(struct yk_nvml, memory_bus_width), true},
+};
+
+bool yk_nvml_load(struct yk_nvml *out)
+{
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        /* Copied as bytes: C has no cast from an object's pointer to a function's. */
+        void *symbol = dlsym(library, symbols[i].name);
+        memcpy((char *)out + symbols[i].offset, &symbol, sizeof symbol);
+        if (!symbol && !symbols[i].optional) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What an optional function of one number says, or 0. */
+static unsigned ask(int (*function)(void *device, unsigned *out), void *device)
+{
+    unsigned value = 0;
+    return function && function(device, &value) == 0 ? value : 0;
+}
+
+static double ask_clock_hz(const struct yk_nvml *nvml, void *device, unsigned domain)
+{
+    unsigned mhz = 0;
+    return nvml->clock && nvml->clock(device, domain, &mhz) == 0 ? mhz * 1e6 : 0;
+}
+
+static int count_nvlinks(const struct yk_nvml *nvml, void *device)
+{
+    int count = 0;
+    for (unsigned link = 0; nvml->nvlink_state && link < MOST_NVLINKS; link++) {
+        unsigned active = 0;
+        count += nvml->nvlink_state(device, link, &active) == 0 && active == 1;
+    }
+    return count;
+}
+
+/* CUDA C++ programming guide, arithmetic instructions: the chips for servers of Pascal to Ampere,
+ * and Turing, have 64 cores an SM, all others 128. */
+static unsigned cores_of_sm(const struct yk_nvml_gpu *gpu)
+{
+    const bool server = gpu->capability_minor == 0;
+    return gpu->capability_major == 7 ||
+                   (server && (gpu->capability_major == 6 || gpu->capability_major == 8))
+               ? 64
+               : 128;
+}
+
+static bool describe(const struct yk_nvml *nvml, void *device, struct yk_nvml_gpu *out)
+{
+    struct yk_nvml_memory memory = {0};
+    if (nvml->name(device, out->name, YK_NVML_NAME_SIZE) != 0 ||
+        nvml->memory(device, &memory) != 0 ||
+        nvml->capability(device, &out->capability_major, &out->capability_minor) != 0) {
+        return false;
+    }
+    unsigned mig = 0;
+    unsigned pending = 0;
+    const unsigned cores = ask(nvml->cores, device);
+    out->memory_bytes = (double)memory.total;
+    out->sm_count = (int)(cores / cores_of_sm(out));
+    out->pcie_generation = (int)ask(nvml->pcie_generation, device);
+    out->pcie_width = (int)ask(nvml->pcie_width, device);
+    out->nvlink_count = count_nvlinks(nvml, device);
+    out->mig = nvml->mig_mode && nvml->mig_mode(device, &mig, &pending) == 0 && mig == 1;
+    out->fp32_flops = 2.0 * cores * ask_clock_hz(nvml, device, CLOCK_SM);
+    /* Two transfers a cycle of the clock that the driver tells. */
+    out->memory_bytes_per_s =
+        2 * ask_clock_hz(nvml, device, CLOCK_MEMORY) * ask(nvml->memory_bus_width, device) / 8;
+    return true;
+}
+
+int yk_nvml_find(const struct yk_nvml *nvml, struct yk_nvml_gpu *out, int room)
+{
+    unsigned there = 0;
+    if (nvml->begin() != 0 || nvml->count(&there) != 0) {
+        return -1;
+    }
+    int count = 0;
+    for (unsigned i = 0; i < there && count < room; i++) {
+        struct yk_nvml_gpu gpu = {0};
+        void *device = NULL;
+        if (nvml->handle(i, &device) == 0 && describe(nvml, device, &gpu)) {
+            out[count++] = gpu;
+        }
+    }
+    return count;
+}

@@ -1,0 +1,360 @@
+/*
+ * One line of text, docs/clusters.md:
+ *
+ *   cluster = group {"+" group} ["@" link]
+ *   group   = [COUNT "x"] (device | "(" cluster ")")
+ *   device  = NAME [":" PART "%"] [":" MEMORY]  |  "cpu" ":" CORES [":" MEMORY]
+ *   link    = NAME  |  BANDWIDTH ["," LATENCY]
+ *
+ * Spaces may stand anywhere between words. Each function below reads one of these rules.
+ */
+#include "base/grow.h"
+#include "base/number.h"
+#include "base/units.h"
+#include "cluster/cluster.h"
+#include "cluster/draft.h"
+#include "cluster/interconnect.h"
+#include "cluster/line.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_DEPTH = 16,
+    MOST_CORES = 4096,
+    MOST_OFFERED = 3,
+    SHOWN_COLUMNS = 40,
+};
+
+/* A `cluster` of the grammar: its devices are those from `first` on until it ends. */
+struct level {
+    int32_t first;
+    int32_t end;
+    int32_t node; /* of the devices that stand in it directly; -1 until there is one */
+    bool has_link;
+    struct yk_link link;
+};
+
+struct parser {
+    struct yk_line line;
+    int depth;
+    int32_t gpu_count;
+    int32_t cpu_count;
+    struct yk_cluster_draft draft;
+    struct level *levels; /* those that ended, inner ones before outer ones */
+    int32_t level_count;
+    int32_t level_capacity;
+};
+
+static yk_status fail_unknown_device(const struct parser *parser, const struct yk_line_word *word)
+{
+    const char *names[MOST_OFFERED];
+    const size_t count = yk_datasheet_nearest_names(word->text, names, MOST_OFFERED);
+    struct yk_text offer = {0};
+    for (size_t i = 0; i < count; i++) {
+        yk_text_addf(&offer, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", names[i]);
+    }
+    const int shown = (int)yk_text_prefix(word->text, SHOWN_COLUMNS);
+    const yk_status status =
+        count > 0 ? yk_fail(YK_ERROR_INPUT, "unknown device \"%.*s\"; did you mean %s?", shown,
+                            word->text, yk_text_chars(&offer))
+                  : yk_fail(YK_ERROR_INPUT,
+                            "unknown device \"%.*s\"; yoke devices --list names those known", shown,
+                            word->text);
+    yk_text_free(&offer);
+    return yk_line_fail_at(&parser->line, word->at, status);
+}
+
+/* [COUNT "x"]: digits count only before an x, since "3090" is a name. */
+static yk_status parse_count(struct parser *parser, int32_t *out)
+{
+    *out = 1;
+    (void)yk_line_peek(&parser->line);
+    const size_t start = parser->line.at;
+    const size_t digits = strspn(parser->line.text + start, "0123456789");
+    parser->line.at += digits;
+    const char sign = yk_line_peek(&parser->line);
+    if (digits == 0 || (sign != 'x' && sign != 'X')) {
+        parser->line.at = start;
+        return YK_OK;
+    }
+    parser->line.at++;
+    int64_t count = 0;
+    if (!yk_number_read_integer(parser->line.text + start, digits, &count) ||
+        count > YK_CLUSTER_MAX_DEVICES) {
+        return yk_line_fail_at(&parser->line, start,
+                               yk_fail(YK_ERROR_INPUT,
+                                       "%.*s is too many; a cluster has at most %d devices",
+                                       digits > SHOWN_COLUMNS ? SHOWN_COLUMNS : (int)digits,
+                                       parser->line.text + start, YK_CLUSTER_MAX_DEVICES));
+    }
+    if (count < 1) {
+        return yk_line_fail_at(
+            &parser->line, start,
+            yk_fail(YK_ERROR_INPUT, "a count of 0; leave it out or write at least 1x"));
+    }
+    *out = (int32_t)count;
+    return YK_OK;
+}
+
+/* An amount above 0. */
+static yk_status parse_amount(const struct parser *parser, const struct yk_line_word *word,
+                              enum yk_unit unit, double *out)
+{
+    double value = 0;
+    yk_status status = yk_units_read(word->text, unit, &value);
+    if (status == YK_OK && !(value > 0)) {
+        status = yk_fail(YK_ERROR_INPUT, "\"%s\" must be more than 0", word->text);
+    }
+    if (status != YK_OK) {
+        return yk_line_fail_at(&parser->line, word->at, status);
+    }
+    *out = value;
+    return YK_OK;
+}
+
+static yk_status parse_part(const struct parser *parser, const struct yk_line_word *word,
+                            double *out)
+{
+    double percent = 0;
+    if (!yk_number_read(word->text, strlen(word->text) - 1, &percent) || !(percent / 100 > 0) ||
+        percent > 100) {
+        return yk_line_fail_at(
+            &parser->line, word->at,
+            yk_fail(YK_ERROR_INPUT,
+                    "\"%s\" is no part of a device; write more than 0%% and at most "
+                    "100%%",
+                    word->text));
+    }
+    *out = percent / 100;
+    return YK_OK;
+}
+
+static bool is_percentage(const char *text)
+{
+    const size_t length = strlen(text);
+    return length > 0 && text[length - 1] == '%';
+}
+
+/* The first field of a CPU. */
+static yk_status parse_cores(struct parser *parser, double *out)
+{
+    struct yk_line_word word = {0};
+    int64_t cores = 0;
+    if (!yk_line_accept(&parser->line, ':')) {
+        return yk_line_fail_at(&parser->line, parser->line.at,
+                               yk_fail(YK_ERROR_INPUT, "say how many cores: cpu:8"));
+    }
+    YK_TRY(yk_line_word(&parser->line, &word));
+    if (!yk_number_read_integer(word.text, strlen(word.text), &cores) || cores < 1 ||
+        cores > MOST_CORES) {
+        return yk_line_fail_at(&parser->line, word.at,
+                               yk_fail(YK_ERROR_INPUT,
+                                       "\"%s\" is no number of cores; write cpu:1 to cpu:%d",
+                                       word.text, MOST_CORES));
+    }
+    *out = (double)cores;
+    return YK_OK;
+}
+
+/* A device without its name and place, which its group gives it. */
+static yk_status parse_device(struct parser *parser, struct yk_device *out)
+{
+    struct yk_line_word word = {0};
+    YK_TRY(yk_line_word(&parser->line, &word));
+    if (!*word.text) {
+        return yk_line_fail_expected(&parser->line, "a device");
+    }
+    const struct yk_datasheet *sheet = yk_datasheet_find(word.text);
+    if (!sheet) {
+        return fail_unknown_device(parser, &word);
+    }
+    double part = 1;
+    double memory_bytes = 0;
+    bool more = true;
+    if (sheet->generation == YK_GENERATION_CPU) {
+        YK_TRY(parse_cores(parser, &part));
+        more = yk_line_accept(&parser->line, ':');
+    } else if ((more = yk_line_accept(&parser->line, ':'))) {
+        YK_TRY(yk_line_word(&parser->line, &word));
+        if (is_percentage(word.text)) {
+            YK_TRY(parse_part(parser, &word, &part));
+            more = yk_line_accept(&parser->line, ':');
+        } else {
+            more = false;
+            YK_TRY(parse_amount(parser, &word, YK_UNIT_BYTES, &memory_bytes));
+        }
+    }
+    if (more) {
+        YK_TRY(yk_line_word(&parser->line, &word));
+        YK_TRY(parse_amount(parser, &word, YK_UNIT_BYTES, &memory_bytes));
+    }
+    yk_cluster_draft_describe(sheet, part, out);
+    out->memory_bytes = memory_bytes > 0 ? memory_bytes : out->memory_bytes;
+    return YK_OK;
+}
+
+static yk_status add_device(struct parser *parser, struct level *level, struct yk_device *device)
+{
+    char name[24];
+    const int length = device->is_cpu
+                           ? snprintf(name, sizeof name, "cpu%d", (int)parser->cpu_count++)
+                           : snprintf(name, sizeof name, "gpu%d", (int)parser->gpu_count++);
+    device->name = yk_arena_copy_text(parser->draft.arena, name, (size_t)length);
+    if (!device->name) {
+        return yk_fail_out_of_memory();
+    }
+    if (level->node < 0) {
+        level->node = parser->draft.node_count;
+    }
+    device->node = level->node;
+    return yk_cluster_draft_add(&parser->draft, device);
+}
+
+static yk_status parse_cluster(struct parser *parser);
+
+/* A cluster ended too early: a group goes on with more, but a link comes last. */
+static yk_status fail_unfinished(struct parser *parser, const char *closer)
+{
+    char expected[80];
+    const bool linked = parser->levels[parser->level_count - 1].has_link;
+    snprintf(expected, sizeof expected, "%s%s", linked ? "" : "\"+\", \"@\" or ", closer);
+    return yk_line_fail_expected(&parser->line, expected);
+}
+
+/* "(" cluster ")", as often as it is counted: every time anew, since each is a node of its own. */
+static yk_status parse_nested(struct parser *parser, int32_t count)
+{
+    const size_t start = parser->line.at;
+    if (parser->depth == MOST_DEPTH) {
+        return yk_line_fail_at(
+            &parser->line, start - 1,
+            yk_fail(YK_ERROR_INPUT, "more than %d parentheses inside each other", MOST_DEPTH));
+    }
+    parser->depth++;
+    for (int32_t i = 0; i < count; i++) {
+        parser->line.at = start;
+        YK_TRY(parse_cluster(parser));
+        if (!yk_line_accept(&parser->line, ')')) {
+            return fail_unfinished(parser, "\")\"");
+        }
+    }
+    parser->depth--;
+    return YK_OK;
+}
+
+static yk_status parse_group(struct parser *parser, struct level *level)
+{
+    int32_t count = 1;
+    struct yk_device device = {0};
+    YK_TRY(parse_count(parser, &count));
+    if (yk_line_accept(&parser->line, '(')) {
+        return parse_nested(parser, count);
+    }
+    const size_t start = parser->line.at;
+    YK_TRY(parse_device(parser, &device));
+    for (int32_t i = 0; i < count; i++) {
+        const yk_status status = add_device(parser, level, &device);
+        if (status != YK_OK) {
+            return yk_line_fail_at(&parser->line, start, status);
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status fail_unknown_link(const struct parser *parser, const struct yk_line_word *word)
+{
+    const char *nearest = yk_interconnect_nearest(word->text);
+    const int shown = (int)yk_text_prefix(word->text, SHOWN_COLUMNS);
+    const yk_status status =
+        nearest ? yk_fail(YK_ERROR_INPUT, "unknown link \"%.*s\"; did you mean %s?", shown,
+                          word->text, nearest)
+                : yk_fail(YK_ERROR_INPUT, "unknown link \"%.*s\"; write a bandwidth like 32GB/s",
+                          shown, word->text);
+    return yk_line_fail_at(&parser->line, word->at, status);
+}
+
+static yk_status parse_link(struct parser *parser, struct yk_link *out)
+{
+    struct yk_line_word word = {0};
+    YK_TRY(yk_line_word(&parser->line, &word));
+    if (!*word.text) {
+        return yk_line_fail_expected(&parser->line, "a link");
+    }
+    const struct yk_interconnect *known = yk_interconnect_find(word.text);
+    if (known) {
+        *out = (struct yk_link){known->latency_s, known->bytes_per_s};
+    } else if (isalpha((unsigned char)*word.text)) {
+        return fail_unknown_link(parser, &word);
+    } else {
+        YK_TRY(parse_amount(parser, &word, YK_UNIT_BYTES_PER_S, &out->bytes_per_s));
+        out->latency_s = YK_INTERCONNECT_LATENCY_S;
+    }
+    if (yk_line_accept(&parser->line, ',')) {
+        YK_TRY(yk_line_word(&parser->line, &word));
+        YK_TRY(parse_amount(parser, &word, YK_UNIT_SECONDS, &out->latency_s));
+    }
+    return YK_OK;
+}
+
+static yk_status parse_cluster(struct parser *parser)
+{
+    struct level level = {.first = parser->draft.device_count, .node = -1};
+    do {
+        YK_TRY(parse_group(parser, &level));
+    } while (yk_line_accept(&parser->line, '+'));
+    if (yk_line_accept(&parser->line, '@')) {
+        level.has_link = true;
+        YK_TRY(parse_link(parser, &level.link));
+    }
+    level.end = parser->draft.device_count;
+    YK_TRY(yk_grow((void **)&parser->levels, &parser->level_capacity, parser->level_count,
+                   sizeof level));
+    parser->levels[parser->level_count++] = level;
+    return YK_OK;
+}
+
+/* A link holds for the pairs that no inner level holds both ends of. */
+static yk_status link_devices(struct parser *parser)
+{
+    struct yk_cluster_draft *draft = &parser->draft;
+    /* Told apart from pairs not met yet, and still without bandwidth for whoever finishes. */
+    const struct yk_link unsaid = {.bytes_per_s = -1};
+    YK_TRY(yk_cluster_draft_begin_links(draft));
+    for (int32_t i = 0; i < parser->level_count; i++) {
+        const struct level *level = &parser->levels[i];
+        for (int32_t a = level->first; a < level->end; a++) {
+            for (int32_t b = a + 1; b < level->end; b++) {
+                if (draft->links[(int64_t)a * draft->device_count + b].bytes_per_s == 0) {
+                    yk_cluster_draft_set_link(draft, a, b, level->has_link ? level->link : unsaid);
+                }
+            }
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status parse_line(struct parser *parser)
+{
+    YK_TRY(parse_cluster(parser));
+    if (yk_line_peek(&parser->line)) {
+        return fail_unfinished(parser, "the end of the line");
+    }
+    return link_devices(parser);
+}
+
+yk_status yk_cluster_parse(const char *line, struct yk_cluster **out)
+{
+    struct parser parser = {0};
+    YK_TRY(yk_cluster_draft_begin(&parser.draft));
+    parser.line = (struct yk_line){.text = line, .arena = parser.draft.arena};
+    yk_status status = parse_line(&parser);
+    if (status == YK_OK) {
+        status = yk_cluster_draft_finish(&parser.draft, line, 0, out);
+    }
+    free(parser.levels);
+    yk_cluster_draft_free(&parser.draft);
+    return status;
+}

@@ -1,0 +1,151 @@
+/*
+ * A cluster file:
+ *
+ *   {"yoke": 1, "kind": "cluster",
+ *    "devices": [{"name": "gpu0", "type": "rtx3090"}, {"name": "gpu1", "memory": "48GiB", …}],
+ *    "links": {"bandwidth": "32GB/s", "latency": "10us"}}
+ */
+#include "base/json.h"
+#include "base/names.h"
+#include "base/number.h"
+#include "cluster/cluster.h"
+#include "cluster/json_device.h"
+#include "cluster/json_links.h"
+#include "cluster/json_value.h"
+
+#include <string.h>
+
+enum {
+    FORM_VERSION = 1
+};
+
+struct reading {
+    const struct yk_json *root;
+    struct yk_names *devices;
+    struct yk_names *nodes;
+    struct yk_cluster_draft draft;
+};
+
+static yk_status check_version(const struct yk_json *root)
+{
+    double version = 0;
+    const struct yk_json *node = yk_json_get(root, "yoke");
+    if (!node) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "\"yoke\" is missing; a cluster says \"yoke\": %d, the version of its form",
+                       FORM_VERSION);
+    }
+    if (!yk_json_number(node, &version) || version != (double)FORM_VERSION) {
+        return yk_fail(YK_ERROR_INPUT, "\"yoke\" must be %d, the version that this program reads",
+                       FORM_VERSION);
+    }
+    return YK_OK;
+}
+
+static yk_status check_root(const struct yk_json *root)
+{
+    static const char *const known[] = {"yoke",        "kind",    "name", "comment",
+                                        "host_memory", "devices", "links"};
+    const char *text = NULL;
+    if (!yk_json_is_object(root)) {
+        return yk_fail(YK_ERROR_INPUT, "a cluster is an object, not %s", yk_json_kind(root));
+    }
+    YK_TRY(check_version(root));
+    YK_TRY(yk_cluster_json_text(root, "kind", &text));
+    if (!text) {
+        return yk_fail(YK_ERROR_INPUT, "\"kind\" is missing; it is \"cluster\"");
+    }
+    if (strcmp(text, "cluster") != 0) {
+        return yk_fail(YK_ERROR_INPUT, "\"kind\" is \"%s\", but a \"cluster\" is needed here",
+                       text);
+    }
+    YK_TRY(yk_json_check_keys(root, known, sizeof known / sizeof known[0]));
+    YK_TRY(yk_cluster_json_text(root, "name", &text));
+    return yk_cluster_json_text(root, "comment", &text);
+}
+
+/* Nodes are numbered as they come; devices that name none share one. */
+static yk_status read_node(const struct reading *reading, const struct yk_json *device,
+                           int32_t *out)
+{
+    char digits[YK_NUMBER_SIZE];
+    double number = 0;
+    bool added = false;
+    const struct yk_json *node = yk_json_get(device, "node");
+    const char *name = node ? yk_json_string(node) : "";
+    if (node && yk_json_number(node, &number)) {
+        yk_number_format(number, digits);
+        name = digits;
+    }
+    if (!name) {
+        return yk_fail(YK_ERROR_INPUT, "\"node\" must be a name or a number, not %s",
+                       yk_json_kind(node));
+    }
+    return yk_names_add(reading->nodes, name, &added, out);
+}
+
+static yk_status read_device(struct reading *reading, const struct yk_json *node)
+{
+    struct yk_device device = {0};
+    bool added = false;
+    int32_t number = 0;
+    YK_TRY(yk_cluster_json_device_read(node, reading->draft.arena, &device));
+    YK_TRY(read_node(reading, node, &device.node));
+    YK_TRY(yk_names_add(reading->devices, device.name, &added, &number));
+    if (!added) {
+        return yk_fail(YK_ERROR_INPUT, "another device has this name");
+    }
+    return yk_cluster_draft_add(&reading->draft, &device);
+}
+
+static yk_status read_devices(struct reading *reading)
+{
+    const struct yk_json *list = NULL;
+    YK_TRY(yk_cluster_json_list(reading->root, "devices", &list));
+    if (!list) {
+        return yk_fail(YK_ERROR_INPUT, "\"devices\" is missing");
+    }
+    if (yk_json_count(list) == 0) {
+        return yk_fail(YK_ERROR_INPUT, "\"devices\" is empty");
+    }
+    for (size_t i = 0; i < yk_json_count(list); i++) {
+        const struct yk_json *node = yk_json_at(list, i);
+        YK_TRY(yk_cluster_json_locate(read_device(reading, node), "devices", i,
+                                      yk_json_string(yk_json_get(node, "name"))));
+    }
+    return YK_OK;
+}
+
+static yk_status read_root(struct reading *reading, const char *source, struct yk_cluster **out)
+{
+    double host_memory_bytes = 0;
+    YK_TRY(check_root(reading->root));
+    YK_TRY(yk_cluster_json_amount(reading->root, "host_memory", YK_UNIT_BYTES, &host_memory_bytes));
+    YK_TRY(read_devices(reading));
+    YK_TRY(yk_cluster_draft_begin_links(&reading->draft));
+    YK_TRY(yk_cluster_json_links_read(yk_json_get(reading->root, "links"), reading->devices,
+                                      &reading->draft));
+    return yk_cluster_draft_finish(&reading->draft, source, host_memory_bytes, out);
+}
+
+yk_status yk_cluster_read(const char *text, size_t length, const char *source,
+                          struct yk_cluster **out)
+{
+    struct reading reading = {0};
+    struct yk_json *root = NULL;
+    yk_status status = yk_json_parse(text, length, &root);
+    if (status != YK_OK) {
+        return yk_fail_in(status, source);
+    }
+    reading.root = root;
+    YK_TRY_GOTO(yk_cluster_draft_begin(&reading.draft), done);
+    YK_TRY_GOTO(yk_names_create(&reading.devices), done);
+    YK_TRY_GOTO(yk_names_create(&reading.nodes), done);
+    status = read_root(&reading, source, out);
+done:
+    yk_names_destroy(reading.nodes);
+    yk_names_destroy(reading.devices);
+    yk_cluster_draft_free(&reading.draft);
+    yk_json_destroy(root);
+    return status == YK_OK ? YK_OK : yk_fail_in(status, source);
+}

@@ -1,0 +1,46 @@
+#include "cluster/topology.h"
+
+#include <hwloc.h>
+
+static int count_of(hwloc_topology_t topology, hwloc_obj_type_t type)
+{
+    const int count = hwloc_get_nbobjs_by_type(topology, type);
+    return count > 0 ? count : 0;
+}
+
+static double sum_caches(hwloc_topology_t topology, hwloc_obj_type_t type)
+{
+    double bytes = 0;
+    hwloc_obj_t cache = NULL;
+    while ((cache = hwloc_get_next_obj_by_type(topology, type, cache)) != NULL) {
+        bytes += (double)cache->attr->cache.size;
+    }
+    return bytes;
+}
+
+yk_status yk_topology_find(struct yk_topology *out)
+{
+    static const hwloc_obj_type_t caches[YK_TOPOLOGY_CACHE_LEVELS] = {
+        HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE};
+    hwloc_topology_t topology = NULL;
+    if (hwloc_topology_init(&topology) != 0) {
+        return yk_fail_out_of_memory();
+    }
+    if (hwloc_topology_load(topology) != 0) {
+        hwloc_topology_destroy(topology);
+        return yk_fail(YK_ERROR_SYSTEM, "hwloc cannot tell what processors this machine has");
+    }
+    struct yk_topology found = {
+        .package_count = count_of(topology, HWLOC_OBJ_PACKAGE),
+        .core_count = count_of(topology, HWLOC_OBJ_CORE),
+        .thread_count = count_of(topology, HWLOC_OBJ_PU),
+        .numa_count = count_of(topology, HWLOC_OBJ_NUMANODE),
+        .memory_bytes = (double)hwloc_get_root_obj(topology)->total_memory,
+    };
+    for (int level = 0; level < YK_TOPOLOGY_CACHE_LEVELS; level++) {
+        found.cache_bytes[level] = sum_caches(topology, caches[level]);
+    }
+    hwloc_topology_destroy(topology);
+    *out = found;
+    return YK_OK;
+}
