@@ -1,7 +1,7 @@
 #include "cluster/json_links.h"
 
+#include "base/json_value.h"
 #include "cluster/interconnect.h"
-#include "cluster/json_value.h"
 
 struct entry {
     int32_t between[2]; /* -1 in the link of all other pairs */
@@ -12,7 +12,7 @@ struct entry {
 static yk_status read_link(const struct yk_json *node, struct yk_link *out)
 {
     const char *type = NULL;
-    YK_TRY(yk_cluster_json_text(node, "type", &type));
+    YK_TRY(yk_json_text(node, "type", &type));
     const struct yk_interconnect *known = type ? yk_interconnect_find(type) : NULL;
     if (type && !known) {
         const char *nearest = yk_interconnect_nearest(type);
@@ -25,8 +25,8 @@ static yk_status read_link(const struct yk_json *node, struct yk_link *out)
         .latency_s = known ? known->latency_s : YK_INTERCONNECT_LATENCY_S,
         .bytes_per_s = known ? known->bytes_per_s : 0,
     };
-    YK_TRY(yk_cluster_json_amount(node, "bandwidth", YK_UNIT_BYTES_PER_S, &out->bytes_per_s));
-    YK_TRY(yk_cluster_json_amount(node, "latency", YK_UNIT_SECONDS, &out->latency_s));
+    YK_TRY(yk_json_amount(node, "bandwidth", YK_UNIT_BYTES_PER_S, &out->bytes_per_s));
+    YK_TRY(yk_json_amount(node, "latency", YK_UNIT_SECONDS, &out->latency_s));
     return out->bytes_per_s > 0 ? YK_OK : yk_fail(YK_ERROR_INPUT, "\"bandwidth\" is missing");
 }
 
@@ -51,7 +51,7 @@ static yk_status read_entry(const struct yk_json *node, const struct yk_names *n
                             struct entry *out)
 {
     static const char *const known[] = {"between", "type", "latency", "bandwidth"};
-    YK_TRY(yk_cluster_json_check_object(node, known, sizeof known / sizeof known[0]));
+    YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof known[0]));
     YK_TRY(read_link(node, &out->link));
     const struct yk_json *between = yk_json_get(node, "between");
     out->between[0] = -1;
@@ -113,7 +113,7 @@ static yk_status read_list(const struct yk_json *list, const struct yk_names *na
         if (status == YK_OK) {
             status = take_entry(&entry, draft, &others);
         }
-        YK_TRY(yk_cluster_json_locate(status, "links", i, NULL));
+        YK_TRY(yk_json_locate(status, "links", i, NULL));
     }
     /* Last, so that it fills only the pairs nobody named. */
     if (others.bytes_per_s > 0) {
@@ -133,7 +133,7 @@ yk_status yk_cluster_json_links_read(const struct yk_json *node, const struct yk
         return read_list(node, names, draft);
     }
     struct yk_link link = {0};
-    yk_status status = yk_cluster_json_check_object(node, known, sizeof known / sizeof known[0]);
+    yk_status status = yk_json_check_object(node, known, sizeof known / sizeof known[0]);
     if (status == YK_OK) {
         status = read_link(node, &link);
     }

@@ -6,18 +6,14 @@
  *    "links": {"bandwidth": "32GB/s", "latency": "10us"}}
  */
 #include "base/json.h"
+#include "base/json_value.h"
 #include "base/names.h"
 #include "base/number.h"
 #include "cluster/cluster.h"
 #include "cluster/json_device.h"
 #include "cluster/json_links.h"
-#include "cluster/json_value.h"
 
 #include <string.h>
-
-enum {
-    FORM_VERSION = 1
-};
 
 struct reading {
     const struct yk_json *root;
@@ -26,42 +22,11 @@ struct reading {
     struct yk_cluster_draft draft;
 };
 
-static yk_status check_version(const struct yk_json *root)
-{
-    double version = 0;
-    const struct yk_json *node = yk_json_get(root, "yoke");
-    if (!node) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "\"yoke\" is missing; a cluster says \"yoke\": %d, the version of its form",
-                       FORM_VERSION);
-    }
-    if (!yk_json_number(node, &version) || version != (double)FORM_VERSION) {
-        return yk_fail(YK_ERROR_INPUT, "\"yoke\" must be %d, the version that this program reads",
-                       FORM_VERSION);
-    }
-    return YK_OK;
-}
-
 static yk_status check_root(const struct yk_json *root)
 {
     static const char *const known[] = {"yoke",        "kind",    "name", "comment",
                                         "host_memory", "devices", "links"};
-    const char *text = NULL;
-    if (!yk_json_is_object(root)) {
-        return yk_fail(YK_ERROR_INPUT, "a cluster is an object, not %s", yk_json_kind(root));
-    }
-    YK_TRY(check_version(root));
-    YK_TRY(yk_cluster_json_text(root, "kind", &text));
-    if (!text) {
-        return yk_fail(YK_ERROR_INPUT, "\"kind\" is missing; it is \"cluster\"");
-    }
-    if (strcmp(text, "cluster") != 0) {
-        return yk_fail(YK_ERROR_INPUT, "\"kind\" is \"%s\", but a \"cluster\" is needed here",
-                       text);
-    }
-    YK_TRY(yk_json_check_keys(root, known, sizeof known / sizeof known[0]));
-    YK_TRY(yk_cluster_json_text(root, "name", &text));
-    return yk_cluster_json_text(root, "comment", &text);
+    return yk_json_check_form(root, "cluster", known, sizeof known / sizeof known[0]);
 }
 
 /* Nodes are numbered as they come; devices that name none share one. */
@@ -101,7 +66,7 @@ static yk_status read_device(struct reading *reading, const struct yk_json *node
 static yk_status read_devices(struct reading *reading)
 {
     const struct yk_json *list = NULL;
-    YK_TRY(yk_cluster_json_list(reading->root, "devices", &list));
+    YK_TRY(yk_json_get_list(reading->root, "devices", &list));
     if (!list) {
         return yk_fail(YK_ERROR_INPUT, "\"devices\" is missing");
     }
@@ -110,8 +75,8 @@ static yk_status read_devices(struct reading *reading)
     }
     for (size_t i = 0; i < yk_json_count(list); i++) {
         const struct yk_json *node = yk_json_at(list, i);
-        YK_TRY(yk_cluster_json_locate(read_device(reading, node), "devices", i,
-                                      yk_json_string(yk_json_get(node, "name"))));
+        YK_TRY(yk_json_locate(read_device(reading, node), "devices", i,
+                              yk_json_string(yk_json_get(node, "name"))));
     }
     return YK_OK;
 }
@@ -120,7 +85,7 @@ static yk_status read_root(struct reading *reading, const char *source, struct y
 {
     double host_memory_bytes = 0;
     YK_TRY(check_root(reading->root));
-    YK_TRY(yk_cluster_json_amount(reading->root, "host_memory", YK_UNIT_BYTES, &host_memory_bytes));
+    YK_TRY(yk_json_amount(reading->root, "host_memory", YK_UNIT_BYTES, &host_memory_bytes));
     YK_TRY(read_devices(reading));
     YK_TRY(yk_cluster_draft_begin_links(&reading->draft));
     YK_TRY(yk_cluster_json_links_read(yk_json_get(reading->root, "links"), reading->devices,

@@ -1,6 +1,6 @@
 #include "graph/json_links.h"
 
-#include "graph/json_value.h"
+#include "base/json_value.h"
 
 struct link {
     const char *between[2]; /* NULL in the link of all other pairs */
@@ -15,22 +15,21 @@ static yk_status parse_rates(const struct yk_json *node, struct link *out)
     if (!bandwidth) {
         return yk_fail(YK_ERROR_INPUT, "\"bandwidth\" is missing");
     }
-    YK_TRY(yk_graph_json_quantity(bandwidth, "bandwidth", YK_UNIT_BYTES_PER_S, &out->bandwidth));
-    return latency ? yk_graph_json_quantity(latency, "latency", YK_UNIT_SECONDS, &out->latency)
-                   : YK_OK;
+    YK_TRY(yk_json_quantity(bandwidth, "bandwidth", YK_UNIT_BYTES_PER_S, &out->bandwidth));
+    return latency ? yk_json_quantity(latency, "latency", YK_UNIT_SECONDS, &out->latency) : YK_OK;
 }
 
 static yk_status parse_for_all(const struct yk_json *node, struct link *out)
 {
     static const char *const known[] = {"latency", "bandwidth"};
-    YK_TRY(yk_graph_json_check_object(node, known, sizeof known / sizeof known[0]));
+    YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof known[0]));
     return parse_rates(node, out);
 }
 
 static yk_status parse_entry(const struct yk_json *node, struct link *out)
 {
     static const char *const known[] = {"between", "latency", "bandwidth"};
-    YK_TRY(yk_graph_json_check_object(node, known, sizeof known / sizeof known[0]));
+    YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof known[0]));
     YK_TRY(parse_rates(node, out));
     const struct yk_json *between = yk_json_get(node, "between");
     if (!between) {
@@ -39,8 +38,8 @@ static yk_status parse_entry(const struct yk_json *node, struct link *out)
     if (yk_json_count(between) != 2) {
         return yk_fail(YK_ERROR_INPUT, "\"between\" must be a list of two devices");
     }
-    YK_TRY(yk_graph_json_name(yk_json_at(between, 0), "between", &out->between[0]));
-    return yk_graph_json_name(yk_json_at(between, 1), "between", &out->between[1]);
+    YK_TRY(yk_json_name(yk_json_at(between, 0), "between", &out->between[0]));
+    return yk_json_name(yk_json_at(between, 1), "between", &out->between[1]);
 }
 
 static yk_status read_list(const struct yk_json *list, struct yk_graph_builder *builder)
@@ -49,17 +48,17 @@ static yk_status read_list(const struct yk_json *list, struct yk_graph_builder *
     bool has_others = false;
     for (size_t i = 0; i < yk_json_count(list); i++) {
         struct link link = {0};
-        YK_TRY(yk_graph_json_locate(parse_entry(yk_json_at(list, i), &link), "links", i, NULL));
+        YK_TRY(yk_json_locate(parse_entry(yk_json_at(list, i), &link), "links", i, NULL));
         if (link.between[0]) {
             YK_TRY(yk_graph_builder_set_link(builder, link.between[0], link.between[1],
                                              link.latency, link.bandwidth));
             continue;
         }
         if (has_others) {
-            return yk_graph_json_locate(
-                yk_fail(YK_ERROR_INPUT, "a second link without \"between\"; only one can be for "
-                                        "all other pairs"),
-                "links", i, NULL);
+            return yk_json_locate(yk_fail(YK_ERROR_INPUT,
+                                          "a second link without \"between\"; only one can be for "
+                                          "all other pairs"),
+                                  "links", i, NULL);
         }
         others = link;
         has_others = true;

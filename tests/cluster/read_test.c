@@ -132,7 +132,7 @@ static void the_file_must_be_a_cluster(void **state)
     assert_file_refused("[]", "a cluster is an object, not a list");
     assert_file_refused("{}", "\"yoke\" is missing; a cluster says \"yoke\": 1, the version of its "
                               "form");
-    assert_file_refused("{\"yoke\": 2}", "\"yoke\" must be 1, the version that this program reads");
+    assert_file_refused("{\"yoke\": 2}", "\"yoke\" is 2, but this program reads version 1");
     assert_file_refused("{\"yoke\": 1, \"kind\": \"graph\"}",
                         "\"kind\" is \"graph\", but a \"cluster\" is needed here");
     assert_file_refused("{\"yoke\": 1, \"kind\": \"cluster\"}", "\"devices\" is missing");

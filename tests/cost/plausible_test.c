@@ -35,14 +35,28 @@ static void assert_between(double value, double low, double high)
     }
 }
 
-/* Measured on an H200 at 16 × 1024 tokens: 471k tokens/s compiled by PyTorch, 514k by llm.c. */
-static void gpt2_on_an_h200_runs_as_measured(void **state)
+/* Milliseconds of a step in bf16 on an H200, with the fused AdamW, compiled by PyTorch 2.11 with
+ * CUDA
+ * 13. llm.c takes 31.9 ms for the second, 7 % less. */
+static void steps_on_an_h200_take_as_long_as_measured(void **state)
 {
+    static const struct {
+        const char *model;
+        int64_t batch;
+        int64_t sequence;
+        double measured_ms;
+    } rows[] = {
+        {"gpt2", 4, 1024, 11.49},        {"gpt2", 16, 1024, 34.34},
+        {"gpt2-medium", 8, 1024, 46.63}, {"gpt2-large", 8, 512, 53.93},
+        {"tinyllama", 4, 2048, 119.33},
+    };
     (void)state;
-    const struct yk_workload workload = {
-        .batch = 16, .sequence = 1024, .precision = YK_PRECISION_BF16};
-    const double tokens_per_s = 16 * 1024 / step_s("1xh200", "gpt2", &workload);
-    assert_between(tokens_per_s, 0.75 * 471e3, 1.25 * 514e3);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct yk_workload workload = {
+            .batch = rows[i].batch, .sequence = rows[i].sequence, .precision = YK_PRECISION_BF16};
+        assert_between(1e3 * step_s("1xh200", rows[i].model, &workload), rows[i].measured_ms / 1.2,
+                       rows[i].measured_ms * 1.2);
+    }
 }
 
 /* Measured there with adapters of rank 32 at 5 × 512: 11.9k tokens/s compiled. */
@@ -81,7 +95,7 @@ static void twice_the_batch_takes_up_to_twice_as_long(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gpt2_on_an_h200_runs_as_measured),
+        cmocka_unit_test(steps_on_an_h200_take_as_long_as_measured),
         cmocka_unit_test(llama_with_adapters_on_an_h200_runs_as_measured),
         cmocka_unit_test(an_rtx_6000_ada_is_not_five_times_an_rtx_3090),
         cmocka_unit_test(twice_the_batch_takes_up_to_twice_as_long),
