@@ -2,9 +2,10 @@
 
 #include "planner/place.h"
 #include "planner/stages.h"
+#include "planner/traffic.h"
 #include "sched/scheduler.h"
 
-#include <stdlib.h>
+#include <math.h>
 
 enum {
     MOST_CUTS = 24
@@ -12,11 +13,8 @@ enum {
 
 yk_status yk_contest_create(const struct yk_step *step, struct yk_contest *out)
 {
-    struct yk_contest contest = {.step = step};
+    struct yk_contest contest = {.step = step, .step_s = INFINITY, .on_all_s = INFINITY};
     yk_status status = yk_schedule_create(step->graph, &contest.best);
-    if (status == YK_OK) {
-        status = yk_schedule_create(step->graph, &contest.best_of_all);
-    }
     if (status == YK_OK) {
         status = yk_schedule_create(step->graph, &contest.trial);
     }
@@ -31,43 +29,49 @@ yk_status yk_contest_create(const struct yk_step *step, struct yk_contest *out)
 void yk_contest_free(struct yk_contest *contest)
 {
     yk_schedule_destroy(contest->best);
-    yk_schedule_destroy(contest->best_of_all);
     yk_schedule_destroy(contest->trial);
     *contest = (struct yk_contest){0};
 }
 
-static bool is_better(const struct yk_contest *contest, const struct yk_fit_report *fit)
+static bool is_better(const struct yk_contest *contest, const struct yk_fit_report *fit,
+                      double step_s)
 {
-    if (!contest->found || fit->fits != contest->fit.fits) {
-        return !contest->found || fit->fits;
+    if (isinf(contest->step_s) || fit->fits != contest->fit.fits) {
+        return isinf(contest->step_s) || fit->fits;
     }
-    return fit->fits ? contest->trial->makespan < contest->best->makespan
-                     : fit->missing_bytes < contest->fit.missing_bytes;
+    return fit->fits ? step_s < contest->step_s : fit->missing_bytes < contest->fit.missing_bytes;
 }
 
-/* Considers the trial, which stands to the devices' memory as `fit` says. */
-static void consider(struct yk_contest *contest, const struct yk_fit_report *fit)
+/* Considers a schedule that stands to the devices' memory as `fit` says. */
+static yk_status consider(struct yk_contest *contest, const struct yk_schedule *schedule,
+                          const struct yk_fit_report *fit)
 {
-    if (is_better(contest, fit)) {
-        yk_schedule_copy(contest->trial, contest->best);
+    double step_s = 0;
+    YK_TRY(yk_traffic_step_s(contest->step, schedule, &step_s));
+    if (is_better(contest, fit, step_s)) {
+        yk_schedule_copy(schedule, contest->best);
         contest->fit = *fit;
-        contest->found = true;
+        contest->step_s = step_s;
     }
-    const bool on_all =
-        yk_place_count_devices(contest->trial) == contest->step->graph->device_count;
-    if (fit->fits && on_all &&
-        (!contest->found_on_all || contest->trial->makespan < contest->best_of_all->makespan)) {
-        yk_schedule_copy(contest->trial, contest->best_of_all);
-        contest->found_on_all = true;
+    if (fit->fits && step_s < contest->on_all_s &&
+        yk_place_count_devices(schedule) == contest->step->graph->device_count) {
+        contest->on_all_s = step_s;
     }
+    return YK_OK;
+}
+
+yk_status yk_contest_consider(struct yk_contest *contest, const struct yk_schedule *schedule)
+{
+    struct yk_fit_report fit;
+    YK_TRY(yk_evaluate_memory(schedule, &fit));
+    return consider(contest, schedule, &fit);
 }
 
 static yk_status consider_map(struct yk_contest *contest, const int32_t *devices)
 {
     struct yk_fit_report fit;
     YK_TRY(yk_evaluate_map(contest->step, devices, contest->trial, &fit));
-    consider(contest, &fit);
-    return YK_OK;
+    return consider(contest, contest->trial, &fit);
 }
 
 static bool is_first_of_its_kind(const struct yk_step *step, int32_t device)
@@ -163,11 +167,9 @@ static yk_status consider_schedulers(struct yk_contest *contest)
     static const char *const quick[] = {"heft", "lookahead", "heft-memory"};
     const struct yk_scheduler_options options = {0};
     for (size_t i = 0; i < sizeof quick / sizeof quick[0]; i++) {
-        struct yk_fit_report fit;
         const yk_status status = yk_scheduler_find(quick[i])->run(&options, contest->trial);
         if (status == YK_OK) {
-            YK_TRY(yk_evaluate_memory(contest->trial, &fit));
-            consider(contest, &fit);
+            YK_TRY(yk_contest_consider(contest, contest->trial));
         } else if (status != YK_ERROR_NO_FIT) {
             return status;
         }
@@ -237,7 +239,7 @@ yk_status yk_contest_refine(struct yk_contest *contest)
 {
     const struct yk_step *step = contest->step;
     struct yk_arena *arena = NULL;
-    int64_t before = INT64_MAX;
+    double before_s = INFINITY;
     YK_TRY(yk_arena_create(&arena));
     yk_status status = YK_OK;
     int32_t *devices = yk_arena_take(
@@ -245,8 +247,8 @@ yk_status yk_contest_refine(struct yk_contest *contest)
     if (!devices) {
         status = yk_fail_out_of_memory();
     }
-    while (status == YK_OK && contest->fit.fits && contest->best->makespan < before) {
-        before = contest->best->makespan;
+    while (status == YK_OK && contest->fit.fits && contest->step_s < before_s) {
+        before_s = contest->step_s;
         status = consider_moves(contest, devices);
     }
     yk_arena_destroy(arena);

@@ -10,15 +10,14 @@
 
 #include <stdint.h>
 
-/* The best of the schedules considered, and the best of those that use every device. */
+/* The best of the schedules considered. Times are those of traffic.h. */
 struct yk_contest {
     const struct yk_step *step;
     struct yk_schedule *best;
-    struct yk_schedule *best_of_all; /* of those on all devices */
-    struct yk_fit_report fit;        /* of the best */
-    bool found;                      /* `best` holds a schedule */
-    bool found_on_all;               /* `best_of_all` does, and it fits */
-    struct yk_schedule *trial;       /* room for the next */
+    struct yk_fit_report fit;  /* of the best */
+    double step_s;             /* of the best; INFINITY before there is one */
+    double on_all_s;           /* of the best that fits and uses every device, or INFINITY */
+    struct yk_schedule *trial; /* room for the next */
 };
 
 yk_status yk_contest_create(const struct yk_step *step, struct yk_contest *out) YK_MUST_USE;
@@ -27,6 +26,10 @@ void yk_contest_free(struct yk_contest *contest);
 /* Considers every pipeline of unequal stages worth it and every single device: maps in which a
  * layer has one device. */
 yk_status yk_contest_fill_undivided(struct yk_contest *contest) YK_MUST_USE;
+
+/* Considers `schedule`, of the contest's step. */
+yk_status yk_contest_consider(struct yk_contest *contest,
+                              const struct yk_schedule *schedule) YK_MUST_USE;
 
 /* Considers what may divide a layer's micro-batches over devices, too: whole copies of the model
  * that share the micro-batches, and the quick schedulers. */

@@ -1,6 +1,7 @@
 #include "planner/place.h"
 
 #include "planner/place_ways.h"
+#include "planner/traffic.h"
 #include "sched/bound.h"
 #include "sched/memory.h"
 
@@ -90,7 +91,7 @@ yk_status yk_place_settle(struct yk_place *place, struct yk_schedule *schedule,
     const struct yk_graph *graph = placement->step->graph;
     const struct yk_cluster *cluster = place->request->book->cluster;
     placement->schedule = schedule;
-    placement->step_s = yk_graph_time(graph, schedule->makespan);
+    YK_TRY(yk_traffic_step_s(placement->step, schedule, &placement->step_s));
     YK_TRY(yk_evaluate_memory(schedule, &placement->fit));
     YK_TRY_NEW(place->out->arena, placement->peak_bytes, graph->device_count);
     YK_TRY(yk_memory_peaks(schedule, placement->peak_bytes));

@@ -29,30 +29,25 @@ static bool is_worth_trying(const struct yk_place *place, int32_t micro_batches)
     return false;
 }
 
-static double seconds(const struct yk_contest *contest, const struct yk_schedule *schedule)
-{
-    return yk_graph_time(contest->step->graph, schedule->makespan);
-}
-
 /* Keeps the contest if its best is the best so far: what fits before what does not. */
 static void keep(struct yk_place_choice *choice, struct yk_contest *contest)
 {
-    const double step_s = seconds(contest, contest->best);
-    const bool first = choice->contest.step == NULL;
+    const struct yk_contest *before = &choice->contest;
     const bool fits = contest->fit.fits;
-    const bool better =
-        first || (fits != choice->contest.fit.fits)
-            ? first || fits
-            : (fits ? step_s < choice->step_s
-                    : contest->fit.missing_bytes < choice->contest.fit.missing_bytes);
-    if (contest->found_on_all && seconds(contest, contest->best_of_all) < choice->on_all_s) {
-        choice->on_all_s = seconds(contest, contest->best_of_all);
+    bool better = before->step == NULL;
+    if (!better && fits != before->fit.fits) {
+        better = fits;
+    } else if (!better) {
+        better = fits ? contest->step_s < before->step_s
+                      : contest->fit.missing_bytes < before->fit.missing_bytes;
+    }
+    if (contest->on_all_s < choice->on_all_s) {
+        choice->on_all_s = contest->on_all_s;
         choice->on_all_micro_batches = contest->step->micro_batch_count;
     }
     if (better) {
         yk_contest_free(&choice->contest);
         choice->contest = *contest;
-        choice->step_s = step_s;
     } else {
         yk_contest_free(contest);
     }
@@ -82,7 +77,7 @@ static yk_status choose(struct yk_place *place, filler fill, struct yk_place_cho
             yk_contest_free(&contest);
             return status;
         }
-        if (contest.found) {
+        if (isfinite(contest.step_s)) {
             keep(choice, &contest);
         } else {
             yk_contest_free(&contest);
@@ -95,8 +90,7 @@ static yk_status choose(struct yk_place *place, filler fill, struct yk_place_cho
 }
 
 /* Why the best leaves devices out: what all of them together would take. */
-static yk_status explain(struct yk_place *place, const struct yk_place_choice *choice,
-                         double step_s)
+static yk_status explain(struct yk_place *place, const struct yk_place_choice *choice)
 {
     const struct yk_step *step = choice->contest.step;
     const int32_t P = step->graph->device_count;
@@ -121,7 +115,8 @@ static yk_status explain(struct yk_place *place, const struct yk_place_choice *c
             &note,
             "the best way found that uses all of them takes %s (%d micro-batches), %.1f %% "
             "longer",
-            time, choice->on_all_micro_batches, 100 * (choice->on_all_s / step_s - 1));
+            time, choice->on_all_micro_batches,
+            100 * (choice->on_all_s / choice->contest.step_s - 1));
     }
     const yk_status status = yk_text_status(&note);
     if (status == YK_OK) {
@@ -132,15 +127,18 @@ static yk_status explain(struct yk_place *place, const struct yk_place_choice *c
     return place->out->note ? YK_OK : yk_fail_out_of_memory();
 }
 
+/* Annealing does not see the ports: its result counts only where it is better with them. */
 static yk_status improve(struct yk_place *place, struct yk_contest *contest)
 {
+    const struct yk_scheduler_options *search = &place->request->search;
     int64_t bound = 0;
     if (!contest->fit.fits) {
         return YK_OK;
     }
     YK_TRY(yk_bound_compute(contest->step->graph, &bound));
-    return yk_anneal_improve(&place->request->search, place->request->search.budget_s, bound,
-                             contest->best);
+    yk_schedule_copy(contest->best, contest->trial);
+    YK_TRY(yk_anneal_improve(search, search->budget_s, bound, contest->trial));
+    return yk_contest_consider(contest, contest->trial);
 }
 
 /* Makes a copy of the choice's best schedule the placement's. */
@@ -160,11 +158,9 @@ static yk_status find_pipeline(struct yk_place *place)
     if (choice->contest.step) {
         return YK_OK;
     }
-    *choice = (struct yk_place_choice){.step_s = INFINITY, .on_all_s = INFINITY};
+    *choice = (struct yk_place_choice){.on_all_s = INFINITY};
     YK_TRY(choose(place, yk_contest_fill_undivided, choice));
-    YK_TRY(yk_contest_refine(&choice->contest));
-    choice->step_s = seconds(&choice->contest, choice->contest.best);
-    return YK_OK;
+    return yk_contest_refine(&choice->contest);
 }
 
 yk_status yk_place_pipeline(struct yk_place *place, struct yk_placement *placement)
@@ -179,12 +175,10 @@ static yk_status search(struct yk_place *place, struct yk_place_choice *choice,
 {
     const struct yk_contest *pipeline = &place->pipeline.contest;
     YK_TRY(yk_contest_create(pipeline->step, &choice->contest));
-    yk_schedule_copy(pipeline->best, choice->contest.best);
-    choice->contest.fit = pipeline->fit;
-    choice->contest.found = true;
+    YK_TRY(yk_contest_consider(&choice->contest, pipeline->best));
     YK_TRY(choose(place, yk_contest_fill_divided, choice));
     YK_TRY(improve(place, &choice->contest));
-    YK_TRY(explain(place, choice, seconds(&choice->contest, choice->contest.best)));
+    YK_TRY(explain(place, choice));
     return take(place, choice, placement);
 }
 

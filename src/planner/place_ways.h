@@ -8,7 +8,6 @@
 /* The best candidate of all numbers of micro-batches looked at. */
 struct yk_place_choice {
     struct yk_contest contest; /* of the best's number of micro-batches; its step is NULL before */
-    double step_s;             /* of the best */
     double on_all_s;           /* of the best on all devices, of any number; INFINITY: none */
     int32_t on_all_micro_batches;
 };

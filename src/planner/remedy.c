@@ -87,7 +87,7 @@ static yk_status shortest_step(const struct yk_place_request *request, double *o
             status = yk_contest_fill_undivided(&contest);
         }
         if (status == YK_OK && contest.fit.fits) {
-            *out = fmin(*out, yk_graph_time(step->graph, contest.best->makespan));
+            *out = fmin(*out, contest.step_s);
         }
         yk_contest_free(&contest);
         yk_step_destroy(step);
