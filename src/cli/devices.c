@@ -3,7 +3,6 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/datasheets.h"
-#include "cli/machine.h"
 #include "cluster/discover.h"
 
 struct arguments {
@@ -30,11 +29,9 @@ static yk_status add_host(const struct yk_topology *host, struct yk_text *out)
         {"L3", YK_TABLE_RIGHT},       {"memory", YK_TABLE_RIGHT},
     };
     struct yk_table *table = NULL;
-    struct yk_machine_cpu cpu = {0};
     char words[YK_UNITS_SIZE];
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
-    yk_machine_find_cpu(&cpu);
-    yk_table_add(table, "%s", cpu.name);
+    yk_table_add(table, "%s", host->cpu_name);
     yk_table_add(table, "%d", host->package_count);
     yk_table_add(table, "%d", host->core_count);
     yk_table_add(table, "%d", host->thread_count);

@@ -2,14 +2,8 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/library.h"
-#include "cli/machine.h"
 #include "cli/plugin.h"
-
-#include <inttypes.h>
-
-enum {
-    MOST_GPUS = 64
-};
+#include "cluster/discover.h"
 
 #ifdef __clang__
 #define COMPILER "clang " __clang_version__
@@ -19,12 +13,6 @@ enum {
 
 struct arguments {
     bool json;
-};
-
-struct devices {
-    struct yk_machine_cpu cpu;
-    struct yk_machine_gpu gpus[MOST_GPUS];
-    int gpu_count;
 };
 
 static yk_status write_table(struct yk_table *table, const char *heading, struct yk_text *out)
@@ -81,7 +69,7 @@ static yk_status add_plugins(struct yk_text *out)
     return write_table(table, "Plug-ins", out);
 }
 
-static yk_status add_devices(const struct devices *devices, struct yk_text *out)
+static yk_status add_devices(const struct yk_machine *machine, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"device", YK_TABLE_LEFT},
@@ -91,13 +79,13 @@ static yk_status add_devices(const struct devices *devices, struct yk_text *out)
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     char size[YK_UNITS_SIZE];
-    yk_units_format((double)devices->cpu.memory_bytes, YK_UNIT_BYTES, size);
-    yk_table_add(table, "%s", devices->cpu.name);
-    yk_table_add(table, "%s", devices->cpu.memory_bytes > 0 ? size : "unknown");
-    yk_table_add(table, "%d cores", devices->cpu.cores);
-    for (int i = 0; i < devices->gpu_count; i++) {
-        const struct yk_machine_gpu *gpu = &devices->gpus[i];
-        yk_units_format((double)gpu->memory_bytes, YK_UNIT_BYTES, size);
+    yk_units_format(machine->host.memory_bytes, YK_UNIT_BYTES, size);
+    yk_table_add(table, "%s", machine->host.cpu_name);
+    yk_table_add(table, "%s", machine->host.memory_bytes > 0 ? size : "unknown");
+    yk_table_add(table, "%d cores", machine->host.core_count);
+    for (int i = 0; i < machine->gpu_count; i++) {
+        const struct yk_nvml_gpu *gpu = &machine->gpus[i];
+        yk_units_format(gpu->memory_bytes, YK_UNIT_BYTES, size);
         yk_table_add(table, "%s", gpu->name);
         yk_table_add(table, "%s", size);
         yk_table_add(table, "compute capability %d.%d", gpu->capability_major,
@@ -106,11 +94,11 @@ static yk_status add_devices(const struct devices *devices, struct yk_text *out)
     return write_table(table, "Devices", out);
 }
 
-static yk_status write_text(const struct devices *devices, struct yk_text *out)
+static yk_status write_text(const struct yk_machine *machine, struct yk_text *out)
 {
     YK_TRY(add_libraries(out));
     YK_TRY(add_plugins(out));
-    YK_TRY(add_devices(devices, out));
+    YK_TRY(add_devices(machine, out));
     yk_text_add(out, "yoke " YOKE_VERSION ", built with " COMPILER "\n");
     return yk_text_status(out);
 }
@@ -155,22 +143,22 @@ static void add_plugin_objects(struct yk_text *out)
     }
 }
 
-static void add_device_objects(const struct devices *devices, struct yk_text *out)
+static void add_device_objects(const struct yk_machine *machine, struct yk_text *out)
 {
     yk_text_add(out, "\n  {\"kind\":\"cpu\"");
-    add_member(out, "name", devices->cpu.name);
-    yk_text_addf(out, ",\"cores\":%d,\"memory_bytes\":%" PRId64 "}", devices->cpu.cores,
-                 devices->cpu.memory_bytes);
-    for (int i = 0; i < devices->gpu_count; i++) {
-        const struct yk_machine_gpu *gpu = &devices->gpus[i];
+    add_member(out, "name", machine->host.cpu_name);
+    yk_text_addf(out, ",\"cores\":%d,\"memory_bytes\":%.0f}", machine->host.core_count,
+                 machine->host.memory_bytes);
+    for (int i = 0; i < machine->gpu_count; i++) {
+        const struct yk_nvml_gpu *gpu = &machine->gpus[i];
         yk_text_add(out, ",\n  {\"kind\":\"gpu\"");
         add_member(out, "name", gpu->name);
-        yk_text_addf(out, ",\"compute_capability\":\"%d.%d\",\"memory_bytes\":%" PRId64 "}",
+        yk_text_addf(out, ",\"compute_capability\":\"%d.%d\",\"memory_bytes\":%.0f}",
                      gpu->capability_major, gpu->capability_minor, gpu->memory_bytes);
     }
 }
 
-static yk_status write_json(const struct devices *devices, struct yk_text *out)
+static yk_status write_json(const struct yk_machine *machine, struct yk_text *out)
 {
     yk_text_add(out, "{\"yoke\":1,\"kind\":\"doctor\"");
     add_member(out, "version", YOKE_VERSION);
@@ -180,7 +168,7 @@ static yk_status write_json(const struct devices *devices, struct yk_text *out)
     yk_text_add(out, "],\n \"plugins\":[");
     add_plugin_objects(out);
     yk_text_add(out, "],\n \"devices\":[");
-    add_device_objects(devices, out);
+    add_device_objects(machine, out);
     yk_text_add(out, "]}\n");
     return yk_text_status(out);
 }
@@ -188,10 +176,9 @@ static yk_status write_json(const struct devices *devices, struct yk_text *out)
 static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
-    struct devices devices = {0};
-    yk_machine_find_cpu(&devices.cpu);
-    devices.gpu_count = yk_machine_find_gpus(devices.gpus, MOST_GPUS);
-    return arguments->json ? write_json(&devices, out) : write_text(&devices, out);
+    struct yk_machine machine = {0};
+    YK_TRY(yk_discover(NULL, &machine));
+    return arguments->json ? write_json(&machine, out) : write_text(&machine, out);
 }
 
 static const struct yk_option options[] = {

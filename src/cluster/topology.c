@@ -41,6 +41,7 @@ yk_status yk_topology_find(struct yk_topology *out)
         found.cache_bytes[level] = sum_caches(topology, caches[level]);
     }
     hwloc_topology_destroy(topology);
+    yk_cpu_name(found.cpu_name);
     *out = found;
     return YK_OK;
 }

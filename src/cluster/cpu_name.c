@@ -1,0 +1,65 @@
+#include "cluster/cpu_name.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+/* The part numbers of Arm's MIDR_EL1 register (implementer 0x41) for cores found in servers and
+ * boards; Linux gives no name on these machines. */
+static const struct {
+    const char *part;
+    const char *name;
+} arm_cores[] = {
+    {"0xd03", "Arm Cortex-A53"},  {"0xd07", "Arm Cortex-A57"},  {"0xd08", "Arm Cortex-A72"},
+    {"0xd0b", "Arm Cortex-A76"},  {"0xd0c", "Arm Neoverse N1"}, {"0xd40", "Arm Neoverse V1"},
+    {"0xd49", "Arm Neoverse N2"}, {"0xd4f", "Arm Neoverse V2"}, {"0xd84", "Arm Neoverse V3"},
+    {"0xd8e", "Arm Neoverse N3"},
+};
+
+/* The first value of `key` in /proc/cpuinfo. */
+static bool read_cpuinfo(const char *key, char out[YK_CPU_NAME_SIZE])
+{
+    FILE *stream = fopen("/proc/cpuinfo", "r");
+    if (!stream) {
+        return false;
+    }
+    char line[512];
+    bool found = false;
+    while (!found && fgets(line, sizeof line, stream)) {
+        const char *colon = strchr(line, ':');
+        found = colon && strncmp(line, key, strlen(key)) == 0;
+        if (found) {
+            const char *value = colon + 1 + strspn(colon + 1, " \t");
+            snprintf(out, YK_CPU_NAME_SIZE, "%.*s", (int)strcspn(value, "\n"), value);
+        }
+    }
+    (void)fclose(stream);
+    return found;
+}
+
+static bool name_arm_core(char out[YK_CPU_NAME_SIZE])
+{
+    char implementer[YK_CPU_NAME_SIZE];
+    char part[YK_CPU_NAME_SIZE];
+    if (!read_cpuinfo("CPU implementer", implementer) || strcmp(implementer, "0x41") != 0 ||
+        !read_cpuinfo("CPU part", part)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof arm_cores / sizeof arm_cores[0]; i++) {
+        if (strcmp(arm_cores[i].part, part) == 0) {
+            snprintf(out, YK_CPU_NAME_SIZE, "%s", arm_cores[i].name);
+            return true;
+        }
+    }
+    return false;
+}
+
+void yk_cpu_name(char out[YK_CPU_NAME_SIZE])
+{
+    struct utsname system;
+    if (read_cpuinfo("model name", out) || name_arm_core(out)) {
+        return;
+    }
+    snprintf(out, YK_CPU_NAME_SIZE, "%s CPU", uname(&system) == 0 ? system.machine : "unknown");
+}

@@ -1,0 +1,95 @@
+#include "planner/evaluate.h"
+#include "planner/traffic.h"
+#include "support/made_up.h"
+#include "support/support.h"
+
+#include <math.h>
+
+/* gpt-nano: six layers; a sample of 128 tokens sends 128 · 48 · 2 = 12,288 bytes between two. */
+enum {
+    LAYERS = 6,
+    MICRO_BATCHES = 2
+};
+
+static struct yk_cost_book book;
+
+static struct yk_step *make_step(const struct yk_cluster *cluster)
+{
+    struct yk_step *step = NULL;
+    book = (struct yk_cost_book){.cluster = cluster};
+    struct yk_step_spec spec = {
+        .book = &book,
+        .workload = {.batch = MICRO_BATCHES, .sequence = 128, .precision = YK_PRECISION_BF16},
+        .micro_batches = MICRO_BATCHES,
+    };
+    assert_ok(yk_model_config_find("gpt-nano", &spec.config));
+    assert_ok(yk_step_create(&spec, &step));
+    return step;
+}
+
+static void assert_busiest(const struct yk_step *step, const int32_t *devices, double expected_s)
+{
+    struct yk_schedule *schedule = NULL;
+    struct yk_fit_report fit;
+    double busiest_s = 0;
+    double step_s = 0;
+    assert_ok(yk_schedule_create(step->graph, &schedule));
+    assert_ok(yk_evaluate_map(step, devices, schedule, &fit));
+    assert_ok(yk_traffic_busiest_s(step, schedule, &busiest_s));
+    assert_ok(yk_traffic_step_s(step, schedule, &step_s));
+    if (fabs(busiest_s - expected_s) > 1e-9 * expected_s) {
+        fail_msg("%.12g is not %.12g", busiest_s, expected_s);
+    }
+    const double makespan_s = yk_graph_time(step->graph, schedule->makespan);
+    assert_true(step_s == fmax(busiest_s, makespan_s));
+    yk_schedule_destroy(schedule);
+}
+
+static const struct made_up_device two[] = {{"2GiB", 1e-3, 1e-3, 1e-3, 1e-3},
+                                            {"2GiB", 1e-3, 1e-3, 1e-3, 1e-3}};
+
+/* One cut: two micro-batches' activations out of the first device, their gradients into it. */
+static void a_cut_sends_activations_one_way_and_gradients_the_other(void **state)
+{
+    (void)state;
+    static const int32_t devices[MICRO_BATCHES * LAYERS] = {0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1};
+    struct yk_cluster *cluster = made_up_cluster(two, 2, "1MB/s");
+    struct yk_step *step = make_step(cluster);
+    assert_busiest(step, devices, 2 * 12288 / 1e6);
+    yk_step_destroy(step);
+    yk_cluster_destroy(cluster);
+}
+
+/* A copy of the model each: every trained weight's gradient, two bytes, goes to the updater once,
+ * and its new value comes back. */
+static void copies_of_the_model_exchange_every_gradient_once(void **state)
+{
+    (void)state;
+    static const int32_t devices[MICRO_BATCHES * LAYERS] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1};
+    struct yk_cluster *cluster = made_up_cluster(two, 2, "1MB/s");
+    struct yk_step *step = make_step(cluster);
+    assert_busiest(step, devices, 2 * 97296.0 / 1e6);
+    yk_step_destroy(step);
+    yk_cluster_destroy(cluster);
+}
+
+static void one_device_has_no_traffic(void **state)
+{
+    (void)state;
+    static const int32_t devices[MICRO_BATCHES * LAYERS] = {0};
+    struct yk_cluster *cluster = made_up_cluster(two, 2, "1MB/s");
+    struct yk_step *step = make_step(cluster);
+    assert_busiest(step, devices, 0);
+    yk_step_destroy(step);
+    yk_cluster_destroy(cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cut_sends_activations_one_way_and_gradients_the_other),
+        cmocka_unit_test(copies_of_the_model_exchange_every_gradient_once),
+        cmocka_unit_test(one_device_has_no_traffic),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
