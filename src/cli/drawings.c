@@ -21,6 +21,7 @@ static yk_status make_svg(const struct yk_schedule_report *report, struct yk_tex
         .title = yk_text_chars(&title),
         .lower_bound = report->lower_bound,
         .width = SVG_WIDTH,
+        .kinds = report->kinds,
     };
     const yk_status status = yk_gantt_svg_write(report->schedule, &options, out);
     yk_text_free(&title);

@@ -182,6 +182,7 @@ static yk_status draw(const struct placing *placing, const struct yk_place_outpu
         .algorithm = shown->name,
         .source = placing->request.config->name,
         .lower_bound = llround(shown->bound_s * shown->step->graph->ticks_per_unit),
+        .kinds = shown->step->kinds,
     };
     drawings.html = NULL;
     YK_TRY(yk_drawings_write(&drawings, &report));

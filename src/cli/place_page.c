@@ -73,6 +73,7 @@ static yk_status fill_row(const struct page *page, const struct yk_placement *pl
         .name = placement->name,
         .cells = cells,
         .schedule = placement->schedule,
+        .kinds = placement->step->kinds,
         .lower_bound = llround(placement->bound_s * placement->step->graph->ticks_per_unit),
     };
     const char *violation = yk_place_violation(page->output, placement, &words);

@@ -1,6 +1,8 @@
 #include "cluster/topology.h"
 
 #include <hwloc.h>
+#include <math.h>
+#include <unistd.h>
 
 static int count_of(hwloc_topology_t topology, hwloc_obj_type_t type)
 {
@@ -16,6 +18,15 @@ static double sum_caches(hwloc_topology_t topology, hwloc_obj_type_t type)
         bytes += (double)cache->attr->cache.size;
     }
     return bytes;
+}
+
+/* The system's own count: in some containers the nodes that hwloc adds up show only a part of it.
+ */
+static double system_memory_bytes(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long page_bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page_bytes > 0 ? (double)pages * (double)page_bytes : 0;
 }
 
 yk_status yk_topology_find(struct yk_topology *out)
@@ -35,7 +46,8 @@ yk_status yk_topology_find(struct yk_topology *out)
         .core_count = count_of(topology, HWLOC_OBJ_CORE),
         .thread_count = count_of(topology, HWLOC_OBJ_PU),
         .numa_count = count_of(topology, HWLOC_OBJ_NUMANODE),
-        .memory_bytes = (double)hwloc_get_root_obj(topology)->total_memory,
+        .memory_bytes =
+            fmax((double)hwloc_get_root_obj(topology)->total_memory, system_memory_bytes()),
     };
     for (int level = 0; level < YK_TOPOLOGY_CACHE_LEVELS; level++) {
         found.cache_bytes[level] = sum_caches(topology, caches[level]);

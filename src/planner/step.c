@@ -49,6 +49,7 @@ static yk_status take_arrays(struct making *making)
     YK_TRY_NEW(step->arena, step->backward, cells);
     YK_TRY_NEW(step->arena, step->update, step->layer_count);
     YK_TRY_NEW(step->arena, step->tasks, 2 * cells + step->layer_count);
+    YK_TRY_NEW(step->arena, step->kinds, 2 * cells + step->layer_count);
     YK_TRY_NEW(step->arena, making->costs, step->spec.book->cluster->device_count);
     return YK_OK;
 }
@@ -147,6 +148,7 @@ static yk_status add_task(struct making *making, struct yk_step_task task, int32
     }
     YK_TRY(add_to_group(making, task));
     step->tasks[making->task_count] = task;
+    step->kinds[making->task_count] = step->micro_batch_count == 1 ? task.layer : task.micro_batch;
     *out = making->task_count++;
     return YK_OK;
 }

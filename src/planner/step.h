@@ -54,6 +54,7 @@ struct yk_step {
     int32_t micro_batch_count;    /* M */
     struct yk_graph *graph;
     struct yk_step_task *tasks; /* (n) */
+    int32_t *kinds;             /* (n) for pictures: the micro-batch or, with one, the layer */
     int32_t *forward;           /* (M, L) tasks */
     int32_t *backward;          /* (M, L) or YK_STEP_NO_TASK where nothing is left to do */
     int32_t *update;            /* (L) or YK_STEP_NO_TASK for a frozen layer */

@@ -230,6 +230,15 @@ static void add_bar_title(const struct picture *picture, const struct yk_gantt_b
     }
 }
 
+static int32_t kind_of(const struct picture *picture, int32_t task)
+{
+    const int32_t group = picture->graph->tasks[task].group;
+    if (picture->options->kinds) {
+        return picture->options->kinds[task];
+    }
+    return group == YK_GRAPH_NO_GROUP ? task : group;
+}
+
 static void draw_bar(const struct picture *picture, const struct yk_gantt_bar *bar)
 {
     struct yk_text *out = picture->out;
@@ -246,9 +255,8 @@ static void draw_bar(const struct picture *picture, const struct yk_gantt_bar *b
         const double share = length > 0 ? (double)bar->busy / length : 0;
         yk_text_addf(out, "<rect class=\"bar merged\" fill-opacity=\"%.2f\"", 0.25 + 0.75 * share);
     } else {
-        const int32_t group = picture->graph->tasks[bar->task].group;
         yk_text_addf(out, "<rect class=\"bar c%d\"",
-                     (group == YK_GRAPH_NO_GROUP ? bar->task : group) % YK_GANTT_COLOURS);
+                     kind_of(picture, bar->task) % YK_GANTT_COLOURS);
     }
     yk_text_addf(out, " x=\"%.2f\" width=\"%.2f\" height=\"%.0f\"", x, fmax(width, 0.75),
                  picture->bar);

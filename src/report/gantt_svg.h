@@ -12,13 +12,14 @@
 #include <stdint.h>
 
 struct yk_gantt_svg_options {
-    const char *title;   /* NULL for none */
-    int64_t lower_bound; /* ticks; drawn as a line when positive */
-    int width;           /* pixels */
-    double span;         /* time across the width, in the graph's unit, if longer than the
-                            schedule: for pictures that are compared */
-    bool apart;          /* no task shares a bar because it is narrow, only because they are too
-                            many: for a page that can be zoomed into */
+    const char *title;    /* NULL for none */
+    int64_t lower_bound;  /* ticks; drawn as a line when positive */
+    int width;            /* pixels */
+    const int32_t *kinds; /* (n) tasks of one number look alike; NULL: by group */
+    double span;          /* time across the width, in the graph's unit, if longer than the
+                             schedule: for pictures that are compared */
+    bool apart;           /* no task shares a bar because it is narrow, only because they are too
+                             many: for a page that can be zoomed into */
 };
 
 yk_status yk_gantt_svg_write(struct yk_schedule *schedule,

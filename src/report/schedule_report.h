@@ -13,8 +13,9 @@
 struct yk_schedule_report {
     struct yk_schedule *schedule;
     const char *algorithm;
-    const char *source;  /* the name the user knows the graph by */
-    int64_t lower_bound; /* ticks */
+    const char *source;   /* the name the user knows the graph by */
+    int64_t lower_bound;  /* ticks */
+    const int32_t *kinds; /* (n) tasks of one number look alike in the picture; NULL: by group */
 };
 
 /* Makespan, bound and gap in words, then a table of devices: tasks, busy, idle, peak memory. */

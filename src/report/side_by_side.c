@@ -77,6 +77,7 @@ static yk_status add_chart(const struct yk_side_row *row, double span, struct yk
         .lower_bound = row->lower_bound,
         .width = CHART_WIDTH,
         .span = span,
+        .kinds = row->kinds,
     };
     yk_page_begin_section(row->name, out);
     yk_text_add(out, "<div class=\"chart\">\n");

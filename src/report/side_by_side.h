@@ -17,6 +17,7 @@ struct yk_side_row {
     const char *remark;           /* what there is to say about it, or NULL */
     struct yk_schedule *schedule; /* drawn; NULL when there is none */
     int64_t lower_bound;          /* ticks, 0 for none */
+    const int32_t *kinds;         /* (n) tasks of one number look alike; NULL: by group */
 };
 
 struct yk_side_by_side {
