@@ -147,25 +147,41 @@ static yk_status fail_no_fit(const struct placing *placing, const struct yk_plac
     return status;
 }
 
-static yk_status export_map(const struct placing *placing, const struct yk_placement *placement)
+/* The fastest placement that fits and that a device_map can say: one device a layer. */
+static const struct yk_placement *find_exportable(const struct yk_placements *all)
+{
+    const struct yk_placement *fastest = NULL;
+    for (int32_t i = 0; i < all->count; i++) {
+        const struct yk_placement *placement = &all->placements[i];
+        if (placement->schedule && placement->fit.fits && !placement->divided &&
+            (!fastest || placement->step_s < fastest->step_s)) {
+            fastest = placement;
+        }
+    }
+    return fastest;
+}
+
+static yk_status export_map(const struct placing *placing)
 {
     const char *path = placing->arguments->output;
     struct yk_text text = {0};
     if (!placing->arguments->export) {
         return YK_OK;
     }
-    if (placement->divided) {
+    const struct yk_placement *placement = find_exportable(placing->placements);
+    if (!placement) {
         return yk_fail(YK_ERROR_NO_FIT,
-                       "%s serves the micro-batches of a layer on several devices, which a "
-                       "device_map cannot say; export one with --micro-batches 1",
-                       placement->name);
+                       "no placement has one device a layer, and a device_map cannot say more; try "
+                       "--algorithm pipeline");
     }
     yk_status status = yk_export_accelerate(placement->map, &text);
     if (status == YK_OK) {
         status = yk_file_write(path, &text);
     }
     if (status == YK_OK) {
-        yk_log(YK_LOG_NOTE, "wrote the map of %s to %s", placement->name, path);
+        yk_log(YK_LOG_NOTE, "wrote the map of %s to %s; its time is for %d micro-batch%s",
+               placement->name, path, placement->step->micro_batch_count,
+               placement->step->micro_batch_count == 1 ? "" : "es");
     }
     yk_text_free(&text);
     return status;
@@ -209,7 +225,7 @@ static yk_status show(const struct placing *placing, struct yk_text *out)
     YK_TRY(placing->arguments->json ? yk_place_write_json(&output, out)
                                     : yk_place_write_text(&output, out));
     YK_TRY(draw(placing, &output));
-    return export_map(placing, output.shown);
+    return export_map(placing);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
@@ -336,7 +352,8 @@ static const struct yk_option options[] = {
     {
         .name = "export",
         .placeholder = "FORM",
-        .help = "Also write the winner's map for another tool: accelerate",
+        .help =
+            "Also write a map for another tool: accelerate; of the fastest with one device a layer",
         .group = OUTPUT,
         .kind = YK_OPTION_CHOICE,
         .choices = export_choices,

@@ -7,7 +7,9 @@
 #include <stdio.h>
 
 enum {
-    MOST_MEMORY_COLUMNS = 6 /* more devices than that show the fullest one only */
+    MOST_MEMORY_COLUMNS = 6, /* more devices than that show the fullest one only */
+    MOST_RUNS = 12,          /* lines of a divided map */
+    NAME_COLUMNS = 24,       /* for the layers of a run */
 };
 
 void yk_place_add_title(const struct yk_place_request *request, struct yk_text *out)
@@ -172,17 +174,23 @@ static void add_devices(const struct yk_place_output *output, const struct yk_pl
     }
 }
 
+/* The last layer of the run that begins at `first`: layers on the same devices. */
+static int32_t end_of_run(const struct yk_placement *placement, int32_t first)
+{
+    int32_t last = first;
+    while (last + 1 < placement->step->layer_count && same_devices(placement, first, last + 1)) {
+        last++;
+    }
+    return last;
+}
+
 /* Runs of layers on the same devices, one line each. */
-static void add_map(const struct yk_place_output *output, const struct yk_placement *placement,
-                    struct yk_text *out)
+static void add_runs(const struct yk_place_output *output, const struct yk_placement *placement,
+                     struct yk_text *out)
 {
     const struct yk_layer *layers = placement->step->model->layers;
     for (int32_t first = 0; first < placement->step->layer_count;) {
-        int32_t last = first;
-        while (last + 1 < placement->step->layer_count &&
-               same_devices(placement, first, last + 1)) {
-            last++;
-        }
+        const int32_t last = end_of_run(placement, first);
         struct yk_text names = {0};
         yk_text_add(&names, layers[first].name);
         if (last > first) {
@@ -190,12 +198,50 @@ static void add_map(const struct yk_place_output *output, const struct yk_placem
         }
         yk_text_addf(out, "  %s", yk_text_chars(&names));
         const size_t columns = yk_text_columns(yk_text_chars(&names));
-        yk_text_add_repeated(out, " ", columns < 24 ? 24 - columns : 1);
+        yk_text_add_repeated(out, " ", columns < NAME_COLUMNS ? NAME_COLUMNS - columns : 1);
         out->failed |= names.failed;
         yk_text_free(&names);
         add_devices(output, placement, first, out);
         yk_text_add(out, "\n");
         first = last + 1;
+    }
+}
+
+/* Where the micro-batches are scattered too widely to be listed: what each device has of them. */
+static void add_shares(const struct yk_place_output *output, const struct yk_placement *placement,
+                       struct yk_text *out)
+{
+    const struct yk_cluster *cluster = output->request->book->cluster;
+    const int32_t L = placement->step->layer_count;
+    const int32_t M = placement->step->micro_batch_count;
+    for (int32_t p = 0; p < cluster->device_count; p++) {
+        int32_t held = 0;
+        int32_t passes = 0;
+        for (int32_t l = 0; l < L; l++) {
+            int32_t here = 0;
+            for (int32_t m = 0; m < M; m++) {
+                here += placement->devices[m * L + l] == p ? 1 : 0;
+            }
+            held += here > 0 ? 1 : 0;
+            passes += here;
+        }
+        yk_text_addf(out, "  %s has %d of %d layers, and %.0f %% of all layers' micro-batches\n",
+                     cluster->devices[p].name, held, L, 100.0 * passes / (M * L));
+    }
+    yk_text_add(out, "  (the device of every layer and micro-batch: --json)\n");
+}
+
+static void add_map(const struct yk_place_output *output, const struct yk_placement *placement,
+                    struct yk_text *out)
+{
+    int32_t runs = 0;
+    for (int32_t l = 0; l < placement->step->layer_count; l = end_of_run(placement, l) + 1) {
+        runs++;
+    }
+    if (placement->divided && runs > MOST_RUNS) {
+        add_shares(output, placement, out);
+    } else {
+        add_runs(output, placement, out);
     }
 }
 
