@@ -1,0 +1,63 @@
+/*
+ * Fuzz target of maps: device maps of a model's modules, or with FUZZ_TASKS maps of a graph's
+ * tasks. A map that is accepted leaves nothing without a place.
+ */
+#include "graph/read.h"
+#include "plan/module_map.h"
+#include "sched/task_map.h"
+#include "support/support.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#ifdef FUZZ_TASKS
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct yk_graph_read_options options = {0};
+    struct yk_graph *graph = NULL;
+    int32_t devices[16];
+    if (yk_graph_read(yk_graph_example, strlen(yk_graph_example), "example", &options, &graph) !=
+        YK_OK) {
+        abort();
+    }
+    if (yk_task_map_read((const char *)data, size, "fuzz", graph, devices) == YK_OK) {
+        for (int32_t i = 0; i < graph->task_count; i++) {
+            if (devices[i] < 0 || devices[i] >= graph->device_count) {
+                abort();
+            }
+        }
+    }
+    yk_graph_destroy(graph);
+    return 0;
+}
+#else
+enum {
+    DEVICES = 3
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct yk_model_config *config = NULL;
+    const struct yk_modules *modules = NULL;
+    const struct yk_module_map *map = NULL;
+    struct yk_arena *arena = NULL;
+    if (yk_arena_create(&arena) != YK_OK || yk_model_config_find("gpt-nano", &config) != YK_OK ||
+        yk_modules_list(config, arena, &modules) != YK_OK) {
+        abort();
+    }
+    if (yk_module_map_read((const char *)data, size, "fuzz", modules, DEVICES, arena, &map) ==
+        YK_OK) {
+        for (int32_t i = 0; i < modules->tensor_count; i++) {
+            const int32_t place = yk_module_map_find(map, modules->tensors[i].name);
+            if (place >= DEVICES || place == YK_PLACE_NONE) {
+                abort();
+            }
+        }
+    }
+    yk_arena_destroy(arena);
+    return 0;
+}
+#endif
