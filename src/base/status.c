@@ -10,7 +10,7 @@ enum {
 
 static _Thread_local char last_message[MESSAGE_SIZE];
 
-yk_status yk_fail(yk_status status, const char *format, ...)
+yk_status(yk_fail)(yk_status status, const char *format, ...)
 {
     /* An argument may be the current sentence itself, so the new one is made aside. */
     char message[MESSAGE_SIZE];
@@ -33,7 +33,7 @@ yk_status yk_fail_in(yk_status status, const char *prefix)
     return yk_fail(status, "%s: %s", prefix, last_message);
 }
 
-yk_status yk_fail_out_of_memory(void)
+yk_status(yk_fail_out_of_memory)(void)
 {
     return yk_fail(YK_ERROR_SYSTEM, "out of memory; close other programs or use a smaller problem");
 }

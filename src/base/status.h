@@ -32,6 +32,20 @@ yk_status yk_fail_in(yk_status status, const char *prefix) YK_MUST_USE;
 
 yk_status yk_fail_out_of_memory(void) YK_MUST_USE;
 
+#ifdef __clang_analyzer__
+/* clang's analyzer looks at one source at a time, and must be told that a failure is never YK_OK.
+ */
+static inline yk_status yk_status_failed_(yk_status status)
+{
+    if (status == YK_OK) {
+        __builtin_unreachable();
+    }
+    return status;
+}
+#define yk_fail(...) yk_status_failed_((yk_fail)(__VA_ARGS__))
+#define yk_fail_out_of_memory() yk_status_failed_((yk_fail_out_of_memory)())
+#endif
+
 /* The sentence of this thread's last failure; "" before the first one. */
 const char *yk_status_message(void);
 

@@ -34,7 +34,8 @@ struct yk_command {
     size_t operand_count;
     const struct yk_exit *exits; /* besides those all have; ended by a NULL meaning; may be NULL */
     size_t arguments_size;
-    /* Adds what goes to standard output to `out`; it is printed only on success. */
+    /* Adds what goes to standard output to `out`; it is printed only on success, or with
+     * YK_ERROR_NO_FIT. */
     yk_status (*run)(const void *arguments, struct yk_text *out);
 };
 

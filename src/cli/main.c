@@ -66,12 +66,21 @@ int main(int argc, char **argv)
     }
     struct yk_text out = {0};
     yk_status status = run(argc - 1, argv + 1, &out);
-    if (status == YK_OK) {
-        status = yk_terminal_print(&out);
+    struct yk_text sentence = {0};
+    yk_text_add(&sentence, status == YK_OK ? "" : yk_status_message());
+    /* That nothing fits is a finding, too: what was found is printed, and then the sentence. */
+    if (status == YK_OK || (status == YK_ERROR_NO_FIT && out.length > 0)) {
+        const yk_status printed = yk_terminal_print(&out);
+        if (printed != YK_OK) {
+            status = printed;
+            sentence.length = 0;
+            yk_text_add(&sentence, yk_status_message());
+        }
     }
-    if (status != YK_OK && *yk_status_message()) {
-        yk_terminal_complain(yk_status_message());
+    if (sentence.length > 0) {
+        yk_terminal_complain(sentence.bytes);
     }
+    yk_text_free(&sentence);
     yk_text_free(&out);
     return (int)status;
 }

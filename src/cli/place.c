@@ -138,9 +138,14 @@ static yk_status fail_no_fit(const struct placing *placing, const struct yk_plac
     nearest = nearest ? nearest : &all->placements[0];
     yk_status status = yk_remedy_find(&placing->request, &remedy);
     if (status == YK_OK) {
-        status = yk_fail(YK_ERROR_NO_FIT, "%s fits nowhere: by %s, the nearest to fit, %s; %s",
-                         placing->request.config->name, nearest->name,
-                         yk_place_violation(output, nearest, &words), yk_text_chars(&remedy));
+        const char *violation = yk_place_violation(output, nearest, &words);
+        const char *model = placing->request.config->name;
+        status =
+            placing->request.algorithm
+                ? yk_fail(YK_ERROR_NO_FIT, "%s does not fit by %s: %s; %s", model, nearest->name,
+                          violation, yk_text_chars(&remedy))
+                : yk_fail(YK_ERROR_NO_FIT, "%s fits nowhere: by %s, the nearest to fit, %s; %s",
+                          model, nearest->name, violation, yk_text_chars(&remedy));
     }
     yk_text_free(&words);
     yk_text_free(&remedy);
@@ -218,12 +223,12 @@ static yk_status show(const struct placing *placing, struct yk_text *out)
 {
     const struct yk_placements *all = placing->placements;
     struct yk_place_output output = {.request = &placing->request, .placements = all};
+    output.shown = all->winner < 0 ? NULL : &all->placements[all->winner];
+    YK_TRY(placing->arguments->json ? yk_place_write_json(&output, out)
+                                    : yk_place_write_text(&output, out));
     if (all->winner < 0) {
         return fail_no_fit(placing, &output);
     }
-    output.shown = &all->placements[all->winner];
-    YK_TRY(placing->arguments->json ? yk_place_write_json(&output, out)
-                                    : yk_place_write_text(&output, out));
     YK_TRY(draw(placing, &output));
     return export_map(placing);
 }

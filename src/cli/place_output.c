@@ -157,10 +157,10 @@ static void add_devices(const struct yk_place_output *output, const struct yk_pl
     const int32_t *places = &placement->devices[layer];
     for (int32_t first = 0; first < M;) {
         int32_t end = first + 1;
-        while (end < M && places[end * L] == places[first * L]) {
+        while (end < M && places[(int64_t)end * L] == places[(int64_t)first * L]) {
             end++;
         }
-        yk_text_addf(out, "%s%s", first > 0 ? ", " : "", devices[places[first * L]].name);
+        yk_text_addf(out, "%s%s", first > 0 ? ", " : "", devices[places[(int64_t)first * L]].name);
         if (end - first == M) {
             return;
         }

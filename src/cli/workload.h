@@ -103,8 +103,7 @@ bool yk_workload_precisions(size_t number, struct yk_choice *out);
     {                                                                                              \
         .name = "recompute",                                                                       \
         .help = "Blocks save only their input and run forward again during backward",              \
-        .group = YK_WORKLOAD_GROUP,                                                                \
-        .kind = YK_OPTION_FLAG,                                                                    \
+        .group = YK_WORKLOAD_GROUP, .kind = YK_OPTION_FLAG,                                        \
         .offset = offsetof(type, field.recompute),                                                 \
     }
 /* NOLINTEND(bugprone-macro-parentheses) */

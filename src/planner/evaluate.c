@@ -97,7 +97,7 @@ static bool is_better(const struct trials *trials, const struct yk_fit_report *f
 
 static yk_status try_order(struct trials *trials, const int64_t *priorities, int32_t in_flight)
 {
-    struct yk_fit_report fit;
+    struct yk_fit_report fit = {0};
     set_gates(trials, in_flight);
     const struct yk_mapping mapping = {trials->task_devices, priorities, trials->gates};
     YK_TRY(yk_mapped_run(&mapping, trials->trial));

@@ -214,6 +214,7 @@ static yk_status run_ways(struct yk_place *place)
 static yk_status compare(struct yk_place *place)
 {
     struct yk_placements *out = place->out;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(out->arena, out->steps, MOST_STEPS);
     YK_TRY_NEW(out->arena, out->placements, WAY_COUNT);
     YK_TRY(yk_modules_list(place->request->config, out->arena, &place->modules));

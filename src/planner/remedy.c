@@ -155,7 +155,12 @@ yk_status yk_remedy_find(const struct yk_place_request *request, struct yk_text 
 {
     const char *cheapest = NULL;
     double cheapest_s = INFINITY;
-    for (int i = 0; i < CHANGE_COUNT; i++) {
+    if (request->algorithm) {
+        YK_TRY(shortest_step(request, &cheapest_s));
+        cheapest = isinf(cheapest_s) ? NULL : "another placement (leave out --algorithm)";
+    }
+    const bool placed = cheapest != NULL; /* nothing needs to be changed */
+    for (int i = 0; !placed && i < CHANGE_COUNT; i++) {
         struct yk_place_request changed = *request;
         double step_s = INFINITY;
         if (changes[i].apply(&changed)) {

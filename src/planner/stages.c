@@ -162,7 +162,7 @@ static struct cell best_cut(const struct search *search, enum goal goal, int32_t
         }
         const struct cell *rest =
             &search->cells[(int64_t)(state - search->kinds[k].stride) * (L + 1)];
-        const double *times = &search->times[k * (L + 1)];
+        const double *times = &search->times[(int64_t)k * (L + 1)];
         double workspace = 0;
         for (int32_t end = layer + 1; end <= L; end++) {
             workspace = fmax(workspace, search->workspace[end - 1]);

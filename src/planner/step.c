@@ -25,6 +25,7 @@ static int64_t share_of(const struct yk_step *step, int32_t micro_batch)
 static yk_status describe_models(struct making *making)
 {
     struct yk_step *step = making->step;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(step->arena, making->models, step->micro_batch_count);
     for (int32_t m = 0; m < step->micro_batch_count; m++) {
         struct yk_workload workload = step->spec.workload;
@@ -248,8 +249,8 @@ static yk_status join_micro_batch(const struct making *making, int32_t m)
 {
     const struct yk_step *step = making->step;
     const struct yk_model *model = making->models[m];
-    const int32_t *forward = &step->forward[m * step->layer_count];
-    const int32_t *backward = &step->backward[m * step->layer_count];
+    const int32_t *forward = &step->forward[(int64_t)m * step->layer_count];
+    const int32_t *backward = &step->backward[(int64_t)m * step->layer_count];
     for (int32_t e = 0; e < model->edge_count; e++) {
         const struct yk_layer_edge *edge = &model->edges[e];
         const double bytes = (double)edge->bytes;

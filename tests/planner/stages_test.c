@@ -113,8 +113,8 @@ static void the_proposals_hold_the_cut_with_the_least_slowest_stage(void **state
         double best = INFINITY;
         assert_ok(yk_stages_propose(step, 1000, step->arena, &list));
         for (int32_t i = 0; i < list.count; i++) {
-            assert_true(is_consecutive(&list.devices[i * LAYERS]));
-            best = fmin(best, slowest_stage(&times, &list.devices[i * LAYERS]));
+            assert_true(is_consecutive(&list.devices[(int64_t)i * LAYERS]));
+            best = fmin(best, slowest_stage(&times, &list.devices[(int64_t)i * LAYERS]));
         }
         if (fabs(best - try_everything(&times)) > 1e-9) {
             fail_msg("seed %d: %g is not %g", (int)seed, best, try_everything(&times));
