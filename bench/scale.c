@@ -55,8 +55,8 @@ static struct yk_graph *make_graph(int32_t task_count)
             snprintf(name, sizeof name, "%d", (int)(i - back));
             snprintf(other, sizeof other, "%d", i);
             const double cost = (double)yk_random_below(&random, 101);
-            check(yk_graph_builder_add_edge(builder,
-                                            &(struct yk_graph_edge_spec){name, other, cost, 0}));
+            check(yk_graph_builder_add_edge(
+                builder, &(struct yk_graph_edge_spec){.from = name, .to = other, .cost = cost}));
         }
     }
     check(yk_graph_builder_finish(builder, &graph));

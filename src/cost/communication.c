@@ -70,6 +70,27 @@ yk_status yk_cost_send(const struct yk_cost_book *book, int32_t from, int32_t to
     return YK_OK;
 }
 
+yk_status yk_cost_link(const struct yk_cost_book *book, int32_t a, int32_t b, double bytes,
+                       struct yk_link *out)
+{
+    struct yk_cost_time once;
+    struct yk_cost_time twice;
+    *out = *yk_cluster_link(book->cluster, a, b);
+    YK_TRY(yk_cost_send(book, a, b, bytes, &once));
+    YK_TRY(yk_cost_send(book, a, b, 2 * bytes, &twice));
+    const double more_s = twice.seconds - once.seconds;
+    if (once.origin != YK_COST_PROFILE || !(once.seconds > 0)) {
+        return YK_OK;
+    }
+    /* Where the curve falls or bends down, all of the time is taken for bandwidth. */
+    if (more_s > 0 && more_s <= once.seconds) {
+        *out = (struct yk_link){.latency_s = once.seconds - more_s, .bytes_per_s = bytes / more_s};
+    } else {
+        *out = (struct yk_link){.latency_s = 0, .bytes_per_s = bytes / once.seconds};
+    }
+    return YK_OK;
+}
+
 /* The rank whose link to the next one on the ring is slowest for a part of that size. */
 static int32_t slowest_rank(const struct yk_cluster *cluster, const struct yk_ranks *ranks,
                             double part_bytes, double *out_s)

@@ -29,6 +29,13 @@ struct yk_ranks {
 yk_status yk_cost_send(const struct yk_cost_book *book, int32_t from, int32_t to, double bytes,
                        struct yk_cost_time *out) YK_MUST_USE;
 
+/*
+ * The link between two devices as a latency and a bandwidth, for who needs a straight line: the
+ * cluster's, or the line through what the profile says about messages of `bytes` and twice that.
+ */
+yk_status yk_cost_link(const struct yk_cost_book *book, int32_t a, int32_t b, double bytes,
+                       struct yk_link *out) YK_MUST_USE;
+
 /* A collective over `bytes` in all, of which the largest part, on whichever rank, is
  * `largest_part_bytes`; 0 means equal parts. */
 yk_status yk_cost_collective(const struct yk_cost_book *book, enum yk_collective collective,

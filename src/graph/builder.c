@@ -220,7 +220,11 @@ static yk_status end_of_edge(const struct yk_graph_builder *builder,
 yk_status yk_graph_builder_add_edge(struct yk_graph_builder *builder,
                                     const struct yk_graph_edge_spec *edge)
 {
-    struct edge_record record = {.cost = edge->cost, .bytes = edge->bytes};
+    struct edge_record record = {
+        .cost = edge->cost,
+        .bytes = edge->bytes,
+        .held = edge->passing ? 0 : edge->bytes,
+    };
     YK_TRY(end_of_edge(builder, edge, edge->from, &record.from));
     YK_TRY(end_of_edge(builder, edge, edge->to, &record.to));
     if (!isnan(edge->cost) && !(isfinite(edge->cost) && edge->cost >= 0)) {

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "graph/graph.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct yk_graph_builder;
@@ -21,6 +22,7 @@ struct yk_graph_edge_spec {
     const char *to;
     double cost;  /* units of time between two different devices, or NAN */
     double bytes; /* 0 when the edge holds no memory */
+    bool passing; /* the bytes have their place elsewhere: they travel, but hold nothing */
 };
 
 yk_status yk_graph_builder_create(struct yk_graph_builder **out) YK_MUST_USE;

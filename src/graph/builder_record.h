@@ -29,6 +29,7 @@ struct edge_record {
     int32_t to;
     double cost;
     double bytes;
+    double held;
 };
 
 struct link_record {

@@ -152,7 +152,7 @@ static yk_status check_bytes(const struct yk_graph_builder *builder, const struc
         sum += builder->stores[s].bytes * graph->device_count;
     }
     for (int32_t e = 0; e < builder->edge_count; e++) {
-        sum += 2 * builder->edges[e].bytes;
+        sum += 2 * builder->edges[e].held;
     }
     return sum < MOST_BYTES
                ? YK_OK
@@ -184,6 +184,7 @@ static yk_status sort_edges(const struct yk_graph_builder *builder, struct yk_gr
             .to = record->to,
             .cost = yk_ticks_of_edge(graph, record),
             .bytes = (int64_t)ceil(record->bytes),
+            .held = (int64_t)ceil(record->held),
         };
     }
     memset(filled, 0, (size_t)graph->task_count * sizeof *filled);

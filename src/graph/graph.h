@@ -30,7 +30,8 @@ struct yk_graph_edge {
     int32_t from;
     int32_t to;
     int64_t cost;  /* ticks between two devices, or YK_GRAPH_BY_LINK */
-    int64_t bytes; /* held on both devices from production to last use */
+    int64_t bytes; /* that travel, where the cost is by link */
+    int64_t held;  /* of them, on both devices from production to last use */
 };
 
 /* An edge seen from the task it enters: what a scheduler asks for most, in one place. */

@@ -8,7 +8,8 @@
 #include <math.h>
 
 enum {
-    MOST_CUTS = 24
+    MOST_CUTS = 24,
+    MOST_REFINED = 2000, /* tasks */
 };
 
 yk_status yk_contest_create(const struct yk_step *step, struct yk_contest *out)
@@ -183,7 +184,9 @@ yk_status yk_contest_fill_undivided(struct yk_contest *contest)
     YK_TRY(yk_arena_create(&arena));
     const yk_status status = consider_stages(contest, arena);
     yk_arena_destroy(arena);
-    return status;
+    YK_TRY(status);
+    /* A large one is refined only if it wins. */
+    return contest->step->graph->task_count <= MOST_REFINED ? yk_contest_refine(contest) : YK_OK;
 }
 
 yk_status yk_contest_fill_divided(struct yk_contest *contest)

@@ -70,19 +70,12 @@ static yk_status read_devices(struct yk_place *place, struct yk_placement *place
     return YK_OK;
 }
 
-/* One device a layer: of a divided one, where it is updated or, frozen, where it is first. */
+/* One device a layer: of a divided one that of its first micro-batch, where it is updated. */
 static yk_status make_map(struct yk_place *place, struct yk_placement *placement)
 {
     const struct yk_step *step = placement->step;
-    int32_t *homes = NULL;
-    YK_TRY_NEW(place->out->arena, homes, step->layer_count);
-    for (int32_t l = 0; l < step->layer_count; l++) {
-        const int32_t update = step->update[yk_step_leader(step, l)];
-        homes[l] = update == YK_STEP_NO_TASK ? placement->devices[l]
-                                             : placement->schedule->devices[update];
-    }
-    return yk_module_map_of_layers(step->model, homes, place->modules, step->graph->device_count,
-                                   place->out->arena, &placement->map);
+    return yk_module_map_of_layers(step->model, placement->devices, place->modules,
+                                   step->graph->device_count, place->out->arena, &placement->map);
 }
 
 yk_status yk_place_settle(struct yk_place *place, struct yk_schedule *schedule,
@@ -93,6 +86,12 @@ yk_status yk_place_settle(struct yk_place *place, struct yk_schedule *schedule,
     placement->schedule = schedule;
     YK_TRY(yk_traffic_step_s(placement->step, schedule, &placement->step_s));
     YK_TRY(yk_evaluate_memory(schedule, &placement->fit));
+    if (!placement->fit.fits) {
+        /* A device smaller than its own context counts as empty in the graph. */
+        const struct yk_device *device = &cluster->devices[placement->fit.device];
+        placement->fit.missing_bytes +=
+            (int64_t)fmax(0, yk_cost_context_bytes(device) - device->memory_bytes);
+    }
     YK_TRY_NEW(place->out->arena, placement->peak_bytes, graph->device_count);
     YK_TRY(yk_memory_peaks(schedule, placement->peak_bytes));
     for (int32_t p = 0; p < graph->device_count; p++) {

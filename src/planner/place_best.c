@@ -1,5 +1,6 @@
 /* Pipeline and best: the best candidate of every number of micro-batches, then improved: a pipeline
  * by moving its cuts, the best by annealing. */
+#include "base/clock.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "planner/place_ways.h"
@@ -10,7 +11,8 @@
 #include <string.h>
 
 enum {
-    MOST_MICRO_BATCHES = 64
+    MOST_MICRO_BATCHES = 64,
+    LONGEST_S = 10, /* and the budget: no further numbers of micro-batches are begun after that */
 };
 
 /* All small numbers, then ever fewer, and the batch itself: one sample each. */
@@ -53,7 +55,26 @@ static void keep(struct yk_place_choice *choice, struct yk_contest *contest)
     }
 }
 
+/* What other ways have found for the same step. */
+static yk_status consider_others(const struct yk_place *place, struct yk_contest *contest)
+{
+    for (int32_t i = 0; i < place->out->count; i++) {
+        const struct yk_placement *placement = &place->out->placements[i];
+        if (placement->step == contest->step && placement->schedule && !placement->divided) {
+            YK_TRY(yk_contest_consider(contest, placement->schedule));
+        }
+    }
+    return YK_OK;
+}
+
 typedef yk_status (*filler)(struct yk_contest *contest);
+
+/* Whether to make do with what was found: asked to stop, or a large search on a large machine. */
+static bool is_time_up(const struct yk_scheduler_options *search, double begin_s)
+{
+    return (search->stop && atomic_load(search->stop)) ||
+           (search->moves == 0 && yk_clock_now_s() - begin_s > LONGEST_S + search->budget_s);
+}
 
 /* Lets `fill` propose for every number of micro-batches, and keeps the best. */
 static yk_status choose(struct yk_place *place, filler fill, struct yk_place_choice *choice)
@@ -61,18 +82,22 @@ static yk_status choose(struct yk_place *place, filler fill, struct yk_place_cho
     const struct yk_scheduler_options *search = &place->request->search;
     const int32_t given = place->request->micro_batches;
     const int32_t last = given > 0 ? given : MOST_MICRO_BATCHES;
+    const double begin_s = yk_clock_now_s();
     for (int32_t M = given > 0 ? given : 1; M <= last; M++) {
         if (!is_worth_trying(place, M)) {
             continue;
         }
-        if (choice->contest.step && search->stop && atomic_load(search->stop)) {
+        if (choice->contest.step && is_time_up(search, begin_s)) {
             return YK_OK;
         }
         const struct yk_step *step = NULL;
         struct yk_contest contest;
         YK_TRY(yk_place_step(place, M, &step));
         YK_TRY(yk_contest_create(step, &contest));
-        const yk_status status = fill(&contest);
+        yk_status status = fill(&contest);
+        if (status == YK_OK) {
+            status = consider_others(place, &contest);
+        }
         if (status != YK_OK) {
             yk_contest_free(&contest);
             return status;

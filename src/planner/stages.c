@@ -15,6 +15,14 @@ enum goal {
     GOAL_COUNT,
 };
 
+/* How many micro-batches a stage is taken to hold: as many as the stages from it on, as is best for
+ * speed; or one, which is all that the most thrifty order needs. */
+enum flight {
+    FLIGHT_FULL,
+    FLIGHT_ONE,
+    FLIGHT_COUNT,
+};
+
 struct kind {
     int32_t device; /* the first of its kind */
     int32_t count;  /* how many may be used */
@@ -82,19 +90,35 @@ static yk_status sort_devices(struct search *search)
     return YK_OK;
 }
 
-/* Numbers the states; where there are too many, fewer devices of the most frequent kind are used.
- */
+/* The kind to use one device less of: the most frequent and, of these, the slowest. */
+static struct kind *least_needed(const struct search *search)
+{
+    const int32_t L = search->step->layer_count;
+    struct kind *worst = &search->kinds[0];
+    for (int32_t k = 1; k < search->kind_count; k++) {
+        struct kind *kind = &search->kinds[k];
+        const double *times = &search->times[(int64_t)k * (L + 1)];
+        const double *worst_times = &search->times[(worst - search->kinds) * (L + 1)];
+        if (kind->count > worst->count ||
+            (kind->count == worst->count && times[L] > worst_times[L])) {
+            worst = kind;
+        }
+    }
+    return worst;
+}
+
+/* Numbers the states; where there are too many, fewer devices are used. */
 static void number_states(struct search *search)
 {
     double states = INFINITY;
     while (states > MOST_STATES) {
-        struct kind *largest = &search->kinds[0];
         states = 1;
         for (int32_t k = 0; k < search->kind_count; k++) {
             states *= search->kinds[k].count + 1;
-            largest = search->kinds[k].count > largest->count ? &search->kinds[k] : largest;
         }
-        largest->count -= states > MOST_STATES ? 1 : 0;
+        if (states > MOST_STATES) {
+            least_needed(search)->count--;
+        }
     }
     search->state_count = 1;
     for (int32_t k = 0; k < search->kind_count; k++) {
@@ -149,12 +173,13 @@ static yk_status add_up(struct search *search)
 }
 
 /* Tries every first stage from `layer` on for a state whose smaller states are done. */
-static struct cell best_cut(const struct search *search, enum goal goal, int32_t state,
-                            int32_t layer)
+static struct cell best_cut(const struct search *search, enum goal goal, enum flight flight,
+                            int32_t state, int32_t layer)
 {
     const int32_t L = search->step->layer_count;
     const int32_t M = search->step->micro_batch_count;
-    const double in_flight = search->used[state] < M ? search->used[state] : M;
+    const int32_t stages = search->used[state];
+    const double in_flight = flight == FLIGHT_ONE ? 1 : (stages < M ? stages : M);
     struct cell best = {.value = INFINITY};
     for (int32_t k = 0; k < search->kind_count; k++) {
         if (digit(search, state, k) == 0) {
@@ -189,15 +214,15 @@ static struct cell best_cut(const struct search *search, enum goal goal, int32_t
     return best;
 }
 
-static void fill_cells(struct search *search, enum goal goal)
+static void fill_cells(struct search *search, enum goal goal, enum flight flight)
 {
     const int32_t L = search->step->layer_count;
     for (int32_t state = 0; state < search->state_count; state++) {
         struct cell *row = &search->cells[(int64_t)state * (L + 1)];
         row[L] = (struct cell){.value = state == 0 ? 0 : INFINITY};
         for (int32_t l = L - 1; l >= 0; l--) {
-            row[l] =
-                state == 0 ? (struct cell){.value = INFINITY} : best_cut(search, goal, state, l);
+            row[l] = state == 0 ? (struct cell){.value = INFINITY}
+                                : best_cut(search, goal, flight, state, l);
         }
     }
 }
@@ -205,6 +230,7 @@ static void fill_cells(struct search *search, enum goal goal)
 /* A cut found, by its estimated time. */
 struct proposal {
     double estimate_s;
+    int32_t used;     /* devices */
     int32_t *devices; /* (L) */
 };
 
@@ -215,25 +241,38 @@ static int by_estimate(const void *left, const void *right)
     return (a->estimate_s > b->estimate_s) - (a->estimate_s < b->estimate_s);
 }
 
-/* Writes down the cut of a state; of equal devices the first ones are used, in order. */
+/* Of the devices of a kind not taken yet, the one with the fastest link to `previous`, if any. */
+static int32_t choose_device(const struct search *search, int32_t kind, int32_t previous,
+                             const bool *taken)
+{
+    const int64_t P = search->step->graph->device_count;
+    int32_t chosen = -1;
+    double fastest = -1;
+    for (int32_t p = 0; p < P; p++) {
+        const double speed =
+            previous < 0 || previous == p ? 0 : search->step->links[previous * P + p].bytes_per_s;
+        if (!taken[p] && search->kind_of[p] == kind && speed > fastest) {
+            chosen = p;
+            fastest = speed;
+        }
+    }
+    return chosen;
+}
+
+/* Writes down the cut of a state. */
 static void follow(const struct search *search, int32_t state, int32_t *devices)
 {
     const struct yk_step *step = search->step;
     const int32_t L = step->layer_count;
-    const int32_t P = step->graph->device_count;
     bool taken[YK_GRAPH_MAX_DEVICES] = {false};
-    int32_t layer = 0;
-    while (layer < L) {
+    int32_t device = -1;
+    for (int32_t layer = 0; layer < L;) {
         const struct cell *cell = &search->cells[(int64_t)state * (L + 1) + layer];
-        int32_t device = 0;
-        while (device < P && (taken[device] || search->kind_of[device] != cell->kind)) {
-            device++;
-        }
+        device = choose_device(search, cell->kind, device, taken);
         taken[device] = true;
-        for (int32_t l = layer; l < cell->end; l++) {
-            devices[l] = device;
+        for (; layer < cell->end; layer++) {
+            devices[layer] = device;
         }
-        layer = cell->end;
         state -= search->kinds[cell->kind].stride;
     }
     for (int32_t l = 0; l < L; l++) {
@@ -241,7 +280,8 @@ static void follow(const struct search *search, int32_t state, int32_t *devices)
     }
 }
 
-static yk_status collect(struct search *search, struct proposal *proposals, int32_t *count)
+static yk_status collect(struct search *search, enum flight flight, struct proposal *proposals,
+                         int32_t *count)
 {
     const int32_t L = search->step->layer_count;
     const int32_t M = search->step->micro_batch_count;
@@ -252,7 +292,9 @@ static yk_status collect(struct search *search, struct proposal *proposals, int3
         }
         struct proposal *proposal = &proposals[*count];
         YK_TRY_NEW(search->arena, proposal->devices, L);
-        proposal->estimate_s = (M - 1) * cell->slowest_s + cell->sum_s;
+        proposal->estimate_s =
+            flight == FLIGHT_ONE ? M * cell->sum_s : (M - 1) * cell->slowest_s + cell->sum_s;
+        proposal->used = search->used[state];
         follow(search, state, proposal->devices);
         ++*count;
     }
@@ -262,8 +304,8 @@ static yk_status collect(struct search *search, struct proposal *proposals, int3
 static yk_status prepare(struct search *search)
 {
     YK_TRY(sort_devices(search));
-    number_states(search);
     YK_TRY(add_up(search));
+    number_states(search);
     YK_TRY_NEW(search->arena, search->used, search->state_count);
     YK_TRY_NEW(search->arena, search->cells,
                (int64_t)search->state_count * (search->step->layer_count + 1));
@@ -275,6 +317,30 @@ static yk_status prepare(struct search *search)
     return YK_OK;
 }
 
+/* Puts the best proposal that uses the most devices among the first `most`: whether all of them
+ * together are worth it is for the evaluation to say. */
+static void keep_widest(struct proposal *proposals, int32_t count, int32_t most)
+{
+    int32_t widest = 0;
+    for (int32_t i = 1; i < count; i++) {
+        widest = proposals[i].used > proposals[widest].used ? i : widest;
+    }
+    if (widest >= most) {
+        proposals[most - 1] = proposals[widest];
+    }
+}
+
+static bool is_known(const struct yk_stages_list *list, const int32_t *devices, int32_t layers)
+{
+    for (int32_t i = 0; i < list->count; i++) {
+        if (memcmp(&list->devices[(int64_t)i * layers], devices,
+                   (size_t)layers * sizeof *devices) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 yk_status yk_stages_propose(const struct yk_step *step, int32_t most, struct yk_arena *arena,
                             struct yk_stages_list *out)
 {
@@ -282,17 +348,23 @@ yk_status yk_stages_propose(const struct yk_step *step, int32_t most, struct yk_
     struct proposal *proposals = NULL;
     int32_t count = 0;
     YK_TRY(prepare(&search));
-    YK_TRY_NEW(arena, proposals, GOAL_COUNT * search.state_count);
+    YK_TRY_NEW(arena, proposals, (int64_t)GOAL_COUNT * FLIGHT_COUNT * search.state_count);
     for (int goal = 0; goal < GOAL_COUNT; goal++) {
-        fill_cells(&search, (enum goal)goal);
-        YK_TRY(collect(&search, proposals, &count));
+        for (int flight = 0; flight < FLIGHT_COUNT; flight++) {
+            fill_cells(&search, (enum goal)goal, (enum flight)flight);
+            YK_TRY(collect(&search, (enum flight)flight, proposals, &count));
+        }
     }
     qsort(proposals, (size_t)count, sizeof *proposals, by_estimate);
     const int32_t L = step->layer_count;
-    struct yk_stages_list list = {.count = count < most ? count : most};
-    YK_TRY_NEW(arena, list.devices, (int64_t)list.count * L);
-    for (int32_t i = 0; i < list.count; i++) {
-        memcpy(&list.devices[(int64_t)i * L], proposals[i].devices, (size_t)L * sizeof(int32_t));
+    struct yk_stages_list list = {0};
+    YK_TRY_NEW(arena, list.devices, (int64_t)most * L);
+    keep_widest(proposals, count, most);
+    for (int32_t i = 0; i < count && list.count < most; i++) {
+        if (!is_known(&list, proposals[i].devices, L)) {
+            memcpy(&list.devices[(int64_t)list.count++ * L], proposals[i].devices,
+                   (size_t)L * sizeof(int32_t));
+        }
     }
     *out = list;
     return YK_OK;

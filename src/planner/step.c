@@ -1,6 +1,7 @@
 #include "planner/step.h"
 
 #include "base/text.h"
+#include "cost/communication.h"
 #include "graph/builder.h"
 
 #include <math.h>
@@ -51,7 +52,9 @@ static yk_status take_arrays(struct making *making)
     YK_TRY_NEW(step->arena, step->update, step->layer_count);
     YK_TRY_NEW(step->arena, step->tasks, 2 * cells + step->layer_count);
     YK_TRY_NEW(step->arena, step->kinds, 2 * cells + step->layer_count);
-    YK_TRY_NEW(step->arena, making->costs, step->spec.book->cluster->device_count);
+    const int64_t P = step->spec.book->cluster->device_count;
+    YK_TRY_NEW(step->arena, making->costs, P);
+    YK_TRY_NEW(step->arena, step->links, P * P);
     return YK_OK;
 }
 
@@ -59,6 +62,8 @@ static yk_status take_arrays(struct making *making)
 static yk_status add_devices(const struct making *making)
 {
     const struct yk_cluster *cluster = making->step->spec.book->cluster;
+    const struct yk_model *model = making->step->model;
+    const double typical = model->edge_count > 0 ? (double)model->edges[0].bytes : 1;
     for (int32_t p = 0; p < cluster->device_count; p++) {
         const struct yk_device *device = &cluster->devices[p];
         const double room = device->memory_bytes - yk_cost_context_bytes(device);
@@ -66,7 +71,9 @@ static yk_status add_devices(const struct making *making)
     }
     for (int32_t p = 0; p < cluster->device_count; p++) {
         for (int32_t q = 0; q < p; q++) {
-            const struct yk_link *link = yk_cluster_link(cluster, p, q);
+            struct yk_link *link = &making->step->links[(int64_t)p * cluster->device_count + q];
+            YK_TRY(yk_cost_link(making->step->spec.book, p, q, typical, link));
+            making->step->links[(int64_t)q * cluster->device_count + p] = *link;
             YK_TRY(yk_graph_builder_set_link(making->builder, cluster->devices[p].name,
                                              cluster->devices[q].name, link->latency_s,
                                              link->bytes_per_s));
@@ -98,7 +105,8 @@ static void name_task(const struct yk_step *step, struct yk_step_task task, stru
     }
 }
 
-/* The group and, with several micro-batches, the store that its weights are. */
+/* The group and, with several micro-batches, the store that its weights are. A layer is updated
+ * where its first micro-batch is. */
 static yk_status add_to_group(struct making *making, struct yk_step_task task)
 {
     const struct yk_step *step = making->step;
@@ -107,11 +115,7 @@ static yk_status add_to_group(struct making *making, struct yk_step_task task)
         return yk_graph_builder_set_group(making->builder, layer);
     }
     struct yk_text group = {0};
-    if (task.pass == YK_STEP_UPDATE) {
-        yk_text_addf(&group, "%s update", layer);
-    } else {
-        yk_text_addf(&group, "%s, micro-batch %d", layer, task.micro_batch + 1);
-    }
+    yk_text_addf(&group, "%s, micro-batch %d", layer, task.micro_batch + 1);
     yk_status status = yk_text_status(&group);
     if (status == YK_OK) {
         status = yk_graph_builder_set_group(making->builder, group.bytes);
@@ -202,9 +206,9 @@ static yk_status add_state(const struct making *making)
     return YK_OK;
 }
 
-/* An edge between two tasks by their numbers, if both are there. A cost of NAN: by its bytes. */
-static yk_status join(const struct making *making, int32_t from, int32_t to, double cost,
-                      double bytes)
+/* An edge between two tasks by their numbers, if both are there. */
+static yk_status join(const struct making *making, int32_t from, int32_t to, double bytes,
+                      bool passing)
 {
     if (from == YK_STEP_NO_TASK || to == YK_STEP_NO_TASK) {
         return YK_OK;
@@ -217,7 +221,13 @@ static yk_status join(const struct making *making, int32_t from, int32_t to, dou
         status = yk_text_status(&names[1]);
     }
     if (status == YK_OK) {
-        const struct yk_graph_edge_spec edge = {names[0].bytes, names[1].bytes, cost, bytes};
+        const struct yk_graph_edge_spec edge = {
+            .from = names[0].bytes,
+            .to = names[1].bytes,
+            .cost = NAN,
+            .bytes = bytes,
+            .passing = passing,
+        };
         status = yk_graph_builder_add_edge(making->builder, &edge);
     }
     yk_text_free(&names[0]);
@@ -225,24 +235,11 @@ static yk_status join(const struct making *making, int32_t from, int32_t to, dou
     return status;
 }
 
-/*
- * The time that gradients of a layer take to its updater and its new weights back, over the slowest
- * link. It is no data on the edge: both have their place among the layer's state already.
- */
-static double exchange_s(const struct yk_step *step, const struct yk_layer *layer)
+/* What a layer on several devices sends for each micro-batch that is not where it is updated: its
+ * gradient and, coming back, its new weights. Both have their place among its state already. */
+static double exchanged_bytes(const struct yk_step *step, const struct yk_layer *layer)
 {
-    const struct yk_cluster *cluster = step->spec.book->cluster;
-    const double bytes =
-        2 * (double)layer->trainable * (double)yk_precision_bytes(step->spec.workload.precision);
-    double slowest_s = 0;
-    for (int32_t p = 0; p < cluster->device_count; p++) {
-        for (int32_t q = 0; q < p; q++) {
-            const struct yk_link *link = yk_cluster_link(cluster, p, q);
-            const double seconds = 2 * link->latency_s + bytes / link->bytes_per_s;
-            slowest_s = seconds > slowest_s ? seconds : slowest_s;
-        }
-    }
-    return slowest_s;
+    return 2 * (double)layer->trainable * (double)yk_precision_bytes(step->spec.workload.precision);
 }
 
 static yk_status join_micro_batch(const struct making *making, int32_t m)
@@ -254,16 +251,17 @@ static yk_status join_micro_batch(const struct making *making, int32_t m)
     for (int32_t e = 0; e < model->edge_count; e++) {
         const struct yk_layer_edge *edge = &model->edges[e];
         const double bytes = (double)edge->bytes;
-        YK_TRY(join(making, forward[edge->from], forward[edge->to], NAN, bytes));
-        YK_TRY(join(making, backward[edge->to], backward[edge->from], NAN, bytes));
+        YK_TRY(join(making, forward[edge->from], forward[edge->to], bytes, false));
+        YK_TRY(join(making, backward[edge->to], backward[edge->from], bytes, false));
     }
     for (int32_t l = 0; l < step->layer_count; l++) {
         const struct yk_layer *layer = &model->layers[l];
-        const int32_t update = step->update[yk_step_leader(step, l)];
-        YK_TRY(join(making, forward[l], backward[l], NAN, (double)layer->saved_bytes));
-        YK_TRY(join(making, backward[l], update, exchange_s(step, layer), 0));
-        if (step->update[l] != update) {
-            YK_TRY(join(making, backward[l], step->update[l], exchange_s(step, layer), 0));
+        const double exchanged = exchanged_bytes(step, layer);
+        const int32_t leader = yk_step_leader(step, l);
+        YK_TRY(join(making, forward[l], backward[l], (double)layer->saved_bytes, false));
+        YK_TRY(join(making, backward[l], step->update[l], exchanged, true));
+        if (leader != l) {
+            YK_TRY(join(making, backward[l], step->update[leader], 0, true));
         }
     }
     return YK_OK;
@@ -314,32 +312,11 @@ void yk_step_destroy(struct yk_step *step)
     }
 }
 
-/* The device that has most of the layer's micro-batches. */
-static int32_t home_of(const struct yk_step *step, const int32_t *layer_devices, int32_t layer)
-{
-    const int32_t L = step->layer_count;
-    int32_t home = layer_devices[layer];
-    int32_t most = 0;
-    for (int32_t m = 0; m < step->micro_batch_count; m++) {
-        int32_t count = 0;
-        for (int32_t k = 0; k < step->micro_batch_count; k++) {
-            count += layer_devices[k * L + layer] == layer_devices[m * L + layer] ? 1 : 0;
-        }
-        if (count > most) {
-            most = count;
-            home = layer_devices[m * L + layer];
-        }
-    }
-    return home;
-}
-
 void yk_step_spread(const struct yk_step *step, const int32_t *layer_devices, int32_t *task_devices)
 {
     for (int32_t i = 0; i < step->graph->task_count; i++) {
         const struct yk_step_task *task = &step->tasks[i];
         const int32_t layer = yk_step_leader(step, task->layer);
-        task_devices[i] = task->pass == YK_STEP_UPDATE
-                              ? home_of(step, layer_devices, layer)
-                              : layer_devices[task->micro_batch * step->layer_count + layer];
+        task_devices[i] = layer_devices[(int64_t)task->micro_batch * step->layer_count + layer];
     }
 }

@@ -7,7 +7,8 @@
  * them does not travel. With one micro-batch the group holds the layer's weights and state; with
  * several they are a store that the layer's groups share, so a layer may serve different
  * micro-batches on different devices, each of which then holds its weights. Gradients of such a
- * layer go to where it is updated, and its new weights come back.
+ * layer go to where it is updated, the device of its first micro-batch, and its new weights come
+ * back.
  *
  * A step owns its graph and everything else it points to. It never changes once made.
  */
@@ -52,6 +53,7 @@ struct yk_step {
     const struct yk_model *model; /* for the largest micro-batch */
     int32_t layer_count;          /* L */
     int32_t micro_batch_count;    /* M */
+    struct yk_link *links;        /* (P, P) as the graph has them */
     struct yk_graph *graph;
     struct yk_step_task *tasks; /* (n) */
     int32_t *kinds;             /* (n) for pictures: the micro-batch or, with one, the layer */
@@ -67,8 +69,7 @@ void yk_step_destroy(struct yk_step *step);
 /* The layer whose placement `layer` follows: itself, or the one it shares weights with. */
 int32_t yk_step_leader(const struct yk_step *step, int32_t layer);
 
-/* Turns devices of layers (M, L) into devices of tasks (n); a layer is updated where most of its
- * micro-batches are, the first such device. */
+/* Turns devices of layers (M, L) into devices of tasks (n). */
 void yk_step_spread(const struct yk_step *step, const int32_t *layer_devices,
                     int32_t *task_devices);
 

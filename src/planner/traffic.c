@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct ports {
-    const struct yk_cluster *cluster;
+    const struct yk_step *step;
     double *out_s; /* (P) */
     double *in_s;  /* (P) */
 };
@@ -13,20 +13,22 @@ struct ports {
 static void carry(struct ports *ports, int32_t from, int32_t to, double bytes)
 {
     if (from != to && bytes > 0) {
-        const double seconds = bytes / yk_cluster_link(ports->cluster, from, to)->bytes_per_s;
+        const int64_t P = ports->step->graph->device_count;
+        const double seconds = bytes / ports->step->links[from * P + to].bytes_per_s;
         ports->out_s[from] += seconds;
         ports->in_s[to] += seconds;
     }
 }
 
-/* What is saved between the passes of a layer never travels: they are on one device. */
+/* What is saved between the passes of a layer never travels: they are on one device. Gradients pass
+ * without being held, and are counted once for all micro-batches below. */
 static void carry_activations(struct ports *ports, const struct yk_schedule *schedule)
 {
     const struct yk_graph *graph = schedule->graph;
     for (int32_t e = 0; e < graph->edge_count; e++) {
         const struct yk_graph_edge *edge = &graph->edges[e];
         carry(ports, schedule->devices[edge->from], schedule->devices[edge->to],
-              (double)edge->bytes);
+              (double)edge->held);
     }
 }
 
@@ -34,7 +36,7 @@ static void carry_gradients(struct ports *ports, const struct yk_step *step,
                             const struct yk_schedule *schedule, int32_t layer, bool *holds)
 {
     const int32_t update = step->update[layer];
-    const int32_t P = ports->cluster->device_count;
+    const int32_t P = step->graph->device_count;
     if (update == YK_STEP_NO_TASK) {
         return;
     }
@@ -55,12 +57,11 @@ static void carry_gradients(struct ports *ports, const struct yk_step *step,
 yk_status yk_traffic_busiest_s(const struct yk_step *step, const struct yk_schedule *schedule,
                                double *out)
 {
-    const struct yk_cluster *cluster = step->spec.book->cluster;
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    const size_t P = (size_t)cluster->device_count;
+    const size_t P = (size_t)step->graph->device_count;
     struct ports ports = {
-        .cluster = cluster,
+        .step = step,
         .out_s = yk_arena_take(arena, P, sizeof *ports.out_s),
         .in_s = yk_arena_take(arena, P, sizeof *ports.in_s),
     };

@@ -71,7 +71,7 @@ static int64_t output_bytes(const struct yk_graph *graph, int32_t task)
 {
     int64_t bytes = 0;
     for (int32_t e = graph->out_first[task]; e < graph->out_first[task + 1]; e++) {
-        bytes += graph->edges[e].bytes;
+        bytes += graph->edges[e].held;
     }
     return bytes;
 }
@@ -89,15 +89,15 @@ static struct need find_need(struct yk_fit *fit, int32_t task, int32_t device)
     need.limit = graph->devices[device].memory_bytes + fit->extra_bytes - need.resident;
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
-        if (edge->bytes == 0) {
+        if (edge->held == 0) {
             continue;
         }
         if (schedule->devices[edge->from] == device) {
-            need.after -= edge->bytes;
+            need.after -= edge->held;
         } else {
-            need.running += edge->bytes;
+            need.running += edge->held;
             fit->arrivals[need.arrival_count++] =
-                (struct arrival){schedule->finishes[edge->from], edge->bytes};
+                (struct arrival){schedule->finishes[edge->from], edge->held};
         }
     }
     qsort(fit->arrivals, (size_t)need.arrival_count, sizeof *fit->arrivals, by_production);
@@ -186,10 +186,10 @@ void yk_fit_place(struct yk_fit *fit, int32_t task, struct yk_draft_slot slot)
     for (int32_t k = graph->in_first[task]; k < graph->in_first[task + 1]; k++) {
         const struct yk_graph_edge *edge = &graph->edges[graph->inputs[k].edge];
         const int32_t source = schedule->devices[edge->from];
-        yk_usage_add(usage, source, slot.finish, YK_USAGE_FOREVER, -edge->bytes);
+        yk_usage_add(usage, source, slot.finish, YK_USAGE_FOREVER, -edge->held);
         if (source != slot.device) {
             yk_usage_add(usage, slot.device, schedule->finishes[edge->from], slot.finish,
-                         edge->bytes);
+                         edge->held);
         }
     }
 }

@@ -9,6 +9,12 @@ enum {
     NONE = -1
 };
 
+/* Tasks of one device, the first to go at the top. */
+struct heap {
+    int32_t *tasks; /* room for all tasks of the device */
+    int32_t count;
+};
+
 struct walk {
     const struct yk_graph *graph;
     const struct yk_mapping *mapping;
@@ -19,9 +25,74 @@ struct walk {
     int32_t *missing;     /* (n) inputs and gates that have not run */
     int32_t *gated_first; /* (n) the first task that waits for this one as its gate, or NONE */
     int32_t *gated_next;  /* (n) the next with the same gate, or NONE */
-    int32_t *open;        /* (open_count) tasks whose inputs have all run */
-    int32_t open_count;
+    struct heap *coming;  /* (P) tasks whose inputs have all run, by arrival */
+    struct heap *there;   /* (P) those that have arrived when the device is idle, by priority */
 };
+
+typedef bool (*before)(const struct walk *walk, int32_t a, int32_t b);
+
+static bool arrives_before(const struct walk *walk, int32_t a, int32_t b)
+{
+    return walk->arrivals[a] != walk->arrivals[b] ? walk->arrivals[a] < walk->arrivals[b] : a < b;
+}
+
+static bool matters_more(const struct walk *walk, int32_t a, int32_t b)
+{
+    return walk->priorities[a] != walk->priorities[b] ? walk->priorities[a] > walk->priorities[b]
+                                                      : a < b;
+}
+
+static void push(const struct walk *walk, struct heap *heap, int32_t task, before goes_before)
+{
+    int32_t place = heap->count++;
+    while (place > 0 && goes_before(walk, task, heap->tasks[(place - 1) / 2])) {
+        heap->tasks[place] = heap->tasks[(place - 1) / 2];
+        place = (place - 1) / 2;
+    }
+    heap->tasks[place] = task;
+}
+
+static int32_t pop(const struct walk *walk, struct heap *heap, before goes_before)
+{
+    const int32_t top = heap->tasks[0];
+    const int32_t last = heap->tasks[--heap->count];
+    int32_t place = 0;
+    for (int32_t child = 1; child < heap->count; child = 2 * place + 1) {
+        if (child + 1 < heap->count &&
+            goes_before(walk, heap->tasks[child + 1], heap->tasks[child])) {
+            child++;
+        }
+        if (!goes_before(walk, heap->tasks[child], last)) {
+            break;
+        }
+        heap->tasks[place] = heap->tasks[child];
+        place = child;
+    }
+    heap->tasks[place] = last;
+    return top;
+}
+
+static yk_status make_heaps(struct walk *walk, struct yk_arena *arena)
+{
+    const struct yk_graph *graph = walk->graph;
+    int32_t *counts = NULL;
+    YK_TRY_NEW(arena, counts, graph->device_count);
+    YK_TRY_NEW(arena, walk->coming, graph->device_count);
+    YK_TRY_NEW(arena, walk->there, graph->device_count);
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        counts[walk->mapping->devices[i]]++;
+    }
+    for (int32_t p = 0; p < graph->device_count; p++) {
+        YK_TRY_NEW(arena, walk->coming[p].tasks, counts[p]);
+        YK_TRY_NEW(arena, walk->there[p].tasks, counts[p]);
+    }
+    return YK_OK;
+}
+
+static void open_task(struct walk *walk, int32_t task)
+{
+    push(walk, &walk->coming[walk->mapping->devices[task]], task, arrives_before);
+}
 
 static yk_status prepare(struct walk *walk, struct yk_arena *arena)
 {
@@ -32,8 +103,8 @@ static yk_status prepare(struct walk *walk, struct yk_arena *arena)
     YK_TRY_NEW(arena, walk->missing, graph->task_count);
     YK_TRY_NEW(arena, walk->gated_first, graph->task_count);
     YK_TRY_NEW(arena, walk->gated_next, graph->task_count);
-    YK_TRY_NEW(arena, walk->open, graph->task_count);
     YK_TRY_NEW(arena, ranks, graph->task_count);
+    YK_TRY(make_heaps(walk, arena));
     walk->priorities = walk->mapping->priorities;
     if (!walk->priorities) {
         yk_rank_upward(graph, ranks);
@@ -51,46 +122,38 @@ static yk_status prepare(struct walk *walk, struct yk_arena *arena)
             walk->gated_first[gate] = i;
         }
         if (walk->missing[i] == 0) {
-            walk->open[walk->open_count++] = i;
+            open_task(walk, i);
         }
     }
     return YK_OK;
-}
-
-static int64_t start_of(const struct walk *walk, int32_t task)
-{
-    const int64_t idle_from = walk->idle_from[walk->mapping->devices[task]];
-    return walk->arrivals[task] > idle_from ? walk->arrivals[task] : idle_from;
-}
-
-/* Whether `a` goes before `b`: nothing that starts later can release anything that starts earlier,
- * so the earliest start is next; on one device that start is the same for all that are there. */
-static bool goes_before(const struct walk *walk, int32_t a, int32_t b)
-{
-    const int64_t start_a = start_of(walk, a);
-    const int64_t start_b = start_of(walk, b);
-    if (start_a != start_b) {
-        return start_a < start_b;
-    }
-    if (walk->priorities[a] != walk->priorities[b]) {
-        return walk->priorities[a] > walk->priorities[b];
-    }
-    return a < b;
 }
 
 static void release(struct walk *walk, int32_t task, int64_t arrival)
 {
     walk->arrivals[task] = arrival > walk->arrivals[task] ? arrival : walk->arrivals[task];
     if (--walk->missing[task] == 0) {
-        walk->open[walk->open_count++] = task;
+        open_task(walk, task);
     }
 }
 
-static void run_task(struct walk *walk, int32_t task)
+/* When the device starts its next task, of those known so far; INT64_MAX when there is none. */
+static int64_t next_start(const struct walk *walk, int32_t device)
+{
+    const int64_t idle_from = walk->idle_from[device];
+    if (walk->there[device].count > 0) {
+        return idle_from;
+    }
+    if (walk->coming[device].count == 0) {
+        return INT64_MAX;
+    }
+    const int64_t arrival = walk->arrivals[walk->coming[device].tasks[0]];
+    return arrival > idle_from ? arrival : idle_from;
+}
+
+static void run_task(struct walk *walk, int32_t task, int64_t start)
 {
     const struct yk_graph *graph = walk->graph;
     const int32_t device = walk->mapping->devices[task];
-    const int64_t start = start_of(walk, task);
     const int64_t finish = start + yk_graph_cost(graph, task, device);
     walk->schedule->devices[task] = device;
     walk->schedule->starts[task] = start;
@@ -106,24 +169,25 @@ static void run_task(struct walk *walk, int32_t task)
     }
 }
 
-static void run_all(struct walk *walk)
+/* The device that starts first runs its most important task that is there by then: nothing that
+ * starts later can release anything that starts earlier. */
+static int32_t run_next(struct walk *walk)
 {
-    struct yk_schedule *schedule = walk->schedule;
-    schedule->makespan = 0;
-    for (int32_t k = 0; k < walk->graph->task_count; k++) {
-        assert(walk->open_count > 0);
-        int32_t next = 0;
-        for (int32_t i = 1; i < walk->open_count; i++) {
-            next = goes_before(walk, walk->open[i], walk->open[next]) ? i : next;
-        }
-        const int32_t task = walk->open[next];
-        walk->open[next] = walk->open[--walk->open_count];
-        run_task(walk, task);
-        schedule->sequence[k] = task;
-        if (schedule->finishes[task] > schedule->makespan) {
-            schedule->makespan = schedule->finishes[task];
-        }
+    int32_t device = 0;
+    int64_t start = next_start(walk, 0);
+    for (int32_t p = 1; p < walk->graph->device_count; p++) {
+        const int64_t other = next_start(walk, p);
+        device = other < start ? p : device;
+        start = other < start ? other : start;
     }
+    assert(start != INT64_MAX);
+    struct heap *coming = &walk->coming[device];
+    while (coming->count > 0 && walk->arrivals[coming->tasks[0]] <= start) {
+        push(walk, &walk->there[device], pop(walk, coming, arrives_before), matters_more);
+    }
+    const int32_t task = pop(walk, &walk->there[device], matters_more);
+    run_task(walk, task, start);
+    return task;
 }
 
 yk_status yk_mapped_run(const struct yk_mapping *mapping, struct yk_schedule *schedule)
@@ -137,8 +201,15 @@ yk_status yk_mapped_run(const struct yk_mapping *mapping, struct yk_schedule *sc
     YK_TRY(yk_arena_create(&arena));
     const yk_status status = prepare(&walk, arena);
     if (status == YK_OK) {
-        run_all(&walk);
+        schedule->makespan = 0;
         schedule->lower_bound = 0;
+        for (int32_t k = 0; k < schedule->graph->task_count; k++) {
+            const int32_t task = run_next(&walk);
+            schedule->sequence[k] = task;
+            if (schedule->finishes[task] > schedule->makespan) {
+                schedule->makespan = schedule->finishes[task];
+            }
+        }
     }
     yk_arena_destroy(arena);
     return status;

@@ -336,7 +336,8 @@ static void the_bound_holds_for_many_devices_with_unequal_links(void **state)
     assert_ok(yk_graph_builder_set_links(builder, 1, 10));
     assert_ok(yk_graph_builder_add_task(builder, "a", first));
     assert_ok(yk_graph_builder_add_task(builder, "b", last));
-    assert_ok(yk_graph_builder_add_edge(builder, &(struct yk_graph_edge_spec){"a", "b", NAN, 20}));
+    assert_ok(yk_graph_builder_add_edge(
+        builder, &(struct yk_graph_edge_spec){.from = "a", .to = "b", .cost = NAN, .bytes = 20}));
     assert_ok(yk_graph_builder_finish(builder, &graph));
     yk_graph_builder_destroy(builder);
     int64_t bound = 0;

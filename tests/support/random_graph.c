@@ -113,6 +113,7 @@ static void add_edges(struct drawing *drawing)
             if (drawing->options->links && draw(drawing, 2) == 0) {
                 edge.cost = NAN;
             }
+            edge.passing = drawing->options->stores && draw(drawing, 4) == 0;
             assert_ok(yk_graph_builder_add_edge(drawing->builder, &edge));
         }
     }
