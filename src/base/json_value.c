@@ -106,7 +106,7 @@ yk_status yk_json_text(const struct yk_json *object, const char *key, const char
 }
 
 /* A bare number is written out, so that the sentence about its missing unit can show it. */
-static yk_status read_amount(const struct yk_json *node, enum yk_unit unit, double *out)
+static yk_status read_amount(const struct yk_json *node, enum yk_unit unit, bool zero, double *out)
 {
     char digits[YK_NUMBER_SIZE];
     double number = 0;
@@ -120,19 +120,32 @@ static yk_status read_amount(const struct yk_json *node, enum yk_unit unit, doub
                        yk_json_kind(node));
     }
     YK_TRY(yk_units_read(word, unit, &number));
-    if (!(number > 0)) {
-        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be more than 0", word);
+    if (!(number > 0 || (zero && number == 0))) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be %s", word,
+                       zero ? "0 or more" : "more than 0");
     }
     *out = number;
     return YK_OK;
 }
 
+static yk_status amount_of(const struct yk_json *object, const char *key, enum yk_unit unit,
+                           bool zero, double *out)
+{
+    const struct yk_json *node = yk_json_get(object, key);
+    const yk_status status = node ? read_amount(node, unit, zero, out) : YK_OK;
+    return status == YK_OK ? YK_OK : yk_fail_in(status, key);
+}
+
 yk_status yk_json_amount(const struct yk_json *object, const char *key, enum yk_unit unit,
                          double *out)
 {
-    const struct yk_json *node = yk_json_get(object, key);
-    const yk_status status = node ? read_amount(node, unit, out) : YK_OK;
-    return status == YK_OK ? YK_OK : yk_fail_in(status, key);
+    return amount_of(object, key, unit, false, out);
+}
+
+yk_status yk_json_amount_or_zero(const struct yk_json *object, const char *key, enum yk_unit unit,
+                                 double *out)
+{
+    return amount_of(object, key, unit, true, out);
 }
 
 yk_status yk_json_integer(const struct yk_json *object, const char *key, int64_t least,

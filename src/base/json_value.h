@@ -50,6 +50,10 @@ yk_status yk_json_quantity(const struct yk_json *node, const char *key, enum yk_
 yk_status yk_json_amount(const struct yk_json *object, const char *key, enum yk_unit unit,
                          double *out) YK_MUST_USE;
 
+/* The same, or 0. */
+yk_status yk_json_amount_or_zero(const struct yk_json *object, const char *key, enum yk_unit unit,
+                                 double *out) YK_MUST_USE;
+
 /* A whole number from `least` to `most`; `*out` stays as it is where it is missing. */
 yk_status yk_json_integer(const struct yk_json *object, const char *key, int64_t least,
                           int64_t most, int64_t *out) YK_MUST_USE;

@@ -1,12 +1,8 @@
-/*
- * Drawings: the files a command writes beside its printed result.
- *
- * All are made before the first is written, so that a failure to make one leaves no file behind.
- */
+/* Drawings: a schedule as a picture, a page and a trace, for the files a command writes. */
 #ifndef YK_CLI_DRAWINGS_H
 #define YK_CLI_DRAWINGS_H
 
-#include "base/status.h"
+#include "cli/outputs.h"
 #include "report/schedule_report.h"
 
 /* Where each goes; NULL: not wanted. */
@@ -16,9 +12,12 @@ struct yk_drawings {
     const char *trace;
 };
 
-/* Refuses a file that is to be written twice, or that is `input` (NULL: none) itself. */
-yk_status yk_drawings_check(const struct yk_drawings *drawings, const char *input) YK_MUST_USE;
+/* Adds those that are wanted to `outputs`. */
+yk_status yk_drawings_make(const struct yk_drawings *drawings,
+                           const struct yk_schedule_report *report,
+                           struct yk_outputs *outputs) YK_MUST_USE;
 
+/* The same, written at once. */
 yk_status yk_drawings_write(const struct yk_drawings *drawings,
                             const struct yk_schedule_report *report) YK_MUST_USE;
 

@@ -75,6 +75,11 @@ static yk_status read_map(struct placing *placing)
     return status;
 }
 
+static const char *export_path(const struct arguments *arguments)
+{
+    return arguments->export ? arguments->output : NULL;
+}
+
 static yk_status check(const struct arguments *arguments)
 {
     if (!arguments->model || !arguments->cluster) {
@@ -90,7 +95,11 @@ static yk_status check(const struct arguments *arguments)
         return yk_fail(YK_ERROR_USAGE, "%lld samples cannot be split into %lld micro-batches",
                        (long long)arguments->workload.batch, (long long)arguments->micro_batches);
     }
-    return yk_drawings_check(&arguments->drawings, arguments->map);
+    const char *const paths[] = {
+        arguments->model,          arguments->cluster,      arguments->map,
+        arguments->profile,        arguments->drawings.svg, arguments->drawings.html,
+        arguments->drawings.trace, export_path(arguments)};
+    return yk_outputs_check(paths, sizeof paths / sizeof paths[0], 4);
 }
 
 static yk_status prepare(struct placing *placing)
@@ -166,11 +175,10 @@ static const struct yk_placement *find_exportable(const struct yk_placements *al
     return fastest;
 }
 
-static yk_status export_map(const struct placing *placing)
+static yk_status export_map(const struct placing *placing, struct yk_outputs *outputs)
 {
-    const char *path = placing->arguments->output;
-    struct yk_text text = {0};
-    if (!placing->arguments->export) {
+    const char *path = export_path(placing->arguments);
+    if (!path) {
         return YK_OK;
     }
     const struct yk_placement *placement = find_exportable(placing->placements);
@@ -179,24 +187,17 @@ static yk_status export_map(const struct placing *placing)
                        "no placement has one device a layer, and a device_map cannot say more; try "
                        "--algorithm pipeline");
     }
-    yk_status status = yk_export_accelerate(placement->map, &text);
-    if (status == YK_OK) {
-        status = yk_file_write(path, &text);
-    }
-    if (status == YK_OK) {
-        yk_log(YK_LOG_NOTE, "wrote the map of %s to %s; its time is for %d micro-batch%s",
-               placement->name, path, placement->step->micro_batch_count,
-               placement->step->micro_batch_count == 1 ? "" : "es");
-    }
-    yk_text_free(&text);
-    return status;
+    yk_log(YK_LOG_NOTE, "%s is the map of %s, whose time is for %d micro-batch%s", path,
+           placement->name, placement->step->micro_batch_count,
+           placement->step->micro_batch_count == 1 ? "" : "es");
+    return yk_export_accelerate(placement->map, yk_outputs_add(outputs, path));
 }
 
 /* The page compares all placements; the picture and the trace are of the one shown. */
-static yk_status draw(const struct placing *placing, const struct yk_place_output *output)
+static yk_status draw(const struct placing *placing, const struct yk_place_output *output,
+                      struct yk_outputs *outputs)
 {
     struct yk_drawings drawings = placing->arguments->drawings;
-    const char *page_path = drawings.html;
     const struct yk_placement *shown = output->shown;
     const struct yk_schedule_report report = {
         .schedule = shown->schedule,
@@ -205,18 +206,11 @@ static yk_status draw(const struct placing *placing, const struct yk_place_outpu
         .lower_bound = llround(shown->bound_s * shown->step->graph->ticks_per_unit),
         .kinds = shown->step->kinds,
     };
-    drawings.html = NULL;
-    YK_TRY(yk_drawings_write(&drawings, &report));
-    if (!page_path) {
-        return YK_OK;
+    if (drawings.html) {
+        YK_TRY(yk_place_write_page(output, yk_outputs_add(outputs, drawings.html)));
+        drawings.html = NULL;
     }
-    struct yk_text page = {0};
-    yk_status status = yk_place_write_page(output, &page);
-    if (status == YK_OK) {
-        status = yk_file_write(page_path, &page);
-    }
-    yk_text_free(&page);
-    return status;
+    return yk_drawings_make(&drawings, &report, outputs);
 }
 
 static yk_status show(const struct placing *placing, struct yk_text *out)
@@ -229,8 +223,16 @@ static yk_status show(const struct placing *placing, struct yk_text *out)
     if (all->winner < 0) {
         return fail_no_fit(placing, &output);
     }
-    YK_TRY(draw(placing, &output));
-    return export_map(placing);
+    struct yk_outputs outputs = {0};
+    yk_status status = draw(placing, &output, &outputs);
+    if (status == YK_OK) {
+        status = export_map(placing, &outputs);
+    }
+    if (status == YK_OK) {
+        status = yk_outputs_write(&outputs);
+    }
+    yk_outputs_free(&outputs);
+    return status;
 }
 
 static yk_status run(const void *given, struct yk_text *out)
@@ -436,7 +438,9 @@ const struct yk_command yk_command_place = {
         "One step is a graph: forward and backward of every layer for every micro-batch, then the "
         "updates, with activations and their gradients between them. With several micro-batches "
         "the layers become a pipeline, and a layer may serve some of them on one device and some "
-        "on another where its weights fit in both. The bound is a time no placement can beat.",
+        "on another where its weights fit in both. The bound is a time that no placement with as "
+        "many "
+        "micro-batches can beat.",
     .examples = examples,
     .options = options,
     .option_count = sizeof options / sizeof options[0],

@@ -78,6 +78,9 @@ static void add_placement(const struct yk_place_output *output,
     if (!fits) {
         add_member(out, "violation", yk_place_violation(output, placement, &words));
     }
+    if (placement->remark) {
+        add_member(out, "remark", placement->remark);
+    }
     add_peaks(output, placement, out);
     add_map(placement->map, out);
     if (placement->divided) {

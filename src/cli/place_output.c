@@ -274,6 +274,11 @@ yk_status yk_place_write_text(const struct yk_place_output *output, struct yk_te
                          violation);
         }
     }
+    for (int32_t i = 0; i < all->count; i++) {
+        if (all->placements[i].remark) {
+            yk_text_addf(out, "%s: %s\n", all->placements[i].name, all->placements[i].remark);
+        }
+    }
     if (all->winner >= 0) {
         const struct yk_placement *winner = &all->placements[all->winner];
         char time[YK_UNITS_SIZE];

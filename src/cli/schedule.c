@@ -193,7 +193,9 @@ static yk_status run(const void *given, struct yk_text *out)
         yk_terminal_be_quiet();
     }
     struct yk_graph *graph = NULL;
-    YK_TRY(yk_drawings_check(&arguments->drawings, arguments->file));
+    const char *const paths[] = {arguments->file, arguments->map, arguments->drawings.svg,
+                                 arguments->drawings.html, arguments->drawings.trace};
+    YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 2));
     YK_TRY(read_graph(arguments, &graph));
     const struct yk_scheduler_options options = {
         .budget_s = arguments->budget_s,

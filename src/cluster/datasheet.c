@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum {
+    LEAST_SHORT_FORM = 3,
     MOST_NAMES = 256
 };
 
@@ -32,6 +33,17 @@ const struct yk_datasheet *yk_datasheet_find(const char *name)
     return NULL;
 }
 
+/* The first name that `word` is a part of, and so probably a short form of; NULL when none is. */
+static const char *first_with(const char *word, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(word) >= LEAST_SHORT_FORM && strcasestr(names[i], word)) {
+            return names[i];
+        }
+    }
+    return NULL;
+}
+
 size_t yk_datasheet_nearest_names(const char *name, const char **out, size_t room)
 {
     const char *names[MOST_NAMES];
@@ -41,7 +53,8 @@ size_t yk_datasheet_nearest_names(const char *name, const char **out, size_t roo
     }
     size_t found = 0;
     while (found < room) {
-        const char *nearest = yk_nearest(name, names, left);
+        const char *nearest = first_with(name, names, left);
+        nearest = nearest ? nearest : yk_nearest(name, names, left);
         if (!nearest) {
             break;
         }

@@ -4,10 +4,15 @@
 #include "base/text.h"
 #include "cluster/json_measured.h"
 
+#include <string.h>
+
 enum {
     MOST_CORES = 4096
 };
 
+#define CONTROL_CHARACTERS                                                                         \
+    "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13\x14\x15\x16"     \
+    "\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f"
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The part that is meant: 1 for a whole device, the number of cores for a CPU. */
@@ -143,6 +148,9 @@ yk_status yk_cluster_json_device_read(const struct yk_json *node, struct yk_aren
     YK_TRY(yk_json_text(node, "name", &text));
     if (!text) {
         return yk_fail(YK_ERROR_INPUT, "\"name\" is missing");
+    }
+    if (strcspn(text, CONTROL_CHARACTERS) != strlen(text)) {
+        return yk_fail(YK_ERROR_INPUT, "\"name\" holds a control character");
     }
     YK_TRY(yk_json_keep(arena, text, &out->name));
     YK_TRY(yk_json_amount(node, "memory", YK_UNIT_BYTES, &out->memory_bytes));

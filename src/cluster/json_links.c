@@ -26,7 +26,7 @@ static yk_status read_link(const struct yk_json *node, struct yk_link *out)
         .bytes_per_s = known ? known->bytes_per_s : 0,
     };
     YK_TRY(yk_json_amount(node, "bandwidth", YK_UNIT_BYTES_PER_S, &out->bytes_per_s));
-    YK_TRY(yk_json_amount(node, "latency", YK_UNIT_SECONDS, &out->latency_s));
+    YK_TRY(yk_json_amount_or_zero(node, "latency", YK_UNIT_SECONDS, &out->latency_s));
     return out->bytes_per_s > 0 ? YK_OK : yk_fail(YK_ERROR_INPUT, "\"bandwidth\" is missing");
 }
 

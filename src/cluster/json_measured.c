@@ -12,7 +12,7 @@ enum {
 static yk_status need_time(const struct yk_json *node, const char *key, double *out)
 {
     *out = NAN;
-    YK_TRY(yk_json_amount(node, key, YK_UNIT_SECONDS, out));
+    YK_TRY(yk_json_amount_or_zero(node, key, YK_UNIT_SECONDS, out));
     return isnan(*out) ? yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key) : YK_OK;
 }
 
@@ -47,7 +47,7 @@ static yk_status read_entry(const struct yk_json *node, struct yk_arena *arena,
     }
     YK_TRY(need_time(node, "forward", &out->forward_s));
     YK_TRY(need_time(node, "backward", &out->backward_s));
-    return yk_json_amount(node, "update", YK_UNIT_SECONDS, &out->update_s);
+    return yk_json_amount_or_zero(node, "update", YK_UNIT_SECONDS, &out->update_s);
 }
 
 yk_status yk_cluster_json_measured_read(const struct yk_json *device, struct yk_arena *arena,

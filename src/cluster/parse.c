@@ -115,6 +115,13 @@ static yk_status parse_amount(const struct parser *parser, const struct yk_line_
     return YK_OK;
 }
 
+static yk_status parse_latency(const struct parser *parser, const struct yk_line_word *word,
+                               double *out)
+{
+    const yk_status status = yk_units_read(word->text, YK_UNIT_SECONDS, out);
+    return status == YK_OK ? YK_OK : yk_line_fail_at(&parser->line, word->at, status);
+}
+
 static yk_status parse_part(const struct parser *parser, const struct yk_line_word *word,
                             double *out)
 {
@@ -294,7 +301,7 @@ static yk_status parse_link(struct parser *parser, struct yk_link *out)
     }
     if (yk_line_accept(&parser->line, ',')) {
         YK_TRY(yk_line_word(&parser->line, &word));
-        YK_TRY(parse_amount(parser, &word, YK_UNIT_SECONDS, &out->latency_s));
+        YK_TRY(parse_latency(parser, &word, &out->latency_s));
     }
     return YK_OK;
 }

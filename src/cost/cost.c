@@ -10,9 +10,6 @@
  * devices, with fewer multiprocessors to keep state for, hold less. */
 static const double gpu_context_bytes = 0.7 * 1024 * 1024 * 1024;
 
-/* NF4: half a byte, and 0.127 bits for the scales of blocks, themselves quantised. */
-static const double nf4_bytes = 0.5 + 0.127 / 8;
-
 static const char *pass_name(enum yk_cost_pass pass)
 {
     static const char *const names[] = {"forward", "backward", "update"};
@@ -128,7 +125,7 @@ double yk_cost_state_bytes(const struct yk_model *model, const struct yk_layer *
     const int64_t plain =
         layer->parameters - layer->trainable - layer->quantised - layer->full_width;
     return trained_bytes * (double)layer->trainable + stored_bytes * (double)plain +
-           nf4_bytes * (double)layer->quantised + full_bytes * (double)layer->full_width;
+           YK_MODEL_NF4_BYTES * (double)layer->quantised + full_bytes * (double)layer->full_width;
 }
 
 double yk_cost_context_bytes(const struct yk_device *device)

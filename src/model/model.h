@@ -37,6 +37,9 @@ enum {
     YK_LAYER_NONE = -1
 };
 
+/* Bytes of a weight in NF4 with double quantisation: four bits, and 0.127 bits for the scales. */
+#define YK_MODEL_NF4_BYTES (0.5 + 0.127 / 8)
+
 struct yk_layer {
     const char *name;           /* "embed", "layer 0", "norm", "head"; "encoder 0", "decoder 0" */
     const char *kind;           /* "embed", "gpt-block", "llama-block", "norm", "head" … */

@@ -104,6 +104,35 @@ yk_status yk_place_settle(struct yk_place *place, struct yk_schedule *schedule,
     return placement->map ? YK_OK : make_map(place, placement);
 }
 
+/* Whether a module or one inside it has parameters; buffers alone do not count. */
+static bool has_parameters(const struct yk_modules *modules, const char *name)
+{
+    const int32_t module = yk_modules_find(modules, name);
+    for (int32_t i = 0; module != YK_MODULE_NONE && i < modules->tensor_count; i++) {
+        const struct yk_tensor *tensor = &modules->tensors[i];
+        if (!tensor->buffer && tensor->module >= module &&
+            tensor->module < modules->modules[module].end) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How many places the layer's parameters are on, or 2 for more; the first module's is written. */
+static int32_t spread_of(const struct yk_place *place, const struct yk_module_map *map,
+                         const struct yk_layer *layer, int32_t *first)
+{
+    int32_t most = 1;
+    for (int32_t i = 0; i < layer->module_count; i++) {
+        int32_t places[2] = {YK_PLACE_NONE, YK_PLACE_NONE};
+        const int32_t count = yk_module_map_spread(map, layer->modules[i], 2, places);
+        *first = i == 0 ? places[0] : *first;
+        const bool apart = count > 1 || (count > 0 && places[0] != *first);
+        most = apart && has_parameters(place->modules, layer->modules[i]) ? 2 : most;
+    }
+    return most;
+}
+
 yk_status yk_place_follow(struct yk_place *place, const struct yk_module_map *map,
                           struct yk_placement *placement)
 {
@@ -117,7 +146,10 @@ yk_status yk_place_follow(struct yk_place *place, const struct yk_module_map *ma
     for (int32_t l = 0; l < L; l++) {
         const struct yk_layer *layer = &step->model->layers[yk_step_leader(step, l)];
         int32_t places[1] = {YK_PLACE_NONE};
-        yk_module_map_spread(map, layer->modules[0], 1, places);
+        if (spread_of(place, map, layer, places) > 1 && !placement->remark) {
+            placement->remark = "a layer is spread over several places; it is counted where its "
+                                "first module is";
+        }
         if (places[0] < 0) {
             const yk_status status =
                 yk_fail(YK_ERROR_NO_FIT, "%s is kept on the %s, where nothing is trained",

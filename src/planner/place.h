@@ -38,6 +38,7 @@ struct yk_placement {
     const struct yk_step *step;
     struct yk_schedule *schedule;    /* NULL when there is none: `refusal` says why */
     const char *refusal;             /* NULL with a schedule */
+    const char *remark;              /* what its times leave out, or NULL */
     const struct yk_module_map *map; /* NULL when nothing was decided */
     int32_t *devices;                /* (M, L) of the layers; NULL without a schedule */
     struct yk_fit_report fit;

@@ -1,46 +1,43 @@
 #include "planner/remedy.h"
 
 #include "base/units.h"
-#include "planner/candidates.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-/* A change of the request, if it changes anything; false when it does not apply. */
-struct change {
-    const char *words;
-    bool (*apply)(struct yk_place_request *request);
+enum {
+    NAME_SIZE = 64
 };
+
+/* A change of the request: false when it changes nothing. */
+typedef bool (*change)(struct yk_place_request *request);
+
+static bool take_another_way(struct yk_place_request *request)
+{
+    return request->algorithm != NULL; /* every trial is free to choose its way */
+}
 
 static bool recompute(struct yk_place_request *request)
 {
-    const bool applies = !request->workload.recompute;
+    const bool changes = !request->workload.recompute;
     request->workload.recompute = true;
-    return applies;
+    return changes;
 }
 
 static bool split_batch(struct yk_place_request *request)
 {
-    const int64_t batch = request->workload.batch;
-    const bool applies = request->micro_batches > 0 && request->micro_batches < batch;
+    const bool changes =
+        request->micro_batches > 0 && request->micro_batches < request->workload.batch;
     request->micro_batches = 0;
-    return applies;
+    return changes;
 }
 
 static bool quantise(struct yk_place_request *request)
 {
-    const bool applies = request->workload.lora_rank > 0 && !request->workload.nf4;
-    request->workload.nf4 = true;
-    return applies;
-}
-
-/* A change of what is trained: the last resort before more hardware. */
-static bool train_adapters(struct yk_place_request *request)
-{
-    const bool applies = request->workload.lora_rank == 0;
-    request->workload.lora_rank = 32;
-    request->workload.nf4 = true;
-    return applies;
+    const bool changes = request->workload.lora_rank > 0 && !request->workload.nf4;
+    request->workload.nf4 = request->workload.lora_rank > 0;
+    return changes;
 }
 
 static bool recompute_and_split(struct yk_place_request *request)
@@ -55,64 +52,81 @@ static bool recompute_and_quantise(struct yk_place_request *request)
     return recompute(request) && quantises;
 }
 
-static const struct change changes[] = {
-    {"--recompute", recompute},
-    {"more micro-batches (leave out --micro-batches)", split_batch},
-    {"--nf4", quantise},
-    {"--recompute with more micro-batches", recompute_and_split},
-    {"--recompute and --nf4", recompute_and_quantise},
+static bool train_adapters(struct yk_place_request *request)
+{
+    const bool changes = request->workload.lora_rank == 0;
+    request->workload.lora_rank = 32;
+    request->workload.nf4 = true;
+    return changes;
+}
+
+/* In rounds: what costs nothing, then what only takes time, then what changes the training. The
+ * first round with something that helps decides. */
+static const struct {
+    const char *words;
+    change apply;
+    int round;
+} remedies[] = {
+    {"another placement (leave out --algorithm)", take_another_way, 0},
+    {"--recompute", recompute, 1},
+    {"more micro-batches (leave out --micro-batches)", split_batch, 1},
+    {"--nf4", quantise, 1},
+    {"--recompute with more micro-batches", recompute_and_split, 2},
+    {"--recompute and --nf4", recompute_and_quantise, 2},
+    {"--lora 32 --nf4, which trains adapters only", train_adapters, 3},
 };
 enum {
-    CHANGE_COUNT = sizeof changes / sizeof changes[0],
-    MOST_MICRO_BATCHES = 64
+    REMEDY_COUNT = sizeof remedies / sizeof remedies[0]
 };
 
-/* The step of the best candidate that fits, with one micro-batch and with as many as possible;
- * INFINITY when none fits. */
-static yk_status shortest_step(const struct yk_place_request *request, double *out)
+/* The step that the request would get by the best way, hardly annealed; INFINITY: still no fit. */
+static yk_status step_with(const struct yk_place_request *request, double *out)
 {
-    const int64_t batch = request->workload.batch;
-    const int64_t most = batch < MOST_MICRO_BATCHES ? batch : MOST_MICRO_BATCHES;
-    const int32_t counts[] = {request->micro_batches > 0 ? request->micro_batches : 1,
-                              request->micro_batches > 0 ? 0 : (int32_t)most};
-    *out = INFINITY;
-    for (int i = 0; i < 2 && counts[i] > 0 && (i == 0 || counts[i] != counts[0]); i++) {
-        const struct yk_step_spec spec = {request->book, request->config, request->workload,
-                                          counts[i]};
-        struct yk_step *step = NULL;
-        struct yk_contest contest = {0};
-        YK_TRY(yk_step_create(&spec, &step));
-        yk_status status = yk_contest_create(step, &contest);
-        if (status == YK_OK) {
-            status = yk_contest_fill_undivided(&contest);
-        }
-        if (status == YK_OK && contest.fit.fits) {
-            *out = fmin(*out, contest.step_s);
-        }
-        yk_contest_free(&contest);
-        yk_step_destroy(step);
-        YK_TRY(status);
-    }
+    struct yk_place_request trial = *request;
+    struct yk_placements *placements = NULL;
+    trial.algorithm = "best";
+    trial.map = NULL;
+    trial.search.moves = 1;
+    trial.search.progress = NULL;
+    YK_TRY(yk_place_compare(&trial, &placements));
+    *out = placements->winner < 0 ? INFINITY : placements->placements[0].step_s;
+    yk_placements_destroy(placements);
     return YK_OK;
+}
+
+/* A name that no device has. */
+static void name_device(const struct yk_cluster *cluster, char out[NAME_SIZE])
+{
+    bool taken = true;
+    for (int32_t number = cluster->device_count; taken; number++) {
+        taken = false;
+        snprintf(out, NAME_SIZE, "one more (%d)", number);
+        for (int32_t p = 0; p < cluster->device_count; p++) {
+            taken = taken || strcmp(cluster->devices[p].name, out) == 0;
+        }
+    }
 }
 
 /* The cluster with one more of its device with the most memory, linked as that one is. */
 static yk_status add_device(const struct yk_cluster *cluster, struct yk_arena *arena,
                             struct yk_cluster *out)
 {
+    const struct yk_link modest = {.latency_s = 10e-6, .bytes_per_s = 16e9}; /* PCIe 3.0 x16 */
     const int32_t P = cluster->device_count;
     struct yk_device *devices = NULL;
     struct yk_link *links = NULL;
+    char *name = NULL;
     int32_t widest = 0;
+    YK_TRY_NEW(arena, name, NAME_SIZE);
     YK_TRY_NEW(arena, devices, P + 1);
     YK_TRY_NEW(arena, links, (int64_t)(P + 1) * (P + 1));
     memcpy(devices, cluster->devices, (size_t)P * sizeof *devices);
     for (int32_t p = 1; p < P; p++) {
         widest = devices[p].memory_bytes > devices[widest].memory_bytes ? p : widest;
     }
+    name_device(cluster, name);
     devices[P] = devices[widest];
-    devices[P].name = "one more";
-    const struct yk_link modest = {.latency_s = 10e-6, .bytes_per_s = 16e9}; /* PCIe 3.0 x16 */
+    devices[P].name = name;
     for (int32_t p = 0; p <= P; p++) {
         for (int32_t q = 0; q <= P; q++) {
             const int32_t a = p == P ? widest : p;
@@ -145,7 +159,7 @@ static yk_status try_another_device(const struct yk_place_request *request, doub
         struct yk_place_request changed = *request;
         book.cluster = &cluster;
         changed.book = &book;
-        status = shortest_step(&changed, out);
+        status = step_with(&changed, out);
     }
     yk_arena_destroy(arena);
     return status;
@@ -155,28 +169,19 @@ yk_status yk_remedy_find(const struct yk_place_request *request, struct yk_text 
 {
     const char *cheapest = NULL;
     double cheapest_s = INFINITY;
-    if (request->algorithm) {
-        YK_TRY(shortest_step(request, &cheapest_s));
-        cheapest = isinf(cheapest_s) ? NULL : "another placement (leave out --algorithm)";
-    }
-    const bool placed = cheapest != NULL; /* nothing needs to be changed */
-    for (int i = 0; !placed && i < CHANGE_COUNT; i++) {
+    for (int i = 0; i < REMEDY_COUNT; i++) {
         struct yk_place_request changed = *request;
         double step_s = INFINITY;
-        if (changes[i].apply(&changed)) {
-            YK_TRY(shortest_step(&changed, &step_s));
+        if (cheapest && remedies[i].round != remedies[i - 1].round) {
+            break;
+        }
+        if (remedies[i].apply(&changed)) {
+            YK_TRY(step_with(&changed, &step_s));
         }
         if (step_s < cheapest_s) {
-            cheapest = changes[i].words;
+            cheapest = remedies[i].words;
             cheapest_s = step_s;
         }
-    }
-    if (!cheapest) {
-        struct yk_place_request changed = *request;
-        if (train_adapters(&changed)) {
-            YK_TRY(shortest_step(&changed, &cheapest_s));
-        }
-        cheapest = isinf(cheapest_s) ? NULL : "--lora 32 --nf4, which trains adapters only";
     }
     if (!cheapest) {
         YK_TRY(try_another_device(request, &cheapest_s));

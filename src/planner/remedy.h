@@ -1,6 +1,7 @@
 /*
- * Remedy: what to change when a model fits nowhere: of recomputation, more micro-batches, NF4 and
- * one more device, whichever leads to the shortest step that fits.
+ * Remedy: what to change when a model does not fit: another way of placing, if the request names
+ * one; recomputation, more micro-batches or NF4, whichever leads to the shortest step; two of them;
+ * adapters instead of full training; one more device. Each is tried before it is offered.
  */
 #ifndef YK_PLANNER_REMEDY_H
 #define YK_PLANNER_REMEDY_H

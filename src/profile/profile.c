@@ -126,8 +126,7 @@ failed:
 yk_status yk_profile_open(const char *path, struct yk_profile **out)
 {
     if (access(path, R_OK) != 0) {
-        return yk_fail(YK_ERROR_SYSTEM, "%s: the profile cannot be read: %s", path,
-                       strerror(errno));
+        return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
     }
     return open_file(path, SQLITE_OPEN_READONLY, false, out);
 }

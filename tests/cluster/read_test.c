@@ -144,6 +144,8 @@ static void the_file_must_be_a_cluster(void **state)
 static void a_device_is_checked_key_by_key(void **state)
 {
     (void)state;
+    assert_file_refused(FILE_OF("{\"name\":\"a\\u001b[1m\",\"type\":\"rtx3090\"}", ""),
+                        "devices[0] (\"a?[1m\"): \"name\" holds a control character");
 #define DEVICE(members) FILE_OF("{\"name\":\"a\"," members "}", "")
     assert_file_refused(FILE_OF("1", ""), "devices[0]: this must be an object, not a number");
     assert_file_refused(FILE_OF("{\"type\":\"t4\"}", ""), "devices[0]: \"name\" is missing");

@@ -168,9 +168,8 @@ static void a_missing_file_is_said_to_be_missing(void **state)
     const struct place *place = *state;
     struct yk_profile *profile = NULL;
     char message[256];
-    snprintf(message, sizeof message, "%s: the profile cannot be read: No such file or directory",
-             place->path);
-    assert_fails(yk_profile_open(place->path, &profile), YK_ERROR_SYSTEM, message);
+    snprintf(message, sizeof message, "cannot open %s: No such file or directory", place->path);
+    assert_fails(yk_profile_open(place->path, &profile), YK_ERROR_INPUT, message);
     assert_int_equal(access(place->path, F_OK), -1); /* and is not made */
 }
 
