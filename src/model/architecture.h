@@ -18,6 +18,7 @@ struct yk_architecture {
     const char *const *model_types; /* "model_type" of config.json; ended by NULL */
     const char *const *classes;     /* "architectures" of config.json; ended by NULL */
     bool learned_positions;         /* sequences cannot be longer than `positions` */
+    bool position_table;            /* `positions` rows are kept, learned or computed */
     /* Fills all but `name` and `architecture` from a config.json; the caller checks the sizes. */
     yk_status (*read)(const struct yk_json *json, struct yk_model_config *config);
     /* Adds every layer and edge of the model that `layers` is for. */

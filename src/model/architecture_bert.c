@@ -26,12 +26,17 @@ static const struct yk_flag flags[] = {
     {"tie_word_embeddings", true, YK_CONFIG(tied)},
 };
 
+static const char ENCODER_ONLY[] = "BERT is known only as an encoder";
+
 static const struct yk_field_table table = YK_FIELD_TABLE(fields, flags);
 
 static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
 {
     YK_TRY(yk_fields_read(&table, json, config));
     YK_TRY(yk_fields_check_divides(&table, json, config, YK_CONFIG(heads), YK_CONFIG(width)));
+    YK_TRY(yk_fields_read_word(json, "hidden_act", "relu", &config->relu));
+    YK_TRY(yk_fields_refuse(json, "is_decoder", ENCODER_ONLY));
+    YK_TRY(yk_fields_refuse(json, "add_cross_attention", ENCODER_ONLY));
     const char *class = yk_json_string(yk_json_at(yk_json_get(json, "architectures"), 0));
     const bool masked = class && strcmp(class, "BertForMaskedLM") == 0;
     config->masked_head = masked || (class && strcmp(class, "BertForPreTraining") == 0);
@@ -58,7 +63,9 @@ static int32_t add_embed(struct yk_layers *layers)
     const int64_t C = config->width;
     struct yk_layer_draft draft;
     yk_layers_begin(layers, YK_LAYER_DRAFT_EMBED, "bert-embed", 0, &draft);
-    yk_layer_draft_shape(&draft, " V%lld C%lld", (long long)config->vocabulary, (long long)C);
+    yk_layer_draft_shape(&draft, " V%lld C%lld P%lld S%lld", (long long)config->vocabulary,
+                         (long long)C, (long long)config->positions,
+                         (long long)config->token_types);
     yk_layer_draft_embed(&draft, rows, C, 3,
                          (config->vocabulary + config->positions + config->token_types) * C);
     yk_layer_draft_norm(&draft, YK_NORM_LAYER, rows, C);
@@ -74,8 +81,8 @@ static void draft_block(const struct yk_layers *layers, struct yk_layer_draft *d
     const struct yk_attention attention =
         yk_layers_attention(layers, layers->workload.sequence, false);
     yk_layers_begin(layers, YK_LAYER_DRAFT_BLOCK, "bert-block", rows, draft);
-    yk_layer_draft_shape(draft, " C%lld F%lld H%lld", (long long)C, (long long)F,
-                         (long long)config->heads);
+    yk_layer_draft_shape(draft, " C%lld F%lld H%lld%s", (long long)C, (long long)F,
+                         (long long)config->heads, config->relu ? " relu" : "");
     yk_layer_draft_linear(draft, &(struct yk_linear){"qkv", rows, C, 3 * C, 3, .bias = true});
     yk_layer_draft_attention(draft, &attention);
     yk_layer_draft_linear(
@@ -83,7 +90,7 @@ static void draft_block(const struct yk_layers *layers, struct yk_layer_draft *d
     yk_layer_draft_residual(draft, rows, C);
     yk_layer_draft_norm(draft, YK_NORM_LAYER, rows, C);
     yk_layer_draft_linear(draft, &(struct yk_linear){"up", rows, C, F, 1, .bias = true});
-    yk_layer_draft_activation(draft, YK_ACTIVATION_GELU, rows, F);
+    yk_layer_draft_activation(draft, yk_layers_activation(layers), rows, F);
     yk_layer_draft_linear(draft, &(struct yk_linear){"down", rows, F, C, 1, .bias = true});
     yk_layer_draft_residual(draft, rows, C);
     yk_layer_draft_norm(draft, YK_NORM_LAYER, rows, C);
@@ -115,13 +122,18 @@ static void add_head(struct yk_layers *layers, int32_t last, int32_t pooler, int
     const int64_t V = config->vocabulary;
     struct yk_layer_draft draft;
     yk_layers_begin(layers, YK_LAYER_DRAFT_OUTER, "bert-head", rows, &draft);
-    yk_layer_draft_shape(&draft, " C%lld V%lld", (long long)C, (long long)V);
+    yk_layer_draft_shape(&draft, " C%lld V%lld%s%s%s", (long long)C, (long long)V,
+                         config->relu ? " relu" : "", config->tied ? " tied" : "",
+                         pooler != YK_LAYER_NONE ? " pairs" : "");
     yk_layer_draft_linear(&draft, &(struct yk_linear){"transform", rows, C, C, 1, .bias = true});
-    yk_layer_draft_activation(&draft, YK_ACTIVATION_GELU, rows, C);
+    yk_layer_draft_activation(&draft, yk_layers_activation(layers), rows, C);
     yk_layer_draft_norm(&draft, YK_NORM_LAYER, rows, C);
     yk_layer_draft_linear(&draft, &(struct yk_linear){"logits", rows, C, V, 1, .bias = true,
                                                       .tied = config->tied, .in_place = true});
     yk_layer_draft_loss(&draft, rows, V);
+    if (!config->tied) { /* predictions.bias: the product then has its own, decoder.bias */
+        yk_layer_draft_idle(&draft, V);
+    }
     if (pooler != YK_LAYER_NONE) {
         yk_layer_draft_linear(&draft, &(struct yk_linear){"sentence", B, C, SENTENCE_CLASSES, 1,
                                                           .bias = true, .in_place = true});
@@ -159,6 +171,7 @@ const struct yk_architecture yk_architecture_bert = {
     .model_types = model_types,
     .classes = classes,
     .learned_positions = true,
+    .position_table = true,
     .read = read_config,
     .describe = describe,
     .list_modules = yk_modules_bert,

@@ -10,14 +10,11 @@ static const struct yk_field fields[] = {
     {{"n_embd", "hidden_size"}, "the width of the model", YK_FIELD_NEEDED, YK_CONFIG(width)},
     {{"n_layer", "num_hidden_layers"}, "the number of blocks", YK_FIELD_NEEDED, YK_CONFIG(layers)},
     {{"n_head", "num_attention_heads"}, "the number of heads", YK_FIELD_NEEDED, YK_CONFIG(heads)},
-    {{"n_positions", "max_position_embeddings", "n_ctx"},
+    {{"n_positions", "max_position_embeddings"},
      "the number of positions",
      YK_FIELD_NEEDED,
      YK_CONFIG(positions)},
-    {{"n_inner", "intermediate_size"},
-     "the width inside the feed-forward",
-     YK_FIELD_DERIVED,
-     YK_CONFIG(inner)},
+    {{"n_inner"}, "the width inside the feed-forward", YK_FIELD_DERIVED, YK_CONFIG(inner)},
 };
 
 static const struct yk_flag flags[] = {
@@ -30,6 +27,8 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
 {
     YK_TRY(yk_fields_read(&table, json, config));
     YK_TRY(yk_fields_check_divides(&table, json, config, YK_CONFIG(heads), YK_CONFIG(width)));
+    YK_TRY(yk_fields_read_word(json, "activation_function", "relu", &config->relu));
+    YK_TRY(yk_fields_refuse(json, "add_cross_attention", "GPT-2 is known only without an encoder"));
     config->kv_heads = config->heads;
     config->head_size = config->width / config->heads;
     config->inner = config->inner > 0 ? config->inner : 4 * config->width;
@@ -46,8 +45,8 @@ static int32_t add_embed(struct yk_layers *layers)
     const int64_t rows = layers->workload.batch * layers->workload.sequence;
     struct yk_layer_draft draft;
     yk_layers_begin(layers, YK_LAYER_DRAFT_EMBED, "embed", 0, &draft);
-    yk_layer_draft_shape(&draft, " V%lld C%lld", (long long)config->vocabulary,
-                         (long long)config->width);
+    yk_layer_draft_shape(&draft, " V%lld C%lld P%lld", (long long)config->vocabulary,
+                         (long long)config->width, (long long)config->positions);
     yk_layer_draft_embed(&draft, rows, config->width, 2,
                          (config->vocabulary + config->positions) * config->width);
     return yk_layers_add(layers, &draft, "embed", modules, YK_LAYER_NONE);
@@ -62,8 +61,8 @@ static void draft_block(const struct yk_layers *layers, struct yk_layer_draft *d
     const struct yk_attention attention =
         yk_layers_attention(layers, layers->workload.sequence, true);
     yk_layers_begin(layers, YK_LAYER_DRAFT_BLOCK, "gpt-block", rows, draft);
-    yk_layer_draft_shape(draft, " C%lld F%lld H%lld", (long long)C, (long long)F,
-                         (long long)config->heads);
+    yk_layer_draft_shape(draft, " C%lld F%lld H%lld%s", (long long)C, (long long)F,
+                         (long long)config->heads, config->relu ? " relu" : "");
     yk_layer_draft_norm(draft, YK_NORM_LAYER, rows, C);
     yk_layer_draft_linear(draft, &(struct yk_linear){"qkv", rows, C, 3 * C, 1, .bias = true});
     yk_layer_draft_attention(draft, &attention);
@@ -72,7 +71,7 @@ static void draft_block(const struct yk_layers *layers, struct yk_layer_draft *d
     yk_layer_draft_residual(draft, rows, C);
     yk_layer_draft_norm(draft, YK_NORM_LAYER, rows, C);
     yk_layer_draft_linear(draft, &(struct yk_linear){"up", rows, C, F, 1, .bias = true});
-    yk_layer_draft_activation(draft, YK_ACTIVATION_GELU, rows, F);
+    yk_layer_draft_activation(draft, yk_layers_activation(layers), rows, F);
     yk_layer_draft_linear(draft, &(struct yk_linear){"down", rows, F, C, 1, .bias = true});
     yk_layer_draft_residual(draft, rows, C);
 }
@@ -96,6 +95,7 @@ const struct yk_architecture yk_architecture_gpt2 = {
     .model_types = model_types,
     .classes = classes,
     .learned_positions = true,
+    .position_table = true,
     .read = read_config,
     .describe = describe,
     .list_modules = yk_modules_gpt2,

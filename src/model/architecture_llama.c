@@ -5,8 +5,11 @@
 #include "model/architecture.h"
 #include "model/fields.h"
 
+#include <string.h>
+
 enum {
-    USUAL_POSITIONS = 2048 /* what the framework assumes; nothing is counted by it */
+    USUAL_POSITIONS = 2048,      /* what the framework assumes; nothing is counted by it */
+    MISTRALS_USUAL_KV_HEADS = 8, /* where the key is missing; null is the number of heads */
 };
 
 static const struct yk_field fields[] = {
@@ -29,19 +32,35 @@ static const struct yk_flag flags[] = {
     {"mlp_bias", false, YK_CONFIG(inner_bias)},
 };
 
-static const struct yk_field_table table = YK_FIELD_TABLE(fields, flags);
+/* Mistral's linears have no biases, whatever the file says. */
+static const struct yk_flag mistral_flags[] = {
+    {"tie_word_embeddings", false, YK_CONFIG(tied)},
+};
+
+static const struct yk_field_table llama_table = YK_FIELD_TABLE(fields, flags);
+static const struct yk_field_table mistral_table = YK_FIELD_TABLE(fields, mistral_flags);
+
+static bool is_mistral(const struct yk_json *json)
+{
+    const char *class = yk_json_string(yk_json_at(yk_json_get(json, "architectures"), 0));
+    const char *type = yk_json_string(yk_json_get(json, "model_type"));
+    return class ? strcmp(class, "MistralForCausalLM") == 0 : type && strcmp(type, "mistral") == 0;
+}
 
 static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
 {
-    YK_TRY(yk_fields_read(&table, json, config));
+    const bool mistral = is_mistral(json);
+    const struct yk_field_table *table = mistral ? &mistral_table : &llama_table;
+    YK_TRY(yk_fields_read(table, json, config));
     if (config->head_size == 0) {
-        YK_TRY(yk_fields_check_divides(&table, json, config, YK_CONFIG(heads), YK_CONFIG(width)));
+        YK_TRY(yk_fields_check_divides(table, json, config, YK_CONFIG(heads), YK_CONFIG(width)));
         config->head_size = config->width / config->heads;
     }
     if (config->kv_heads == 0) {
-        config->kv_heads = config->heads;
+        const bool missing = !yk_json_get(json, "num_key_value_heads");
+        config->kv_heads = mistral && missing ? MISTRALS_USUAL_KV_HEADS : config->heads;
     }
-    return yk_fields_check_divides(&table, json, config, YK_CONFIG(kv_heads), YK_CONFIG(heads));
+    return yk_fields_check_divides(table, json, config, YK_CONFIG(kv_heads), YK_CONFIG(heads));
 }
 
 static int32_t add_embed(struct yk_layers *layers)

@@ -1,17 +1,23 @@
 /*
  * The Transformer (Vaswani et al. 2017) with encoder and decoder, which Marian implements:
- * post-norm blocks, sinusoidal positions, ReLU. Every block of the decoder reads the encoder's
- * output, so the layers are no chain.
+ * post-norm blocks, sinusoidal positions, ReLU or GELU. Every block of the decoder reads the
+ * encoder's output, so the layers are no chain.
  */
 #include "model/architecture.h"
 #include "model/fields.h"
 
+#include <inttypes.h>
+
 enum {
-    USUAL_POSITIONS = 1024 /* what the framework assumes; nothing is counted by it */
+    USUAL_POSITIONS = 1024 /* what the framework assumes; no layer is counted by it */
 };
 
 static const struct yk_field fields[] = {
     {{"vocab_size"}, "the vocabulary", YK_FIELD_NEEDED, YK_CONFIG(vocabulary)},
+    {{"decoder_vocab_size"},
+     "the target's vocabulary",
+     YK_FIELD_DERIVED,
+     YK_CONFIG(target_vocabulary)},
     {{"d_model", "hidden_size"}, "the width of the model", YK_FIELD_NEEDED, YK_CONFIG(width)},
     {{"encoder_layers", "num_hidden_layers"},
      "the number of the encoder's blocks",
@@ -26,7 +32,7 @@ static const struct yk_field fields[] = {
      "the width inside the decoder's feed-forward",
      YK_FIELD_NEEDED,
      YK_CONFIG(inner)},
-    {{"encoder_attention_heads"},
+    {{"encoder_attention_heads", "num_attention_heads"},
      "the number of the encoder's heads",
      YK_FIELD_NEEDED,
      YK_CONFIG(encoder_heads)},
@@ -44,9 +50,24 @@ static const struct yk_flag flags[] = {
 
 static const struct yk_field_table table = YK_FIELD_TABLE(fields, flags);
 
+/* The framework makes such a model, but cannot compute its loss. */
+static yk_status check_vocabularies(const struct yk_model_config *config)
+{
+    const int64_t target = yk_model_config_target_vocabulary(config);
+    if (!config->shared || target == config->vocabulary) {
+        return YK_OK;
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "\"decoder_vocab_size\" is %" PRId64
+                   ", but encoder and decoder share one embedding with \"vocab_size\", %" PRId64,
+                   target, config->vocabulary);
+}
+
 static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
 {
     YK_TRY(yk_fields_read(&table, json, config));
+    YK_TRY(check_vocabularies(config));
+    YK_TRY(yk_fields_read_word(json, "activation_function", "relu", &config->relu));
     YK_TRY(
         yk_fields_check_divides(&table, json, config, YK_CONFIG(encoder_heads), YK_CONFIG(width)));
     YK_TRY(yk_fields_check_divides(&table, json, config, YK_CONFIG(heads), YK_CONFIG(width)));
@@ -57,17 +78,48 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
     return YK_OK;
 }
 
-static int32_t add_embed(struct yk_layers *layers, const char *name,
-                         const char *const modules[YK_LAYERS_MODULES], int64_t rows, int32_t shares)
+/* True where one table serves as both embeddings, and as the head's weights. */
+static bool has_one_table(const struct yk_model_config *config)
 {
+    return config->shared && config->tied;
+}
+
+static int32_t add_source_embed(struct yk_layers *layers)
+{
+    static const char *const own[YK_LAYERS_MODULES] = {"model.encoder.embed_tokens",
+                                                       "model.encoder.embed_positions"};
+    static const char *const shared[YK_LAYERS_MODULES] = {
+        "model.shared", "model.encoder.embed_tokens", "model.encoder.embed_positions"};
     const struct yk_model_config *config = layers->config;
-    const int64_t weights = shares == YK_LAYER_NONE ? config->vocabulary * config->width : 0;
+    const int64_t weights = config->vocabulary * config->width;
+    const bool idle = config->shared && !config->tied; /* then model.shared is kept unused */
     struct yk_layer_draft draft;
     yk_layers_begin(layers, YK_LAYER_DRAFT_EMBED, "embed", 0, &draft);
-    yk_layer_draft_shape(&draft, " V%lld C%lld", (long long)config->vocabulary,
-                         (long long)config->width);
-    yk_layer_draft_embed(&draft, rows, config->width, 2, weights); /* token and position */
-    return yk_layers_add(layers, &draft, name, modules, shares);
+    yk_layer_draft_shape(&draft, " V%lld C%lld sinusoids%s", (long long)config->vocabulary,
+                         (long long)config->width, idle ? " idle" : "");
+    yk_layer_draft_embed(&draft, layers->workload.batch * layers->workload.sequence, config->width,
+                         2, weights); /* token and position */
+    yk_layer_draft_idle(&draft, idle ? weights : 0);
+    return yk_layers_add(layers, &draft, "encoder embed", config->shared ? shared : own,
+                         YK_LAYER_NONE);
+}
+
+static int32_t add_target_embed(struct yk_layers *layers, int32_t source_embed)
+{
+    static const char *const modules[YK_LAYERS_MODULES] = {"model.decoder.embed_tokens",
+                                                           "model.decoder.embed_positions"};
+    const struct yk_model_config *config = layers->config;
+    const int64_t V = yk_model_config_target_vocabulary(config);
+    const bool tied = has_one_table(config);
+    struct yk_layer_draft draft;
+    yk_layers_begin(layers, YK_LAYER_DRAFT_EMBED, "embed", 0, &draft);
+    yk_layer_draft_shape(&draft, " V%lld C%lld sinusoids%s", (long long)V, (long long)config->width,
+                         tied ? " tied" : "");
+    yk_layers_shape_target(layers, &draft);
+    yk_layer_draft_embed(&draft, layers->workload.batch * layers->workload.target_sequence,
+                         config->width, 2, tied ? 0 : V * config->width);
+    return yk_layers_add(layers, &draft, "decoder embed", modules,
+                         tied ? source_embed : YK_LAYER_NONE);
 }
 
 /* Attention with its linears, the sum and its norm. `attention` is to the sequence itself. */
@@ -100,10 +152,12 @@ static void draft_cross_attention(struct yk_layer_draft *draft,
     yk_layer_draft_norm(draft, YK_NORM_LAYER, rows, C);
 }
 
-static void draft_feed_forward(struct yk_layer_draft *draft, int64_t rows, int64_t C, int64_t F)
+static void draft_feed_forward(const struct yk_layers *layers, struct yk_layer_draft *draft,
+                               int64_t rows, int64_t F)
 {
+    const int64_t C = layers->config->width;
     yk_layer_draft_linear(draft, &(struct yk_linear){"up", rows, C, F, 1, .bias = true});
-    yk_layer_draft_activation(draft, YK_ACTIVATION_RELU, rows, F);
+    yk_layer_draft_activation(draft, yk_layers_activation(layers), rows, F);
     yk_layer_draft_linear(draft, &(struct yk_linear){"down", rows, F, C, 1, .bias = true});
     yk_layer_draft_residual(draft, rows, C);
     yk_layer_draft_norm(draft, YK_NORM_LAYER, rows, C);
@@ -117,10 +171,11 @@ static void draft_encoder_block(const struct yk_layers *layers, struct yk_layer_
     attention.heads = attention.kv_heads = config->encoder_heads;
     attention.head_size = config->width / config->encoder_heads;
     yk_layers_begin(layers, YK_LAYER_DRAFT_BLOCK, "encoder-block", rows, draft);
-    yk_layer_draft_shape(draft, " C%lld F%lld H%lld", (long long)config->width,
-                         (long long)config->encoder_inner, (long long)config->encoder_heads);
+    yk_layer_draft_shape(draft, " C%lld F%lld H%lld%s", (long long)config->width,
+                         (long long)config->encoder_inner, (long long)config->encoder_heads,
+                         config->relu ? " relu" : "");
     draft_self_attention(draft, &attention);
-    draft_feed_forward(draft, rows, config->width, config->encoder_inner);
+    draft_feed_forward(layers, draft, rows, config->encoder_inner);
 }
 
 static void draft_decoder_block(const struct yk_layers *layers, struct yk_layer_draft *draft)
@@ -134,30 +189,26 @@ static void draft_decoder_block(const struct yk_layers *layers, struct yk_layer_
     cross.name = "cross attention";
     cross.keys = workload->sequence;
     yk_layers_begin(layers, YK_LAYER_DRAFT_BLOCK, "decoder-block", rows + memory, draft);
-    yk_layer_draft_shape(draft, " C%lld F%lld H%lld", (long long)config->width,
-                         (long long)config->inner, (long long)config->heads);
+    yk_layer_draft_shape(draft, " C%lld F%lld H%lld%s", (long long)config->width,
+                         (long long)config->inner, (long long)config->heads,
+                         config->relu ? " relu" : "");
+    yk_layers_shape_target(layers, draft);
     draft_self_attention(draft, &self);
     draft_cross_attention(draft, &cross);
-    draft_feed_forward(draft, rows, config->width, config->inner);
+    draft_feed_forward(layers, draft, rows, config->inner);
 }
 
 static void describe(struct yk_layers *layers)
 {
-    static const char *const source[YK_LAYERS_MODULES] = {
-        "model.shared", "model.encoder.embed_tokens", "model.encoder.embed_positions"};
-    static const char *const target[YK_LAYERS_MODULES] = {"model.decoder.embed_tokens",
-                                                          "model.decoder.embed_positions"};
     const struct yk_model_config *config = layers->config;
     const int64_t source_rows = layers->workload.batch * layers->workload.sequence;
     const int64_t target_rows = layers->workload.batch * layers->workload.target_sequence;
     struct yk_layer_draft draft;
-    const int32_t source_embed =
-        add_embed(layers, "encoder embed", source, source_rows, YK_LAYER_NONE);
+    const int32_t source_embed = add_source_embed(layers);
     draft_encoder_block(layers, &draft);
     const int32_t encoder = yk_layers_add_blocks(layers, &draft, config->encoder_layers, "encoder",
                                                  "model.encoder.layers", source_embed, source_rows);
-    const int32_t target_embed = add_embed(layers, "decoder embed", target, target_rows,
-                                           config->shared ? source_embed : YK_LAYER_NONE);
+    const int32_t target_embed = add_target_embed(layers, source_embed);
     draft_decoder_block(layers, &draft);
     const int32_t decoder = yk_layers_add_blocks(layers, &draft, config->layers, "decoder",
                                                  "model.decoder.layers", target_embed, target_rows);
@@ -174,6 +225,7 @@ const struct yk_architecture yk_architecture_transformer = {
     .name = "transformer",
     .model_types = model_types,
     .classes = classes,
+    .position_table = true,
     .read = read_config,
     .describe = describe,
     .list_modules = yk_modules_transformer,

@@ -24,7 +24,7 @@
     .architecture = &yk_architecture_transformer, .vocabulary = 37000, .width = (C),               \
     .positions = 1024, .layers = 6, .encoder_layers = 6, .heads = (heads_), .kv_heads = (heads_),  \
     .head_size = (C) / (heads_), .encoder_heads = (heads_), .inner = (F), .encoder_inner = (F),    \
-    .tied = true, .shared = true, .linear_bias = true, .inner_bias = true
+    .tied = true, .shared = true, .relu = true, .linear_bias = true, .inner_bias = true
 
 #define LLAMA(V, positions_, layers_, heads_, kv_heads_, C, F)                                     \
     .architecture = &yk_architecture_llama, .vocabulary = (V), .width = (C),                       \

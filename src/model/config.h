@@ -20,8 +20,9 @@ struct yk_architecture;
 struct yk_model_config {
     const char *name; /* what the user calls it: "llama3-8b", or the file's name */
     const struct yk_architecture *architecture;
-    int64_t vocabulary;     /* V */
-    int64_t width;          /* C */
+    int64_t vocabulary;        /* V; of an encoder–decoder, the source's */
+    int64_t target_vocabulary; /* of the decoder and its head; 0: V as well */
+    int64_t width;             /* C */
     int64_t positions;      /* learned positions, or the longest sequence where none are learned */
     int64_t token_types;    /* BERT's segments; 0 elsewhere */
     int64_t layers;         /* blocks; of an encoder–decoder, those of the decoder */
@@ -34,11 +35,15 @@ struct yk_model_config {
     int64_t encoder_inner;
     bool tied;        /* the head uses the embedding's weights */
     bool shared;      /* encoder and decoder use one embedding */
+    bool relu;        /* between the feed-forward's linears; else GELU, or one that keeps as much */
     bool linear_bias; /* linears of attention have biases (always for GPT-2 and BERT) */
     bool inner_bias;  /* those of the feed-forward have */
     bool pooler;      /* BERT: a linear over the first token's output */
     bool masked_head; /* BERT: a head that predicts masked tokens */
 };
+
+/* How many tokens the head tells apart: `target_vocabulary`, or else `vocabulary`. */
+int64_t yk_model_config_target_vocabulary(const struct yk_model_config *config);
 
 /* A built-in model's name and what it is, for lists; false past the last one. */
 bool yk_model_config_builtin(size_t number, const char **name, const char **summary);

@@ -41,7 +41,7 @@ static yk_status fail_unknown(const char *class, const char *type)
     return status;
 }
 
-/* The class is more exact, but a task's own class on a known type of model will do, too. */
+/* A class that is not known has a head of its own, so its type does not help. */
 static yk_status find_architecture(const struct yk_json *json, const struct yk_architecture **out)
 {
     const struct yk_json *list = yk_json_get(json, "architectures");
@@ -54,16 +54,16 @@ static yk_status find_architecture(const struct yk_json *json, const struct yk_a
         return yk_fail(YK_ERROR_INPUT, "\"model_type\" must be a string, not %s",
                        yk_json_kind(type_node));
     }
-    const char *class = yk_json_string(yk_json_at(list, 0));
+    const struct yk_json *first = yk_json_at(list, 0);
+    const char *class = yk_json_string(first);
     const char *type = yk_json_string(type_node);
-    for (size_t i = 0; i < yk_architecture_count; i++) {
-        if (is_among(class, yk_architectures[i]->classes)) {
-            *out = yk_architectures[i];
-            return YK_OK;
-        }
+    if (first && !class) {
+        return yk_fail(YK_ERROR_INPUT, "\"architectures\" must be a list of names, not of %s",
+                       yk_json_kind(first));
     }
     for (size_t i = 0; i < yk_architecture_count; i++) {
-        if (is_among(type, yk_architectures[i]->model_types)) {
+        if (class ? is_among(class, yk_architectures[i]->classes)
+                  : is_among(type, yk_architectures[i]->model_types)) {
             *out = yk_architectures[i];
             return YK_OK;
         }
@@ -76,8 +76,10 @@ static yk_status check_sizes(const struct yk_model_config *config)
 {
     const double width = (double)config->width;
     const double attended = (double)config->heads * (double)config->head_size;
-    const double rows =
-        (double)config->vocabulary * 3 + (double)config->positions + (double)config->token_types;
+    const double tokens =
+        (double)config->vocabulary + (double)yk_model_config_target_vocabulary(config);
+    const double rows = 2 * tokens + (double)config->token_types +
+                        (config->architecture->position_table ? 2 * (double)config->positions : 0);
     const double blocks = (double)config->layers + (double)config->encoder_layers;
     const double inner = (double)config->inner + (double)config->encoder_inner;
     const double parameters = width * (rows + blocks * (8 * attended + 3 * inner));

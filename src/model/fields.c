@@ -4,22 +4,24 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static const double MOST_SIZE = 0x1p40;
 
-/* The member of the first key that is there, and that key; or the first key and NULL. */
+/* The member of the last key that is there, and that key; or the first key and NULL. */
 static const struct yk_json *find(const struct yk_field *field, const struct yk_json *json,
                                   const char **key)
 {
+    const struct yk_json *found = NULL;
+    *key = field->keys[0];
     for (int i = 0; i < YK_FIELD_KEYS && field->keys[i]; i++) {
         const struct yk_json *node = yk_json_get(json, field->keys[i]);
         if (node) {
             *key = field->keys[i];
-            return node;
+            found = node;
         }
     }
-    *key = field->keys[0];
-    return NULL;
+    return found;
 }
 
 static yk_status read_size(const struct yk_field *field, const struct yk_json *json, int64_t *out)
@@ -64,6 +66,25 @@ static yk_status read_flag(const struct yk_flag *flag, const struct yk_json *jso
                        yk_json_kind(node));
     }
     return YK_OK;
+}
+
+yk_status yk_fields_read_word(const struct yk_json *json, const char *key, const char *word,
+                              bool *out)
+{
+    const struct yk_json *node = yk_json_get(json, key);
+    const char *found = yk_json_string(node);
+    if (node && !yk_json_is_null(node) && !found) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key, yk_json_kind(node));
+    }
+    *out = found && strcmp(found, word) == 0;
+    return YK_OK;
+}
+
+yk_status yk_fields_refuse(const struct yk_json *json, const char *key, const char *why)
+{
+    bool set = false;
+    YK_TRY(read_flag(&(struct yk_flag){.key = key}, json, &set));
+    return set ? yk_fail(YK_ERROR_INPUT, "\"%s\" is true; %s", key, why) : YK_OK;
 }
 
 static void *at(struct yk_model_config *config, size_t offset)

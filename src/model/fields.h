@@ -17,14 +17,14 @@
 #include <stdint.h>
 
 enum {
-    YK_FIELD_KEYS = 3,
+    YK_FIELD_KEYS = 2,
     YK_FIELD_NEEDED = 0, /* a preset: the key must be there */
     YK_FIELD_DERIVED =
         -1, /* a preset: 0 where the key is missing or null; the reader fills it in */
 };
 
 struct yk_field {
-    const char *keys[YK_FIELD_KEYS]; /* the first that is there counts */
+    const char *keys[YK_FIELD_KEYS]; /* its name, and the framework's alias, which goes before it */
     const char *what;                /* "the width of the model" */
     int64_t preset;                  /* where the key is missing or null, or one of the above */
     size_t offset;                   /* of an int64_t in the config */
@@ -55,6 +55,14 @@ struct yk_field_table {
 /* Sizes are whole numbers from 1 to 2^40. */
 yk_status yk_fields_read(const struct yk_field_table *table, const struct yk_json *json,
                          struct yk_model_config *config) YK_MUST_USE;
+
+/* Whether the string at `key` is `word`; no where the key is missing or null. */
+yk_status yk_fields_read_word(const struct yk_json *json, const char *key, const char *word,
+                              bool *out) YK_MUST_USE;
+
+/* Fails where `key` is true: "…" is true; `why`. */
+yk_status yk_fields_refuse(const struct yk_json *json, const char *key,
+                           const char *why) YK_MUST_USE;
 
 /*
  * Fails unless the size at offset `part` divides the one at offset `whole`; the message calls both

@@ -28,9 +28,6 @@ enum {
     ATTENTION_BACKWARD = 2 * 5,
 };
 
-/* NF4 with double quantisation: four bits, and 0.127 bits for the scales. */
-static const double NF4_BYTES = 0.5 + 0.127 / 8;
-
 static int64_t item_bytes(const struct yk_layer_draft *draft)
 {
     return yk_precision_bytes(draft->precision);
@@ -150,9 +147,9 @@ void yk_layer_draft_shape(struct yk_layer_draft *draft, const char *format, ...)
 static void add_dequantise(struct yk_layer_draft *draft, const struct yk_linear *linear)
 {
     const double weights = (double)linear->in * (double)linear->out;
-    const struct yk_work work =
-        vector_work("dequantise", weights, weights * (NF4_BYTES + (double)item_bytes(draft)),
-                    (int32_t)linear->parts);
+    const struct yk_work work = vector_work(
+        "dequantise", weights, weights * (YK_MODEL_NF4_BYTES + (double)item_bytes(draft)),
+        (int32_t)linear->parts);
     add_forward(draft, work);
     add_backward(draft, work);
 }
@@ -331,4 +328,9 @@ void yk_layer_draft_loss(struct yk_layer_draft *draft, int64_t rows, int64_t cla
     add_forward(draft, vector_work("loss", LOSS_OPERATIONS * numbers,
                                    2 * numbers * (double)item_bytes(draft), 1));
     keep(draft, rows * classes);
+}
+
+void yk_layer_draft_idle(struct yk_layer_draft *draft, int64_t parameters)
+{
+    count_parameters(draft, 0, parameters);
 }

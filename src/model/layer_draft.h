@@ -90,7 +90,7 @@ void yk_layer_draft_begin(struct yk_layer_draft *draft, const struct yk_model_co
                           const struct yk_workload *workload, enum yk_layer_draft_role role,
                           const char *kind, int64_t input_rows);
 
-/* Adds words to the shape: all that the layer's times depend on besides B and T. */
+/* Adds words to the shape; see yk_layer.shape. */
 void yk_layer_draft_shape(struct yk_layer_draft *draft, const char *format, ...) YK_PRINTF(2, 3);
 
 void yk_layer_draft_linear(struct yk_layer_draft *draft, const struct yk_linear *linear);
@@ -111,6 +111,9 @@ void yk_layer_draft_embed(struct yk_layer_draft *draft, int64_t rows, int64_t wi
 
 /* Softmax and cross-entropy, which turn the logits into their gradient in place. */
 void yk_layer_draft_loss(struct yk_layer_draft *draft, int64_t rows, int64_t classes);
+
+/* Parameters that the layer owns and that no work of it uses. */
+void yk_layer_draft_idle(struct yk_layer_draft *draft, int64_t parameters);
 
 /* True when the layer's own weights are trained, not only adapters beside them. */
 bool yk_layer_draft_trains(const struct yk_layer_draft *draft);

@@ -23,7 +23,7 @@ static const char *text(struct yk_layers *layers, const char *format, ...) YK_PR
 
 static const char *text(struct yk_layers *layers, const char *format, ...)
 {
-    char buffer[128];
+    char buffer[256];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(buffer, sizeof buffer, format, arguments);
@@ -180,6 +180,19 @@ void yk_layers_join(struct yk_layers *layers, int32_t from, int32_t to, int64_t 
     };
 }
 
+enum yk_activation_kind yk_layers_activation(const struct yk_layers *layers)
+{
+    return layers->config->relu ? YK_ACTIVATION_RELU : YK_ACTIVATION_GELU;
+}
+
+void yk_layers_shape_target(const struct yk_layers *layers, struct yk_layer_draft *draft)
+{
+    const int64_t target = layers->workload.target_sequence;
+    if (target > 0 && target != layers->workload.sequence) {
+        yk_layer_draft_shape(draft, " target%lld", (long long)target);
+    }
+}
+
 struct yk_attention yk_layers_attention(const struct yk_layers *layers, int64_t length, bool causal)
 {
     return (struct yk_attention){
@@ -199,10 +212,12 @@ void yk_layers_add_head(struct yk_layers *layers, int64_t rows, int32_t last, in
     static const char *const modules[YK_LAYERS_MODULES] = {"lm_head"};
     const struct yk_model_config *config = layers->config;
     const int64_t C = config->width;
-    const int64_t V = config->vocabulary;
+    const int64_t V = yk_model_config_target_vocabulary(config);
     struct yk_layer_draft draft;
     yk_layers_begin(layers, YK_LAYER_DRAFT_OUTER, "head", rows, &draft);
-    yk_layer_draft_shape(&draft, " C%lld V%lld", (long long)C, (long long)V);
+    yk_layer_draft_shape(&draft, " C%lld V%lld%s", (long long)C, (long long)V,
+                         config->tied ? " tied" : "");
+    yk_layers_shape_target(layers, &draft);
     yk_layer_draft_linear(&draft, &(struct yk_linear){"logits", rows, C, V, 1, .tied = config->tied,
                                                       .in_place = true});
     yk_layer_draft_loss(&draft, rows, V);

@@ -46,6 +46,12 @@ int32_t yk_layers_add_blocks(struct yk_layers *layers, const struct yk_layer_dra
                              int64_t count, const char *name, const char *module, int32_t after,
                              int64_t rows);
 
+/* The activation inside the feed-forward. */
+enum yk_activation_kind yk_layers_activation(const struct yk_layers *layers);
+
+/* Adds the target's length to the shape of a layer of the decoder, where it is not T. */
+void yk_layers_shape_target(const struct yk_layers *layers, struct yk_layer_draft *draft);
+
 /* Attention of every token to those of its own sequence, `length` tokens long. */
 struct yk_attention yk_layers_attention(const struct yk_layers *layers, int64_t length,
                                         bool causal);
@@ -57,7 +63,8 @@ struct yk_attention yk_layers_attention(const struct yk_layers *layers, int64_t 
 void yk_layers_add_ending(struct yk_layers *layers, enum yk_norm_kind kind, int32_t last,
                           int32_t embed, const char *norm_module);
 
-/* The same without a norm: a head on `rows` tokens, predicting one of the vocabulary for each. */
+/* The same without a norm: a head on `rows` tokens, predicting one of the target vocabulary for
+ * each. */
 void yk_layers_add_head(struct yk_layers *layers, int64_t rows, int32_t last, int32_t embed);
 
 /* `rows` tokens of the model's width go from one layer to another. */

@@ -69,8 +69,9 @@ static yk_status check_size(const struct yk_model_config *config,
     const double tokens =
         (double)workload->batch * ((double)workload->sequence + (double)workload->target_sequence);
     const double adapted = (double)workload->lora_rank * 16;
-    const double bytes = 8 * (blocks * (widths + adapted) * (tokens + (double)workload->lora_rank) +
-                              (tokens + 1) * ((double)config->vocabulary + widths));
+    const double bytes =
+        8 * (blocks * (widths + adapted) * (tokens + (double)workload->lora_rank) +
+             (tokens + 1) * ((double)yk_model_config_target_vocabulary(config) + widths));
     if (bytes > MOST_BYTES) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: a batch of %" PRId64 " × %" PRId64

@@ -41,9 +41,10 @@ enum {
 #define YK_MODEL_NF4_BYTES (0.5 + 0.127 / 8)
 
 struct yk_layer {
-    const char *name;           /* "embed", "layer 0", "norm", "head"; "encoder 0", "decoder 0" */
-    const char *kind;           /* "embed", "gpt-block", "llama-block", "norm", "head" … */
-    const char *shape;          /* kind and sizes: all that its times depend on besides B and T */
+    const char *name;  /* "embed", "layer 0", "norm", "head"; "encoder 0", "decoder 0" */
+    const char *kind;  /* "embed", "gpt-block", "llama-block", "norm", "head" … */
+    const char *shape; /* kind, sizes, precision: all that its times depend on besides B and
+                          T; in a decoder the target's length, too, unless it is T */
     const char *const *modules; /* the Hugging Face modules it is made of */
     int32_t module_count;
     int32_t shares; /* the earlier layer whose weights it uses too (a tied head), or YK_LAYER_NONE:

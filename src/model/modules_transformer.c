@@ -61,8 +61,10 @@ static int32_t add_stack(const struct yk_model_config *config, struct yk_modules
                          bool decoder, int32_t shared)
 {
     yk_modules_open(modules, decoder ? "decoder" : "encoder");
+    const int64_t vocabulary =
+        decoder ? yk_model_config_target_vocabulary(config) : config->vocabulary;
     const int32_t tokens =
-        yk_modules_add_embedding(modules, "embed_tokens", config->vocabulary, config->width);
+        yk_modules_add_embedding(modules, "embed_tokens", vocabulary, config->width);
     if (shared != YK_MODULE_NONE) {
         yk_modules_tie(modules, tokens, shared);
     }
@@ -75,8 +77,9 @@ static int32_t add_stack(const struct yk_model_config *config, struct yk_modules
 /* Without tied weights the framework keeps even the shared embedding three times. */
 void yk_modules_transformer(const struct yk_model_config *config, struct yk_modules *modules)
 {
+    const int64_t predicted = yk_model_config_target_vocabulary(config);
     int32_t shared = YK_MODULE_NONE;
-    yk_modules_add_buffer(modules, "final_logits_bias", YK_TENSOR_FLOAT, config->vocabulary);
+    yk_modules_add_buffer(modules, "final_logits_bias", YK_TENSOR_FLOAT, predicted);
     yk_modules_open(modules, "model");
     if (config->shared) {
         shared = yk_modules_add_embedding(modules, "shared", config->vocabulary, config->width);
@@ -85,8 +88,7 @@ void yk_modules_transformer(const struct yk_model_config *config, struct yk_modu
     (void)add_stack(config, modules, false, original);
     const int32_t target = add_stack(config, modules, true, original);
     yk_modules_close(modules);
-    const int32_t head =
-        yk_modules_add_linear(modules, "lm_head", config->width, config->vocabulary, false);
+    const int32_t head = yk_modules_add_linear(modules, "lm_head", config->width, predicted, false);
     if (config->tied) {
         yk_modules_tie(modules, head, config->shared ? shared : target);
     }

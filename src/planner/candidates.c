@@ -6,10 +6,14 @@
 #include "sched/scheduler.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
+    LEAST_CUTS = 4,
     MOST_CUTS = 24,
-    MOST_REFINED = 2000, /* tasks */
+    MOST_EVALUATED = 200000,   /* tasks of all cuts together */
+    MOST_LOOKED_AHEAD = 50000, /* tasks times devices */
+    MOST_REFINED = 4000,       /* tasks times devices */
 };
 
 yk_status yk_contest_create(const struct yk_step *step, struct yk_contest *out)
@@ -85,6 +89,13 @@ static bool is_first_of_its_kind(const struct yk_step *step, int32_t device)
     return true;
 }
 
+/* The more tasks, the longer a cut takes to evaluate. */
+static int32_t most_cuts(const struct yk_step *step)
+{
+    const int32_t affordable = MOST_EVALUATED / step->graph->task_count;
+    return affordable < LEAST_CUTS ? LEAST_CUTS : affordable < MOST_CUTS ? affordable : MOST_CUTS;
+}
+
 /* Every micro-batch goes through the same stages. */
 static yk_status consider_stages(struct yk_contest *contest, struct yk_arena *arena)
 {
@@ -92,7 +103,7 @@ static yk_status consider_stages(struct yk_contest *contest, struct yk_arena *ar
     const int32_t M = contest->step->micro_batch_count;
     struct yk_stages_list cuts = {0};
     int32_t *devices = NULL;
-    YK_TRY(yk_stages_propose(contest->step, MOST_CUTS, arena, &cuts));
+    YK_TRY(yk_stages_propose(contest->step, most_cuts(contest->step), arena, &cuts));
     YK_TRY_NEW(arena, devices, (int64_t)M * L);
     for (int32_t i = 0; i < cuts.count; i++) {
         for (int32_t k = 0; k < M * L; k++) {
@@ -167,7 +178,12 @@ static yk_status consider_schedulers(struct yk_contest *contest)
 {
     static const char *const quick[] = {"heft", "lookahead", "heft-memory"};
     const struct yk_scheduler_options options = {0};
+    const struct yk_graph *graph = contest->step->graph;
+    const int64_t size = (int64_t)graph->task_count * graph->device_count;
     for (size_t i = 0; i < sizeof quick / sizeof quick[0]; i++) {
+        if (strcmp(quick[i], "lookahead") == 0 && size > MOST_LOOKED_AHEAD) {
+            continue; /* it takes longer than it is worth */
+        }
         const yk_status status = yk_scheduler_find(quick[i])->run(&options, contest->trial);
         if (status == YK_OK) {
             YK_TRY(yk_contest_consider(contest, contest->trial));
@@ -186,7 +202,10 @@ yk_status yk_contest_fill_undivided(struct yk_contest *contest)
     yk_arena_destroy(arena);
     YK_TRY(status);
     /* A large one is refined only if it wins. */
-    return contest->step->graph->task_count <= MOST_REFINED ? yk_contest_refine(contest) : YK_OK;
+    const struct yk_graph *graph = contest->step->graph;
+    return (int64_t)graph->task_count * graph->device_count <= MOST_REFINED
+               ? yk_contest_refine(contest)
+               : YK_OK;
 }
 
 yk_status yk_contest_fill_divided(struct yk_contest *contest)
@@ -221,18 +240,20 @@ static yk_status consider_move(struct yk_contest *contest, int32_t *devices, int
     return YK_OK;
 }
 
-static yk_status consider_moves(struct yk_contest *contest, int32_t *devices)
+/* Takes from `allowance`, a number of tasks, what it evaluates, and ends when that is used up. */
+static yk_status consider_moves(struct yk_contest *contest, int32_t *devices, int64_t *allowance)
 {
     const struct yk_step *step = contest->step;
     for (int32_t i = 0; i < step->micro_batch_count * step->layer_count; i++) {
         devices[i] = contest->best->devices[step->forward[i]];
     }
-    for (int32_t l = 0; l + 1 < step->layer_count; l++) {
+    for (int32_t l = 0; l + 1 < step->layer_count && *allowance > 0; l++) {
         const int32_t here = yk_step_leader(step, l);
         const int32_t next = yk_step_leader(step, l + 1);
         if (devices[here] != devices[next]) {
             YK_TRY(consider_move(contest, devices, here, devices[next]));
             YK_TRY(consider_move(contest, devices, next, devices[here]));
+            *allowance -= 2 * (int64_t)step->graph->task_count;
         }
     }
     return YK_OK;
@@ -243,6 +264,7 @@ yk_status yk_contest_refine(struct yk_contest *contest)
     const struct yk_step *step = contest->step;
     struct yk_arena *arena = NULL;
     double before_s = INFINITY;
+    int64_t allowance = 10 * (int64_t)MOST_EVALUATED;
     YK_TRY(yk_arena_create(&arena));
     yk_status status = YK_OK;
     int32_t *devices = yk_arena_take(
@@ -250,9 +272,9 @@ yk_status yk_contest_refine(struct yk_contest *contest)
     if (!devices) {
         status = yk_fail_out_of_memory();
     }
-    while (status == YK_OK && contest->fit.fits && contest->step_s < before_s) {
+    while (status == YK_OK && contest->fit.fits && contest->step_s < before_s && allowance > 0) {
         before_s = contest->step_s;
-        status = consider_moves(contest, devices);
+        status = consider_moves(contest, devices, &allowance);
     }
     yk_arena_destroy(arena);
     return status;

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "planner/place_ways.h"
+#include "planner/subset.h"
 #include "sched/anneal.h"
 #include "sched/bound.h"
 
@@ -81,9 +82,10 @@ static yk_status choose(struct yk_place *place, filler fill, struct yk_place_cho
 {
     const struct yk_scheduler_options *search = &place->request->search;
     const int32_t given = place->request->micro_batches;
-    const int32_t last = given > 0 ? given : MOST_MICRO_BATCHES;
     const double begin_s = yk_clock_now_s();
-    for (int32_t M = given > 0 ? given : 1; M <= last; M++) {
+    /* One, then from many to few: many are what keeps many devices busy. */
+    for (int32_t k = 0; k < (given > 0 ? 1 : MOST_MICRO_BATCHES); k++) {
+        const int32_t M = given > 0 ? given : (k == 0 ? 1 : MOST_MICRO_BATCHES + 1 - k);
         if (!is_worth_trying(place, M)) {
             continue;
         }
@@ -108,7 +110,7 @@ static yk_status choose(struct yk_place *place, filler fill, struct yk_place_cho
             yk_contest_free(&contest);
         }
         if (search->progress) {
-            search->progress(search->progress_user, "best", (double)M / last);
+            search->progress(search->progress_user, "best", (double)k / MOST_MICRO_BATCHES);
         }
     }
     return YK_OK;
@@ -194,6 +196,12 @@ yk_status yk_place_pipeline(struct yk_place *place, struct yk_placement *placeme
     return take(place, &place->pipeline, placement);
 }
 
+static yk_status fill_divided(struct yk_contest *contest)
+{
+    YK_TRY(yk_contest_fill_divided(contest));
+    return yk_subset_consider_nodes(contest);
+}
+
 /* Everything that best does once the pipeline, its first candidate, is known. */
 static yk_status search(struct yk_place *place, struct yk_place_choice *choice,
                         struct yk_placement *placement)
@@ -201,7 +209,7 @@ static yk_status search(struct yk_place *place, struct yk_place_choice *choice,
     const struct yk_contest *pipeline = &place->pipeline.contest;
     YK_TRY(yk_contest_create(pipeline->step, &choice->contest));
     YK_TRY(yk_contest_consider(&choice->contest, pipeline->best));
-    YK_TRY(choose(place, yk_contest_fill_divided, choice));
+    YK_TRY(choose(place, fill_divided, choice));
     YK_TRY(improve(place, &choice->contest));
     YK_TRY(explain(place, choice));
     return take(place, choice, placement);

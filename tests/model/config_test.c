@@ -67,6 +67,16 @@ static const struct yk_model_config *read_config(const char *text)
     return config;
 }
 
+static void assert_unreadable(const char *text, const char *message)
+{
+    const struct yk_model_config *config = NULL;
+    char expected[512];
+    snprintf(expected, sizeof expected, "config.json: %s", message);
+    assert_fails(yk_model_config_read(text, strlen(text), "config.json", arena, &config),
+                 YK_ERROR_INPUT, expected);
+    assert_null(config);
+}
+
 static int64_t parameters_of(const char *text)
 {
     const struct yk_workload workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_BF16};
@@ -94,7 +104,6 @@ static void the_class_of_a_bert_decides_its_head(void **state)
         {"BertModel", 109482240},
         {"BertForMaskedLM", 109514298},
         {"BertForPreTraining", 110106428},
-        {"BertForSequenceClassification", 109482240}, /* a task's own class, by model_type */
     };
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
         char text[512];
@@ -114,17 +123,58 @@ static void marian_is_the_transformer_with_its_own_vocabulary(void **state)
     assert_int_equal(parameters_of(OPUS_MT), 63082496 - 37000 * 512 + 58101 * 512);
 }
 
-static void embeddings_that_are_not_shared_are_counted_each(void **state)
+#define MARIAN_SIZES                                                                               \
+    "\"model_type\": \"marian\", \"vocab_size\": 100, \"d_model\": 32, \"encoder_layers\": 1, "    \
+    "\"decoder_layers\": 1, \"encoder_ffn_dim\": 8, \"decoder_ffn_dim\": 8, "                      \
+    "\"encoder_attention_heads\": 2, \"decoder_attention_heads\": 2}"
+#define UNSHARED "\"share_encoder_decoder_embeddings\": false, "
+#define UNTIED "\"tie_word_embeddings\": false, "
+
+/* The totals of transformers 5.22, less its fixed positions. A table is 100 × 32; without ties,
+ * even shared ones are kept apart: shared, source, target and head. */
+static void marians_tables_are_counted_as_the_framework_keeps_them(void **state)
+{
+    (void)state;
+    assert_int_equal(parameters_of("{" MARIAN_SIZES), 17296);
+    assert_int_equal(parameters_of("{" UNTIED MARIAN_SIZES), 26896);
+    assert_int_equal(parameters_of("{" UNSHARED MARIAN_SIZES), 20496);
+    assert_int_equal(parameters_of("{" UNSHARED UNTIED MARIAN_SIZES), 23696);
+}
+
+static void the_target_may_have_a_vocabulary_of_its_own(void **state)
+{
+    (void)state;
+#define TARGET "\"decoder_vocab_size\": 140, "
+    assert_int_equal(parameters_of("{" TARGET UNSHARED MARIAN_SIZES), 21776);
+    assert_int_equal(parameters_of("{" TARGET UNSHARED UNTIED MARIAN_SIZES), 26256);
+    assert_int_equal(parameters_of("{\"decoder_vocab_size\": 100, " MARIAN_SIZES), 17296);
+    assert_int_equal(parameters_of("{\"decoder_vocab_size\": null, " UNSHARED MARIAN_SIZES), 20496);
+    assert_unreadable(
+        "{" TARGET MARIAN_SIZES,
+        "\"decoder_vocab_size\" is 140, but encoder and decoder share one embedding with "
+        "\"vocab_size\", 100");
+#undef TARGET
+}
+
+/* transformers 5.22: hidden_size 64 is 59152, num_hidden_layers 3 is 27104. */
+static void an_alias_goes_before_marians_own_name(void **state)
+{
+    (void)state;
+    assert_int_equal(parameters_of("{\"hidden_size\": 64, " MARIAN_SIZES), 59152);
+    assert_int_equal(parameters_of("{\"num_hidden_layers\": 3, " MARIAN_SIZES), 27104);
+    assert_int_equal(read_config("{\"num_attention_heads\": 4, " MARIAN_SIZES)->encoder_heads, 4);
+}
+
+/* decoder.bias is predictions.bias only where weights are tied; totals of transformers 5.22. */
+static void an_untied_bert_has_two_biases_for_each_word(void **state)
 {
     (void)state;
 #define SIZES                                                                                      \
-    "\"model_type\": \"marian\", \"vocab_size\": 100, \"d_model\": 8, \"encoder_layers\": 1, "     \
-    "\"decoder_layers\": 1, \"encoder_ffn_dim\": 8, \"decoder_ffn_dim\": 8, "                      \
-    "\"encoder_attention_heads\": 2, \"decoder_attention_heads\": 2}"
-    const int64_t shared = parameters_of("{" SIZES);
-    assert_int_equal(parameters_of("{\"share_encoder_decoder_embeddings\": false, " SIZES),
-                     shared + 800);
-    assert_int_equal(parameters_of("{\"tie_word_embeddings\": false, " SIZES), shared + 800);
+    "\"tie_word_embeddings\": false, \"vocab_size\": 131, \"hidden_size\": 32, "                   \
+    "\"intermediate_size\": 30, \"num_hidden_layers\": 2, \"num_attention_heads\": 2, "            \
+    "\"max_position_embeddings\": 64}"
+    assert_int_equal(parameters_of("{\"architectures\": [\"BertForMaskedLM\"], " SIZES), 24610);
+    assert_int_equal(parameters_of("{\"architectures\": [\"BertForPreTraining\"], " SIZES), 25732);
 #undef SIZES
 }
 
@@ -134,7 +184,7 @@ static void gpt2_goes_by_the_common_names_as_well(void **state)
     const struct yk_model_config *config =
         read_config("{\"model_type\": \"gpt2\", \"hidden_size\": 64, \"num_hidden_layers\": 2, "
                     "\"num_attention_heads\": 4, \"max_position_embeddings\": 32, "
-                    "\"intermediate_size\": 100, \"vocab_size\": 50, "
+                    "\"n_inner\": 100, \"vocab_size\": 50, "
                     "\"tie_word_embeddings\": false}");
     assert_int_equal(config->width, 64);
     assert_int_equal(config->layers, 2);
@@ -142,6 +192,45 @@ static void gpt2_goes_by_the_common_names_as_well(void **state)
     assert_int_equal(config->positions, 32);
     assert_int_equal(config->inner, 100);
     assert_false(config->tied);
+}
+
+/* Totals of transformers 5.22: 30720 as it stands, 110592 with hidden_size 64. */
+static void gpt2_reads_the_keys_that_the_framework_reads(void **state)
+{
+    (void)state;
+#define SIZES                                                                                      \
+    "\"model_type\": \"gpt2\", \"vocab_size\": 100, \"n_embd\": 32, \"n_layer\": 2, \"n_head\": 2"
+    assert_int_equal(parameters_of("{\"n_positions\": 64, \"n_ctx\": 32, " SIZES "}"), 30720);
+    assert_int_equal(parameters_of("{\"n_positions\": 64, \"intermediate_size\": 7, " SIZES "}"),
+                     30720);
+    assert_int_equal(parameters_of("{\"n_positions\": 64, \"hidden_size\": 64, " SIZES "}"),
+                     110592);
+    assert_int_equal(parameters_of("{" SIZES ", \"hidden_size\": 64, \"n_positions\": 64}"),
+                     110592);
+    assert_unreadable("{\"n_ctx\": 64, " SIZES "}",
+                      "\"n_positions\" is missing; it gives the number of positions");
+#undef SIZES
+}
+
+/* Totals of transformers 5.22. */
+static void mistral_differs_from_llama_in_keys_that_are_missing(void **state)
+{
+    (void)state;
+#define SIZES                                                                                      \
+    "\"vocab_size\": 100, \"hidden_size\": 64, \"intermediate_size\": 30, "                        \
+    "\"num_hidden_layers\": 2, \"num_attention_heads\": 16}"
+#define MISTRAL "{\"architectures\": [\"MistralForCausalLM\"], "
+    assert_int_equal(parameters_of("{\"model_type\": \"llama\", " SIZES), 57408);
+    assert_int_equal(parameters_of("{\"model_type\": \"mistral\", " SIZES), 49216);
+    assert_int_equal(parameters_of(MISTRAL SIZES), 49216);
+    assert_int_equal(parameters_of(MISTRAL "\"num_key_value_heads\": 4, " SIZES), 45120);
+    assert_int_equal(
+        parameters_of(MISTRAL "\"num_key_value_heads\": 4, \"attention_bias\": true, " SIZES),
+        45120);
+    assert_int_equal(
+        parameters_of(MISTRAL "\"num_key_value_heads\": 4, \"mlp_bias\": true, " SIZES), 45120);
+#undef MISTRAL
+#undef SIZES
 }
 
 /* Heads may be larger than their part of the width, and biases come where they are asked for. */
@@ -185,12 +274,7 @@ static void refuses(const char *key, const char *value, const char *message)
     }
     const size_t length = strlen(text);
     snprintf(text + length, sizeof text - length, "}");
-    const struct yk_model_config *config = NULL;
-    char expected[512];
-    snprintf(expected, sizeof expected, "config.json: %s", message);
-    assert_fails(yk_model_config_read(text, strlen(text), "config.json", arena, &config),
-                 YK_ERROR_INPUT, expected);
-    assert_null(config);
+    assert_unreadable(text, message);
 }
 
 static void a_bad_size_is_one_sentence_that_names_it(void **state)
@@ -238,6 +322,20 @@ static void sizes_that_cannot_be_counted_together_are_refused(void **state)
             "1000000 blocks are too many; at most 10000 are counted");
 }
 
+/* Rotary positions are no parameters; learned ones, and the sinusoids that are kept, are. */
+static void only_positions_that_are_kept_count_towards_the_size(void **state)
+{
+    (void)state;
+    const struct yk_model_config *config = read_config(
+        "{\"model_type\": \"llama\", \"vocab_size\": 100, \"hidden_size\": 4096, "
+        "\"intermediate_size\": 30, \"num_hidden_layers\": 1, \"num_attention_heads\": 16, "
+        "\"max_position_embeddings\": 1000000000000}");
+    assert_int_equal(config->positions, 1000000000000);
+    assert_unreadable(
+        "{\"max_position_embeddings\": 1000000000000, \"hidden_size\": 4096, " MARIAN_SIZES,
+        "these sizes together make about 8.2e+15 parameters; at most 1.1e+15 are counted");
+}
+
 static void an_unknown_architecture_names_the_known_ones(void **state)
 {
     (void)state;
@@ -249,10 +347,49 @@ static void an_unknown_architecture_names_the_known_ones(void **state)
             "the architecture \"ViTModel\" is not known; " KNOWN);
     refuses("model_type", "",
             "neither \"architectures\" nor \"model_type\" says what model this is; " KNOWN);
+    refuses("model_type", "\"llama\", \"architectures\": [\"LlamaModel\"]",
+            "the architecture \"LlamaModel\" is not known; " KNOWN);
+    refuses("model_type", "\"llama\", \"architectures\": [\"LlamaForSequenceClassification\"]",
+            "the architecture \"LlamaForSequenceClassification\" is not known; " KNOWN);
+    refuses("model_type", "\"bert\", \"architectures\": [\"BertForQuestionAnswering\"]",
+            "the architecture \"BertForQuestionAnswering\" is not known; " KNOWN);
+    refuses("model_type", "\"llama\", \"architectures\": [3]",
+            "\"architectures\" must be a list of names, not of a number");
     refuses("model_type", "3", "\"model_type\" must be a string, not a number");
     refuses("model_type", "\"llama\", \"architectures\": \"LlamaForCausalLM\"",
             "\"architectures\" must be a list of names, not a string");
 #undef KNOWN
+}
+
+static void the_type_decides_where_no_class_is_given(void **state)
+{
+    (void)state;
+    assert_int_equal(parameters_of("{\"architectures\": null, " MARIAN_SIZES), 17296);
+    assert_int_equal(parameters_of("{\"architectures\": [], " MARIAN_SIZES), 17296);
+}
+
+static void attention_to_another_model_is_refused(void **state)
+{
+    (void)state;
+    char text[512];
+    snprintf(text, sizeof text, "{\"is_decoder\": true, %s", BERT_SIZES);
+    assert_unreadable(text, "\"is_decoder\" is true; BERT is known only as an encoder");
+    snprintf(text, sizeof text, "{\"add_cross_attention\": true, %s", BERT_SIZES);
+    assert_unreadable(text, "\"add_cross_attention\" is true; BERT is known only as an encoder");
+    snprintf(text, sizeof text, "{\"is_decoder\": false, \"add_cross_attention\": false, %s",
+             BERT_SIZES);
+    assert_int_equal(parameters_of(text), 109482240);
+    assert_unreadable(
+        "{\"model_type\": \"gpt2\", \"vocab_size\": 100, \"n_embd\": 32, \"n_layer\": 2, "
+        "\"n_head\": 2, \"n_positions\": 64, \"add_cross_attention\": true}",
+        "\"add_cross_attention\" is true; GPT-2 is known only without an encoder");
+}
+
+static void an_activation_is_named_by_a_string(void **state)
+{
+    (void)state;
+    assert_unreadable("{\"activation_function\": 3, " MARIAN_SIZES,
+                      "\"activation_function\" must be a string, not a number");
 }
 
 static void what_is_no_object_is_refused(void **state)
@@ -321,13 +458,22 @@ int main(void)
         cmocka_unit_test(published_configs_give_published_totals),
         cmocka_unit_test(the_class_of_a_bert_decides_its_head),
         cmocka_unit_test(marian_is_the_transformer_with_its_own_vocabulary),
-        cmocka_unit_test(embeddings_that_are_not_shared_are_counted_each),
+        cmocka_unit_test(marians_tables_are_counted_as_the_framework_keeps_them),
+        cmocka_unit_test(the_target_may_have_a_vocabulary_of_its_own),
+        cmocka_unit_test(an_alias_goes_before_marians_own_name),
+        cmocka_unit_test(an_untied_bert_has_two_biases_for_each_word),
         cmocka_unit_test(gpt2_goes_by_the_common_names_as_well),
+        cmocka_unit_test(gpt2_reads_the_keys_that_the_framework_reads),
+        cmocka_unit_test(mistral_differs_from_llama_in_keys_that_are_missing),
         cmocka_unit_test(llama_takes_a_size_of_heads_and_biases),
         cmocka_unit_test(a_bad_size_is_one_sentence_that_names_it),
         cmocka_unit_test(heads_that_do_not_divide_are_refused),
         cmocka_unit_test(sizes_that_cannot_be_counted_together_are_refused),
+        cmocka_unit_test(only_positions_that_are_kept_count_towards_the_size),
         cmocka_unit_test(an_unknown_architecture_names_the_known_ones),
+        cmocka_unit_test(the_type_decides_where_no_class_is_given),
+        cmocka_unit_test(attention_to_another_model_is_refused),
+        cmocka_unit_test(an_activation_is_named_by_a_string),
         cmocka_unit_test(what_is_no_object_is_refused),
         cmocka_unit_test(a_workload_that_cannot_be_is_refused),
         cmocka_unit_test(positions_that_are_not_learned_set_no_limit),

@@ -33,6 +33,23 @@ static int64_t parameters_in(const struct yk_modules *modules, int32_t module)
     return sum;
 }
 
+static void assert_agrees_with_its_modules(const struct yk_model *model, struct yk_arena *arena)
+{
+    const struct yk_modules *modules = NULL;
+    assert_ok(yk_modules_list(model->config, arena, &modules));
+    for (int32_t i = 0; i < model->layer_count; i++) {
+        const struct yk_layer *layer = &model->layers[i];
+        int64_t sum = 0;
+        for (int32_t m = 0; m < layer->module_count; m++) {
+            const int32_t module = yk_modules_find(modules, layer->modules[m]);
+            assert_int_not_equal(module, YK_MODULE_NONE);
+            sum += parameters_in(modules, module);
+        }
+        assert_int_equal(layer->parameters, sum);
+    }
+    assert_int_equal(model->parameters, parameters_in(modules, 0));
+}
+
 static void layers_have_the_parameters_of_their_modules(void **state)
 {
     (void)state;
@@ -41,22 +58,45 @@ static void layers_have_the_parameters_of_their_modules(void **state)
     struct yk_arena *arena = NULL;
     assert_ok(yk_arena_create(&arena));
     for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
-        const struct yk_model *model = describe(names[n], arena);
-        const struct yk_modules *modules = NULL;
-        assert_ok(yk_modules_list(model->config, arena, &modules));
-        for (int32_t i = 0; i < model->layer_count; i++) {
-            const struct yk_layer *layer = &model->layers[i];
-            int64_t sum = 0;
-            for (int32_t m = 0; m < layer->module_count; m++) {
-                const int32_t module = yk_modules_find(modules, layer->modules[m]);
-                assert_int_not_equal(module, YK_MODULE_NONE);
-                sum += parameters_in(modules, module);
-            }
-            assert_int_equal(layer->parameters, sum);
-        }
-        assert_int_equal(model->parameters, parameters_in(modules, 0));
+        assert_agrees_with_its_modules(describe(names[n], arena), arena);
     }
     yk_arena_destroy(arena);
+}
+
+static void layers_and_modules_agree_on_what_is_shared_and_tied(void **state)
+{
+    (void)state;
+#define MARIAN                                                                                     \
+    "\"vocab_size\": 100, \"d_model\": 32, \"encoder_layers\": 1, \"decoder_layers\": 1, "         \
+    "\"encoder_ffn_dim\": 8, \"decoder_ffn_dim\": 8, \"encoder_attention_heads\": 2, "             \
+    "\"decoder_attention_heads\": 2, \"architectures\": [\"MarianMTModel\"]}"
+#define BERT                                                                                       \
+    "\"vocab_size\": 131, \"hidden_size\": 32, \"intermediate_size\": 30, "                        \
+    "\"num_hidden_layers\": 2, \"num_attention_heads\": 2, \"max_position_embeddings\": 64}"
+    static const char *const texts[] = {
+        "{\"share_encoder_decoder_embeddings\": false, " MARIAN,
+        "{\"tie_word_embeddings\": false, " MARIAN,
+        "{\"share_encoder_decoder_embeddings\": false, \"tie_word_embeddings\": false, " MARIAN,
+        "{\"share_encoder_decoder_embeddings\": false, \"decoder_vocab_size\": 140, " MARIAN,
+        "{\"share_encoder_decoder_embeddings\": false, \"decoder_vocab_size\": 140, "
+        "\"tie_word_embeddings\": false, " MARIAN,
+        "{\"architectures\": [\"BertForMaskedLM\"], \"tie_word_embeddings\": false, " BERT,
+        "{\"architectures\": [\"BertForPreTraining\"], \"tie_word_embeddings\": false, " BERT,
+        "{\"architectures\": [\"BertForPreTraining\"], " BERT,
+    };
+    struct yk_arena *arena = NULL;
+    assert_ok(yk_arena_create(&arena));
+    for (size_t n = 0; n < sizeof texts / sizeof texts[0]; n++) {
+        const struct yk_workload workload = {.batch = 1, .sequence = 16};
+        const struct yk_model_config *config = NULL;
+        const struct yk_model *model = NULL;
+        assert_ok(yk_model_config_read(texts[n], strlen(texts[n]), "tiny", arena, &config));
+        assert_ok(yk_model_describe(config, &workload, arena, &model));
+        assert_agrees_with_its_modules(model, arena);
+    }
+    yk_arena_destroy(arena);
+#undef BERT
+#undef MARIAN
 }
 
 static void equal_blocks_share_their_works(void **state)
@@ -103,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layers_have_the_parameters_of_their_modules),
+        cmocka_unit_test(layers_and_modules_agree_on_what_is_shared_and_tied),
         cmocka_unit_test(equal_blocks_share_their_works),
         cmocka_unit_test(backward_goes_through_the_parts_from_the_last_to_the_first),
         cmocka_unit_test(classes_of_work_have_names),

@@ -307,6 +307,43 @@ static void shapes_tell_layers_apart_that_take_other_times(void **state)
     assert_string_equal(layer_of(model, "head")->shape, "head C4096 V128256 frozen fp32");
 }
 
+/* A profile knows layers by their shape and T, the source's length. */
+static void a_decoders_shapes_tell_the_targets_length_where_it_is_not_t(void **state)
+{
+    (void)state;
+    struct yk_workload workload = of(2, 5);
+    const struct yk_model *same = describe(TINY_MARIAN, workload);
+    workload.target_sequence = 3;
+    const struct yk_model *shorter = describe(TINY_MARIAN, workload);
+    workload.target_sequence = 4;
+    const struct yk_model *longer = describe(TINY_MARIAN, workload);
+    assert_string_equal(layer_of(same, "decoder 0")->shape, "decoder-block C8 F24 H4 bf16");
+    assert_string_equal(layer_of(shorter, "decoder 0")->shape,
+                        "decoder-block C8 F24 H4 target3 bf16");
+    static const char *const names[] = {"decoder embed", "decoder 0", "decoder 2", "head"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *shape = layer_of(shorter, names[i])->shape;
+        assert_string_not_equal(shape, layer_of(same, names[i])->shape);
+        assert_string_not_equal(shape, layer_of(longer, names[i])->shape);
+    }
+    assert_string_equal(layer_of(shorter, "encoder embed")->shape,
+                        layer_of(same, "encoder embed")->shape);
+    assert_string_equal(layer_of(shorter, "encoder 0")->shape, layer_of(same, "encoder 0")->shape);
+}
+
+/* The update of a tied head is the embedding's; two tables are looked up in where one has learned
+ * positions. */
+static void shapes_tell_what_is_tied_and_looked_up(void **state)
+{
+    (void)state;
+    const struct yk_model *gpt = describe(TINY_GPT, of(1, 4));
+    const struct yk_model *llama = describe(TINY_LLAMA, of(1, 4));
+    assert_string_equal(layer_of(gpt, "embed")->shape, "embed V11 C8 P16 bf16");
+    assert_string_equal(layer_of(llama, "embed")->shape, "embed V11 C8 bf16");
+    assert_string_equal(layer_of(gpt, "head")->shape, "head C8 V11 tied bf16");
+    assert_string_equal(layer_of(llama, "head")->shape, "head C8 V11 bf16");
+}
+
 static void every_precision_moves_the_bytes_of_its_numbers(void **state)
 {
     (void)state;
@@ -336,6 +373,8 @@ int main(void)
         cmocka_unit_test(the_encoders_output_goes_to_every_block_of_the_decoder),
         cmocka_unit_test(an_update_touches_each_trained_parameter_once),
         cmocka_unit_test(shapes_tell_layers_apart_that_take_other_times),
+        cmocka_unit_test(a_decoders_shapes_tell_the_targets_length_where_it_is_not_t),
+        cmocka_unit_test(shapes_tell_what_is_tied_and_looked_up),
         cmocka_unit_test(every_precision_moves_the_bytes_of_its_numbers),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

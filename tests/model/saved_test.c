@@ -6,25 +6,27 @@
 #include <string.h>
 
 /* C = 8, two heads, F = 32. */
-#define TINY_GPT                                                                                   \
-    "{\"model_type\": \"gpt2\", \"vocab_size\": 11, \"n_embd\": 8, \"n_layer\": 2, \"n_head\": "   \
-    "2, "                                                                                          \
+#define GPT_SIZES                                                                                  \
+    "\"model_type\": \"gpt2\", \"vocab_size\": 11, \"n_embd\": 8, \"n_layer\": 2, \"n_head\": 2, " \
     "\"n_positions\": 16}"
+#define TINY_GPT "{" GPT_SIZES
 
 /* C = 8, four heads of 2 with two of keys and values, F = 12. */
 #define TINY_LLAMA                                                                                 \
     "{\"model_type\": \"llama\", \"vocab_size\": 11, \"hidden_size\": 8, \"intermediate_size\": "  \
     "12, \"num_hidden_layers\": 3, \"num_attention_heads\": 4, \"num_key_value_heads\": 2}"
 
-#define TINY_BERT                                                                                  \
-    "{\"architectures\": [\"BertForMaskedLM\"], \"vocab_size\": 11, \"hidden_size\": 8, "          \
+#define BERT_SIZES                                                                                 \
+    "\"architectures\": [\"BertForMaskedLM\"], \"vocab_size\": 11, \"hidden_size\": 8, "           \
     "\"intermediate_size\": 32, \"num_hidden_layers\": 2, \"num_attention_heads\": 2, "            \
     "\"max_position_embeddings\": 16}"
+#define TINY_BERT "{" BERT_SIZES
 
-#define TINY_MARIAN                                                                                \
-    "{\"model_type\": \"marian\", \"vocab_size\": 11, \"d_model\": 8, \"encoder_layers\": 2, "     \
+#define MARIAN_SIZES                                                                               \
+    "\"model_type\": \"marian\", \"vocab_size\": 11, \"d_model\": 8, \"encoder_layers\": 2, "      \
     "\"decoder_layers\": 3, \"encoder_ffn_dim\": 16, \"decoder_ffn_dim\": 24, "                    \
     "\"encoder_attention_heads\": 2, \"decoder_attention_heads\": 4}"
+#define TINY_MARIAN "{\"activation_function\": \"relu\", " MARIAN_SIZES
 
 enum {
     B = 3,
@@ -230,6 +232,56 @@ static void a_decoder_block_keeps_what_the_encoder_sent(void **state)
                      2 * TOKENS * (8 + 8));
 }
 
+static int64_t saved_by(const char *text, const char *layer)
+{
+    return layer_of(describe(text, bf16()), layer)->saved_bytes;
+}
+
+/* Before the activation: 24 numbers a token in the decoder, 16 in the encoder. opus-mt has swish,
+ * and the framework takes gelu where nothing is said. */
+static void all_activations_but_relu_keep_their_input(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "{" MARIAN_SIZES,
+        "{\"activation_function\": null, " MARIAN_SIZES,
+        "{\"activation_function\": \"gelu\", " MARIAN_SIZES,
+        "{\"activation_function\": \"swish\", " MARIAN_SIZES,
+        "{\"activation_function\": \"silu\", " MARIAN_SIZES,
+        "{\"activation_function\": \"of tomorrow\", " MARIAN_SIZES,
+    };
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        assert_int_equal(saved_by(texts[i], "decoder 0"),
+                         saved_by(TINY_MARIAN, "decoder 0") + INT64_C(2) * TOKENS * 24);
+        assert_int_equal(saved_by(texts[i], "encoder 0"),
+                         saved_by(TINY_MARIAN, "encoder 0") + INT64_C(2) * TOKENS * 16);
+    }
+}
+
+static void relu_saves_less_in_gpt2_and_bert_as_well(void **state)
+{
+    (void)state;
+    assert_int_equal(saved_by("{\"activation_function\": \"relu\", " GPT_SIZES, "layer 0"),
+                     saved_by(TINY_GPT, "layer 0") - INT64_C(2) * TOKENS * 32);
+    static const char bert[] = "{\"hidden_act\": \"relu\", " BERT_SIZES;
+    assert_int_equal(saved_by(bert, "layer 0"),
+                     saved_by(TINY_BERT, "layer 0") - INT64_C(2) * TOKENS * 32);
+    assert_int_equal(saved_by(bert, "head"), saved_by(TINY_BERT, "head") - INT64_C(2) * TOKENS * 8);
+}
+
+/* "Attention Is All You Need", 3.3: max(0, xW1 + b1)W2 + b2. */
+static void the_built_in_transformer_has_relu(void **state)
+{
+    (void)state;
+    const struct yk_model_config *config = NULL;
+    assert_ok(yk_model_config_find("transformer-base", &config));
+    assert_true(config->relu);
+    assert_ok(yk_model_config_find("transformer-big", &config));
+    assert_true(config->relu);
+    assert_ok(yk_model_config_find("gpt2", &config));
+    assert_false(config->relu);
+}
+
 /* The feed-forward's linears: gradients of 8 + 32 numbers a token at once; NF4 adds the weight. */
 static void the_widest_part_sets_the_workspace(void **state)
 {
@@ -259,6 +311,9 @@ int main(void)
         cmocka_unit_test(the_last_norm_saves_its_input_and_statistics),
         cmocka_unit_test(a_post_norm_block_saves_the_sums_before_its_norms),
         cmocka_unit_test(a_decoder_block_keeps_what_the_encoder_sent),
+        cmocka_unit_test(all_activations_but_relu_keep_their_input),
+        cmocka_unit_test(relu_saves_less_in_gpt2_and_bert_as_well),
+        cmocka_unit_test(the_built_in_transformer_has_relu),
         cmocka_unit_test(the_widest_part_sets_the_workspace),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
