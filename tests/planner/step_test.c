@@ -206,6 +206,37 @@ static void fewer_micro_batches_under_way_make_room(void **state)
     tear_down(&bench);
 }
 
+/* Two stages: the first could run all its forwards while it waits, and would hold all that they
+ * save. With room for three it runs fewer at a time, and the step takes longer. */
+static void a_stage_without_room_runs_fewer_micro_batches_ahead(void **state)
+{
+    (void)state;
+    static const struct made_up_device two[] = {{"2GiB", 1, 1, 1, 1}, {"2GiB", 2, 2, 2, 2}};
+    static const int32_t halves[LAYERS] = {0, 0, 0, 1, 1, 1};
+    struct bench bench = set_up(two, 2, "1000TB/s", "gpt-nano", 8, 8);
+    const struct yk_step *step = bench.step;
+    struct yk_schedule *schedule = NULL;
+    struct yk_fit_report fit;
+    int32_t devices[8 * LAYERS];
+    int64_t saved = 0;
+    int64_t weights = 0;
+    for (int i = 0; i < 8 * LAYERS; i++) {
+        devices[i] = halves[i % LAYERS];
+    }
+    for (int32_t l = 0; l < 3; l++) {
+        saved += step->model->layers[l].saved_bytes;
+        weights += 16 * step->model->layers[l].parameters;
+    }
+    const double unlimited_s = seconds(&bench, halves);
+    step->graph->devices[0].memory_bytes = weights + 7 * saved / 2;
+    assert_ok(yk_schedule_create(step->graph, &schedule));
+    assert_ok(yk_evaluate_map(step, devices, schedule, &fit));
+    assert_true(fit.fits);
+    assert_true(yk_graph_time(step->graph, schedule->makespan) >= unlimited_s);
+    yk_schedule_destroy(schedule);
+    tear_down(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +247,7 @@ int main(void)
         cmocka_unit_test(layers_that_share_weights_go_together),
         cmocka_unit_test(a_layer_may_serve_its_micro_batches_on_several_devices),
         cmocka_unit_test(fewer_micro_batches_under_way_make_room),
+        cmocka_unit_test(a_stage_without_room_runs_fewer_micro_batches_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

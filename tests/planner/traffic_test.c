@@ -13,13 +13,16 @@ enum {
 
 static struct yk_cost_book book;
 
-static struct yk_step *make_step(const struct yk_cluster *cluster)
+static struct yk_step *make_step(const struct yk_cluster *cluster, int64_t lora_rank)
 {
     struct yk_step *step = NULL;
     book = (struct yk_cost_book){.cluster = cluster};
     struct yk_step_spec spec = {
         .book = &book,
-        .workload = {.batch = MICRO_BATCHES, .sequence = 128, .precision = YK_PRECISION_BF16},
+        .workload = {.batch = MICRO_BATCHES,
+                     .sequence = 128,
+                     .precision = YK_PRECISION_BF16,
+                     .lora_rank = lora_rank},
         .micro_batches = MICRO_BATCHES,
     };
     assert_ok(yk_model_config_find("gpt-nano", &spec.config));
@@ -54,7 +57,7 @@ static void a_cut_sends_activations_one_way_and_gradients_the_other(void **state
     (void)state;
     static const int32_t devices[MICRO_BATCHES * LAYERS] = {0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1};
     struct yk_cluster *cluster = made_up_cluster(two, 2, "1MB/s");
-    struct yk_step *step = make_step(cluster);
+    struct yk_step *step = make_step(cluster, 0);
     assert_busiest(step, devices, 2 * 12288 / 1e6);
     yk_step_destroy(step);
     yk_cluster_destroy(cluster);
@@ -67,8 +70,24 @@ static void copies_of_the_model_exchange_every_gradient_once(void **state)
     (void)state;
     static const int32_t devices[MICRO_BATCHES * LAYERS] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1};
     struct yk_cluster *cluster = made_up_cluster(two, 2, "1MB/s");
-    struct yk_step *step = make_step(cluster);
+    struct yk_step *step = make_step(cluster, 0);
     assert_busiest(step, devices, 2 * 97296.0 / 1e6);
+    yk_step_destroy(step);
+    yk_cluster_destroy(cluster);
+}
+
+/* A frozen embedding on two devices sends to the third, and no gradient comes back: each of the two
+ * sends one micro-batch, the third receives both. */
+static void what_comes_in_from_several_sides_adds_up(void **state)
+{
+    (void)state;
+    static const struct made_up_device three[] = {{"2GiB", 1e-3, 1e-3, 1e-3, 1e-3},
+                                                  {"2GiB", 1e-3, 1e-3, 1e-3, 1e-3},
+                                                  {"2GiB", 1e-3, 1e-3, 1e-3, 1e-3}};
+    static const int32_t devices[MICRO_BATCHES * LAYERS] = {0, 2, 2, 2, 2, 2, 1, 2, 2, 2, 2, 2};
+    struct yk_cluster *cluster = made_up_cluster(three, 3, "1MB/s");
+    struct yk_step *step = make_step(cluster, 4);
+    assert_busiest(step, devices, 2 * 12288 / 1e6);
     yk_step_destroy(step);
     yk_cluster_destroy(cluster);
 }
@@ -78,7 +97,7 @@ static void one_device_has_no_traffic(void **state)
     (void)state;
     static const int32_t devices[MICRO_BATCHES * LAYERS] = {0};
     struct yk_cluster *cluster = made_up_cluster(two, 2, "1MB/s");
-    struct yk_step *step = make_step(cluster);
+    struct yk_step *step = make_step(cluster, 0);
     assert_busiest(step, devices, 0);
     yk_step_destroy(step);
     yk_cluster_destroy(cluster);
@@ -89,6 +108,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cut_sends_activations_one_way_and_gradients_the_other),
         cmocka_unit_test(copies_of_the_model_exchange_every_gradient_once),
+        cmocka_unit_test(what_comes_in_from_several_sides_adds_up),
         cmocka_unit_test(one_device_has_no_traffic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
