@@ -32,7 +32,6 @@ static void add_sheet(struct yk_table *table, const struct yk_datasheet *sheet)
     add_rate(table, sheet->matrix_flops[YK_PRECISION_FP16]);
     add_rate(table, sheet->matrix_flops[YK_PRECISION_BF16]);
     yk_table_add(table, "%s", sheet->peer ? sheet->peer : sheet->bus);
-    yk_table_add(table, "%s", sheet->source);
 }
 
 static yk_status add_devices(struct yk_text *out)
@@ -41,14 +40,14 @@ static yk_status add_devices(struct yk_text *out)
         {"name", YK_TABLE_LEFT},       {"device", YK_TABLE_LEFT}, {"memory", YK_TABLE_RIGHT},
         {"bandwidth", YK_TABLE_RIGHT}, {"fp32", YK_TABLE_RIGHT},  {"tf32", YK_TABLE_RIGHT},
         {"fp16", YK_TABLE_RIGHT},      {"bf16", YK_TABLE_RIGHT},  {"link", YK_TABLE_LEFT},
-        {"source", YK_TABLE_LEFT},
     };
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (size_t i = 0; i < yk_datasheet_count; i++) {
         add_sheet(table, &yk_datasheets[i]);
     }
-    yk_text_add(out, "Devices; rates are dense, in TFLOPS, with fp32 sums\n");
+    yk_text_add(out,
+                "Devices; rates are dense, in TFLOPS, with fp32 sums; --json has the sources\n");
     const yk_status status = yk_table_write(table, out);
     yk_table_destroy(table);
     return status;
@@ -57,8 +56,10 @@ static yk_status add_devices(struct yk_text *out)
 static yk_status add_links(struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
-        {"name", YK_TABLE_LEFT},     {"link", YK_TABLE_LEFT},   {"bandwidth", YK_TABLE_RIGHT},
-        {"latency", YK_TABLE_RIGHT}, {"source", YK_TABLE_LEFT},
+        {"name", YK_TABLE_LEFT},
+        {"link", YK_TABLE_LEFT},
+        {"bandwidth", YK_TABLE_RIGHT},
+        {"latency", YK_TABLE_RIGHT},
     };
     struct yk_table *table = NULL;
     char words[YK_UNITS_SIZE];
@@ -71,7 +72,6 @@ static yk_status add_links(struct yk_text *out)
         yk_table_add(table, "%s", words);
         yk_units_format(link->latency_s, YK_UNIT_SECONDS, words);
         yk_table_add(table, "%s", words);
-        yk_table_add(table, "%s", link->source);
     }
     yk_text_add(out, "\nLinks; bandwidths are one way, latencies are typical\n");
     const yk_status status = yk_table_write(table, out);

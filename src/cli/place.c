@@ -1,12 +1,14 @@
 #include "planner/place.h"
 
 #include "base/file.h"
+#include "base/units.h"
 #include "cli/command.h"
 #include "cli/drawings.h"
 #include "cli/interrupt.h"
 #include "cli/place_output.h"
 #include "cli/terminal.h"
 #include "cli/workload.h"
+#include "cost/measured.h"
 #include "export/accelerate.h"
 #include "planner/remedy.h"
 #include "profile/profile.h"
@@ -77,7 +79,8 @@ static yk_status read_map(struct placing *placing)
 
 static const char *export_path(const struct arguments *arguments)
 {
-    return arguments->export ? arguments->output : NULL;
+    const char *path = arguments->output ? arguments->output : "device_map.json";
+    return arguments->export ? path : NULL;
 }
 
 static yk_status check(const struct arguments *arguments)
@@ -90,6 +93,10 @@ static yk_status check(const struct arguments *arguments)
     }
     if (arguments->algorithm && strcmp(arguments->algorithm, "map") == 0 && !arguments->map) {
         return yk_fail(YK_ERROR_USAGE, "--algorithm map needs a --map FILE to follow");
+    }
+    if (arguments->output && !arguments->export) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "--output names what --export writes; add --export accelerate");
     }
     if (arguments->micro_batches > arguments->workload.batch) {
         return yk_fail(YK_ERROR_USAGE, "%lld samples cannot be split into %lld micro-batches",
@@ -161,36 +168,37 @@ static yk_status fail_no_fit(const struct placing *placing, const struct yk_plac
     return status;
 }
 
-/* The fastest placement that fits and that a device_map can say: one device a layer. */
-static const struct yk_placement *find_exportable(const struct yk_placements *all)
-{
-    const struct yk_placement *fastest = NULL;
-    for (int32_t i = 0; i < all->count; i++) {
-        const struct yk_placement *placement = &all->placements[i];
-        if (placement->schedule && placement->fit.fits && !placement->divided &&
-            (!fastest || placement->step_s < fastest->step_s)) {
-            fastest = placement;
-        }
-    }
-    return fastest;
-}
-
+/*
+ * Accelerate sends the whole batch through the layers, one device after the other. Unless the user
+ * asks for micro-batches, the map to export is the one that is best at that.
+ */
 static yk_status export_map(const struct placing *placing, struct yk_outputs *outputs)
 {
     const char *path = export_path(placing->arguments);
+    struct yk_place_request request = placing->request;
+    struct yk_placements *whole = NULL;
+    char time[YK_UNITS_SIZE];
     if (!path) {
         return YK_OK;
     }
-    const struct yk_placement *placement = find_exportable(placing->placements);
+    request.micro_batches = request.micro_batches > 0 ? request.micro_batches : 1;
+    YK_TRY(yk_place_compare(&request, &whole));
+    const struct yk_placement *placement = yk_placements_undivided(whole);
+    yk_status status = YK_OK;
     if (!placement) {
-        return yk_fail(YK_ERROR_NO_FIT,
-                       "no placement has one device a layer, and a device_map cannot say more; try "
-                       "--algorithm pipeline");
+        status =
+            yk_fail(YK_ERROR_NO_FIT,
+                    "no map with one device a layer fits when the batch goes through whole, as "
+                    "it does with a device_map; accumulate gradients over smaller batches");
+    } else {
+        yk_units_format(placement->step_s, YK_UNIT_SECONDS, time);
+        yk_log(YK_LOG_NOTE, "%s is the map of %s for %d micro-batch%s, %s a step", path,
+               placement->name, request.micro_batches, request.micro_batches == 1 ? "" : "es",
+               time);
+        status = yk_export_accelerate(placement->map, yk_outputs_add(outputs, path));
     }
-    yk_log(YK_LOG_NOTE, "%s is the map of %s, whose time is for %d micro-batch%s", path,
-           placement->name, placement->step->micro_batch_count,
-           placement->step->micro_batch_count == 1 ? "" : "es");
-    return yk_export_accelerate(placement->map, yk_outputs_add(outputs, path));
+    yk_placements_destroy(whole);
+    return status;
 }
 
 /* The page compares all placements; the picture and the trace are of the one shown. */
@@ -213,10 +221,28 @@ static yk_status draw(const struct placing *placing, const struct yk_place_outpu
     return yk_drawings_make(&drawings, &report, outputs);
 }
 
+/* A measured time that is for no layer of the model is probably misspelt. */
+static void warn_of_unused_times(const struct placing *placing)
+{
+    const struct yk_model *model = placing->placements->steps[0]->model;
+    for (int32_t p = 0; p < placing->cluster->device_count; p++) {
+        const struct yk_device *device = &placing->cluster->devices[p];
+        const struct yk_measured_layer *unused = yk_measured_unused(device, model);
+        if (unused) {
+            yk_log(YK_LOG_WARNING,
+                   "%s: the measured time of \"%s\" is for no layer of %s; its layers are of the "
+                   "kinds that yoke model %s --json tells",
+                   device->name, unused->layer, model->config->name, model->config->name);
+            return;
+        }
+    }
+}
+
 static yk_status show(const struct placing *placing, struct yk_text *out)
 {
     const struct yk_placements *all = placing->placements;
     struct yk_place_output output = {.request = &placing->request, .placements = all};
+    warn_of_unused_times(placing);
     output.shown = all->winner < 0 ? NULL : &all->placements[all->winner];
     YK_TRY(placing->arguments->json ? yk_place_write_json(&output, out)
                                     : yk_place_write_text(&output, out));
@@ -303,7 +329,9 @@ static const struct yk_option options[] = {
     {
         .name = "micro-batches",
         .placeholder = "N",
-        .help = "Split the batch into this many parts; else best chooses, and the others take one",
+        .help =
+            "Split the batch into this many parts; else pipeline and best choose, and the others "
+            "take it whole",
         .group = YK_WORKLOAD_GROUP,
         .kind = YK_OPTION_INTEGER,
         .least = 1,
@@ -369,9 +397,8 @@ static const struct yk_option options[] = {
     {
         .name = "output",
         .placeholder = "FILE",
-        .help = "What --export writes",
+        .help = "What --export writes; else device_map.json",
         .group = OUTPUT,
-        .preset = "device_map.json",
         .kind = YK_OPTION_FILE,
         .offset = offsetof(struct arguments, output),
     },

@@ -110,7 +110,7 @@ yk_status yk_place_write_json(const struct yk_place_output *output, struct yk_te
     const struct yk_placements *all = output->placements;
     const struct yk_cluster *cluster = output->request->book->cluster;
     struct yk_text source = {0};
-    yk_cost_describe_origin(all->steps[0]->origin, &source);
+    yk_step_describe_origin(all->steps[0], &source);
     yk_text_add(out, "{\"yoke\":1,\"kind\":\"placements\"");
     add_member(out, "model", output->request->config->name);
     add_member(out, "cluster", cluster->source);

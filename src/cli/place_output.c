@@ -46,15 +46,18 @@ const char *yk_place_violation(const struct yk_place_output *output,
     return yk_text_chars(out);
 }
 
-/* "+94 %" against the winner; "" for the winner itself or when there is nothing to compare. */
+/* "94 %" more than the winner; "" for the winner itself, or where there is nothing to compare. */
 static void add_difference(const struct yk_place_output *output,
                            const struct yk_placement *placement, char *words, size_t size)
 {
     const struct yk_placements *all = output->placements;
     words[0] = '\0';
-    if (all->winner >= 0 && placement->schedule && placement != &all->placements[all->winner]) {
+    if (placement->schedule && !placement->fit.fits) {
+        snprintf(words, size, "does not fit");
+    } else if (all->winner >= 0 && placement->schedule &&
+               placement != &all->placements[all->winner]) {
         const double ratio = placement->step_s / all->placements[all->winner].step_s;
-        snprintf(words, size, "%+.1f %%", 100 * (ratio - 1));
+        snprintf(words, size, "%.1f %%", 100 * (ratio - 1));
     }
 }
 
@@ -116,12 +119,12 @@ static yk_status add_table(const struct yk_place_output *output, struct yk_text 
     const struct yk_cluster *cluster = output->request->book->cluster;
     const int32_t P = cluster->device_count;
     struct yk_table_column columns[5 + MOST_MEMORY_COLUMNS] = {
-        {"placement", YK_TABLE_LEFT}, {"micro-batches", YK_TABLE_RIGHT}, {"step", YK_TABLE_RIGHT},
-        {"", YK_TABLE_RIGHT},         {"bound", YK_TABLE_RIGHT},
+        {"placement", YK_TABLE_LEFT},  {"micro-batches", YK_TABLE_RIGHT}, {"step", YK_TABLE_RIGHT},
+        {"slower by", YK_TABLE_RIGHT}, {"bound", YK_TABLE_RIGHT},
     };
     size_t count = 5;
     if (P > MOST_MEMORY_COLUMNS) {
-        columns[count++] = (struct yk_table_column){"fullest device", YK_TABLE_RIGHT};
+        columns[count++] = (struct yk_table_column){"fullest memory", YK_TABLE_RIGHT};
     }
     for (int32_t p = 0; P <= MOST_MEMORY_COLUMNS && p < P; p++) {
         columns[count++] = (struct yk_table_column){cluster->devices[p].name, YK_TABLE_RIGHT};
@@ -225,8 +228,8 @@ static void add_shares(const struct yk_place_output *output, const struct yk_pla
             held += here > 0 ? 1 : 0;
             passes += here;
         }
-        yk_text_addf(out, "  %s has %d of %d layers, and %.0f %% of all layers' micro-batches\n",
-                     cluster->devices[p].name, held, L, 100.0 * passes / (M * L));
+        yk_text_addf(out, "  %s runs %.0f %% of the layers' passes and holds %d of %d layers\n",
+                     cluster->devices[p].name, 100.0 * passes / (M * L), held, L);
     }
     yk_text_add(out, "  (the device of every layer and micro-batch: --json)\n");
 }
@@ -245,11 +248,23 @@ static void add_map(const struct yk_place_output *output, const struct yk_placem
     }
 }
 
+/* A layer on several devices is more than other tools' maps can say: name the best without. */
+static void add_undivided(const struct yk_place_output *output, struct yk_text *out)
+{
+    const struct yk_placement *fastest = yk_placements_undivided(output->placements);
+    char time[YK_UNITS_SIZE];
+    if (output->shown->divided && fastest) {
+        yk_units_format(fastest->step_s, YK_UNIT_SECONDS, time);
+        yk_text_addf(out, "with one device a layer, %s is the fastest: %s a step\n", fastest->name,
+                     time);
+    }
+}
+
 static void add_source(const struct yk_place_output *output, struct yk_text *out)
 {
     const struct yk_cluster *cluster = output->request->book->cluster;
     yk_text_add(out, "times: ");
-    yk_cost_describe_origin(output->placements->steps[0]->origin, out);
+    yk_step_describe_origin(output->placements->steps[0], out);
     yk_text_add(out, "\n");
     if (cluster->assumption) {
         yk_text_addf(out, "%s\n", cluster->assumption);
@@ -265,6 +280,11 @@ yk_status yk_place_write_text(const struct yk_place_output *output, struct yk_te
     add_source(output, out);
     yk_text_add(out, "\n");
     YK_TRY(add_table(output, out));
+    if (output->request->micro_batches == 0 && output->request->workload.batch > 1 &&
+        all->count > 1) {
+        yk_text_add(out, "  (auto, heft and heft-memory take the batch whole; --micro-batches N "
+                         "splits it for all)\n");
+    }
     yk_text_add(out, "\n");
     for (int32_t i = 0; i < all->count; i++) {
         const char *violation = yk_place_violation(output, &all->placements[i], &words);
@@ -287,6 +307,7 @@ yk_status yk_place_write_text(const struct yk_place_output *output, struct yk_te
     }
     if (output->shown && output->shown->devices) {
         add_map(output, output->shown, out);
+        add_undivided(output, out);
     }
     if (all->note) {
         yk_text_addf(out, "%s\n", all->note);

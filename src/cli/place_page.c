@@ -92,8 +92,13 @@ static yk_status write_page(struct page *page, struct yk_text *out)
         YK_TRY(fill_row(page, &all->placements[i], &page->rows[i]));
     }
     yk_place_add_title(page->output->request, &title);
-    yk_text_add(&lead, "Where the layers go, decided in several ways. Times: ");
-    yk_cost_describe_origin(all->steps[0]->origin, &lead);
+    yk_text_add(&lead,
+                "Where the layers go, decided in several ways, and one training step of each: a "
+                "bar is a layer's forward, backward or update, its colour the micro-batch "
+                "(or the layer, where the batch is not split); time in seconds, all on one "
+                "scale. Times: ");
+    yk_step_describe_origin(all->steps[0], &lead);
+    yk_text_add(&lead, ".");
     const char *notes[] = {all->note, page->output->request->book->cluster->assumption};
     const char *given[2];
     int32_t note_count = 0;

@@ -24,7 +24,7 @@ enum {
 
 /* A time somebody measured on the device and wrote into the cluster file. */
 struct yk_measured_layer {
-    const char *layer;     /* a layer's kind or name: "llama-block", "head" */
+    const char *layer;     /* a layer's kind, shape or name: "llama-block", "layer 0" */
     const char *model;     /* NULL: whatever the model */
     const char *precision; /* NULL: whatever the precision */
     int64_t sequence;      /* 0: whatever the sequence */

@@ -143,8 +143,11 @@ void yk_cost_describe_origin(enum yk_cost_origin origin, struct yk_text *out)
         yk_text_add(out, "measured, says the cluster file");
         break;
     case YK_COST_DATASHEET:
+    case YK_COST_ORIGINS:
     default:
-        yk_text_addf(out, "datasheet with fitted efficiency, ±%d %%", YK_EFFICIENCY_ERROR_PERCENT);
+        yk_text_addf(
+            out, "datasheet with fitted efficiency, half within %d %%, nine tenths within %d %%",
+            YK_EFFICIENCY_ERROR_PERCENT, YK_EFFICIENCY_MOST_PERCENT);
         break;
     }
 }

@@ -20,6 +20,7 @@ enum yk_cost_origin {
     YK_COST_PROFILE,   /* measured here */
     YK_COST_TABLE,     /* measured, says the cluster file */
     YK_COST_DATASHEET, /* datasheet times efficiency */
+    YK_COST_ORIGINS,
 };
 
 enum yk_cost_pass {
@@ -61,7 +62,8 @@ double yk_cost_state_bytes(const struct yk_model *model, const struct yk_layer *
  * workspaces. 0 for CPUs. */
 double yk_cost_context_bytes(const struct yk_device *device);
 
-/* "datasheet with fitted efficiency, ±15 %": for the line under every prediction. */
+/* "datasheet with fitted efficiency, half within 12 %, nine tenths within 29 %": for the line under
+ * every prediction. */
 void yk_cost_describe_origin(enum yk_cost_origin origin, struct yk_text *out);
 
 #endif

@@ -24,15 +24,17 @@ static int closeness(const struct yk_measured_layer *entry, const struct yk_mode
 {
     const struct yk_workload *workload = &model->workload;
     const bool named = strcmp(entry->layer, layer->name) == 0;
-    if ((!named && strcmp(entry->layer, layer->kind) != 0) || isnan(seconds_of(entry, pass)) ||
+    const bool shaped = strcmp(entry->layer, layer->shape) == 0;
+    if ((!named && !shaped && strcmp(entry->layer, layer->kind) != 0) ||
+        isnan(seconds_of(entry, pass)) ||
         (entry->model && strcmp(entry->model, model->config->name) != 0) ||
         (entry->precision &&
          strcmp(entry->precision, yk_precision_name(workload->precision)) != 0) ||
         (entry->sequence != 0 && entry->sequence != workload->sequence)) {
         return 0;
     }
-    return 1 + (named ? 8 : 0) + (entry->model ? 4 : 0) + (entry->precision ? 2 : 0) +
-           (entry->sequence != 0 ? 1 : 0);
+    return 1 + (named ? 16 : 0) + (shaped ? 8 : 0) + (entry->model ? 4 : 0) +
+           (entry->precision ? 2 : 0) + (entry->sequence != 0 ? 1 : 0);
 }
 
 /* The points around `batch` among the entries of that closeness: the nearest on either side, or the
@@ -85,4 +87,27 @@ bool yk_measured_find(const struct yk_device *device, const struct yk_model *mod
     *out_s = pass == YK_COST_UPDATE ? points[0].seconds
                                     : yk_curve_at(&curve, (double)model->workload.batch);
     return true;
+}
+
+/* Whether the entry is for this layer, whatever the batch, sequence and precision. */
+static bool names_layer(const struct yk_measured_layer *entry, const struct yk_layer *layer)
+{
+    return strcmp(entry->layer, layer->name) == 0 || strcmp(entry->layer, layer->kind) == 0 ||
+           strcmp(entry->layer, layer->shape) == 0;
+}
+
+const struct yk_measured_layer *yk_measured_unused(const struct yk_device *device,
+                                                   const struct yk_model *model)
+{
+    for (int32_t i = 0; i < device->measured_count; i++) {
+        const struct yk_measured_layer *entry = &device->measured[i];
+        bool used = entry->model && strcmp(entry->model, model->config->name) != 0;
+        for (int32_t l = 0; l < model->layer_count && !used; l++) {
+            used = names_layer(entry, &model->layers[l]);
+        }
+        if (!used) {
+            return entry;
+        }
+    }
+    return NULL;
 }

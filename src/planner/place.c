@@ -274,6 +274,19 @@ yk_status yk_place_compare(const struct yk_place_request *request, struct yk_pla
     return YK_OK;
 }
 
+const struct yk_placement *yk_placements_undivided(const struct yk_placements *placements)
+{
+    const struct yk_placement *fastest = NULL;
+    for (int32_t i = 0; i < placements->count; i++) {
+        const struct yk_placement *placement = &placements->placements[i];
+        if (placement->schedule && placement->fit.fits && !placement->divided &&
+            (!fastest || placement->step_s < fastest->step_s)) {
+            fastest = placement;
+        }
+    }
+    return fastest;
+}
+
 void yk_placements_destroy(struct yk_placements *placements)
 {
     if (!placements) {

@@ -66,6 +66,9 @@ yk_status yk_place_compare(const struct yk_place_request *request,
                            struct yk_placements **out) YK_MUST_USE;
 void yk_placements_destroy(struct yk_placements *placements);
 
+/* The fastest that fits and has one device a layer, or NULL. */
+const struct yk_placement *yk_placements_undivided(const struct yk_placements *placements);
+
 /* How many devices a schedule uses. */
 int32_t yk_place_count_devices(const struct yk_schedule *schedule);
 

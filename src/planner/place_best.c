@@ -127,22 +127,22 @@ static yk_status explain(struct yk_place *place, const struct yk_place_choice *c
     }
     struct yk_text note = {0};
     yk_text_addf(&note, "%d of %d devices stay idle: ", P - used, P);
-    if (step->micro_batch_count == 1 && place->request->workload.batch == 1) {
-        yk_text_add(&note, "a batch of one sample goes through the layers one after the other, so "
-                           "only one device works at a time");
-    } else if (place->request->micro_batches == 1) {
-        yk_text_add(&note, "with one micro-batch the layers run one after the other, so only one "
-                           "device works at a time; leave out --micro-batches to let best choose");
-    } else if (isinf(choice->on_all_s)) {
+    if (used == 1 && place->request->workload.batch == 1) {
+        yk_text_add(&note, "one sample goes through the layers one after the other; ");
+    } else if (used == 1 && place->request->micro_batches == 1) {
+        yk_text_add(&note, "one micro-batch goes through the layers one after the other (leave out "
+                           "--micro-batches to let best choose); ");
+    }
+    if (isinf(choice->on_all_s)) {
         yk_text_add(&note, "no way was found that uses all of them and fits");
     } else {
         char time[YK_UNITS_SIZE];
         yk_units_format(choice->on_all_s, YK_UNIT_SECONDS, time);
         yk_text_addf(
             &note,
-            "the best way found that uses all of them takes %s (%d micro-batches), %.1f %% "
+            "the best way found that uses all of them takes %s (%d micro-batch%s), %.1f %% "
             "longer",
-            time, choice->on_all_micro_batches,
+            time, choice->on_all_micro_batches, choice->on_all_micro_batches == 1 ? "" : "es",
             100 * (choice->on_all_s / choice->contest.step_s - 1));
     }
     const yk_status status = yk_text_status(&note);

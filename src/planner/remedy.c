@@ -57,8 +57,20 @@ static bool train_adapters(struct yk_place_request *request)
 {
     const bool changes = request->workload.lora_rank == 0;
     request->workload.lora_rank = 32;
-    request->workload.nf4 = true;
     return changes;
+}
+
+static bool train_on_nf4(struct yk_place_request *request)
+{
+    request->workload.nf4 = true;
+    return train_adapters(request);
+}
+
+static bool train_thriftily(struct yk_place_request *request)
+{
+    request->workload.recompute = true;
+    request->micro_batches = 0;
+    return train_on_nf4(request);
 }
 
 /* In rounds: what costs nothing, then what only takes time, then what changes the training. The
@@ -74,7 +86,10 @@ static const struct {
     {"--nf4", quantise, 1},
     {"--recompute with more micro-batches", recompute_and_split, 2},
     {"--recompute and --nf4", recompute_and_quantise, 2},
-    {"--lora 32 --nf4, which trains adapters only", train_adapters, 3},
+    {"--lora 32, which trains adapters only", train_adapters, 3},
+    {"--lora 32 --nf4, which trains adapters only", train_on_nf4, 3},
+    {"--lora 32 --nf4 --recompute without --micro-batches, which trains adapters only",
+     train_thriftily, 4},
 };
 enum {
     REMEDY_COUNT = sizeof remedies / sizeof remedies[0]

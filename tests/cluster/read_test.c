@@ -57,6 +57,19 @@ static void everything_may_be_said(void **state)
     yk_cluster_destroy(cluster);
 }
 
+static void a_link_may_have_no_latency(void **state)
+{
+    (void)state;
+    struct yk_cluster *cluster = read_cluster(
+        FILE_OF("{\"name\":\"a\",\"type\":\"rtx3090\"},{\"name\":\"b\",\"type\":\"rtx3090\"}",
+                ",\"links\":{\"bandwidth\":\"32GB/s\",\"latency\":\"0us\"}"));
+    assert_true(yk_cluster_link(cluster, 0, 1)->latency_s == 0);
+    yk_cluster_destroy(cluster);
+    assert_ok(yk_cluster_parse("2xrtx3090 @ 32GB/s,0us", &cluster));
+    assert_true(yk_cluster_link(cluster, 0, 1)->latency_s == 0);
+    yk_cluster_destroy(cluster);
+}
+
 static void a_type_fills_in_the_rest(void **state)
 {
     (void)state;
@@ -208,6 +221,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_may_be_said),
+        cmocka_unit_test(a_link_may_have_no_latency),
         cmocka_unit_test(a_type_fills_in_the_rest),
         cmocka_unit_test(links_may_be_given_pair_by_pair),
         cmocka_unit_test(pairs_without_a_link_take_the_slower_bus),

@@ -122,6 +122,14 @@ static void a_measured_curve_goes_before_the_ring(void **state)
     assert_near(time.seconds, 0.2);
     assert_ok(yk_cost_send(&three.book, 1, 2, 1000, &time));
     assert_int_equal(time.origin, YK_COST_DATASHEET);
+    /* 0.2 s for 1000 bytes and, beyond what was measured, twice that for twice as many: no latency.
+     */
+    struct yk_link link;
+    assert_ok(yk_cost_link(&three.book, 0, 1, 1000, &link));
+    assert_near(link.bytes_per_s, 5000);
+    assert_true(link.latency_s == 0);
+    assert_ok(yk_cost_link(&three.book, 1, 2, 1000, &link)); /* not measured: the cluster's */
+    assert_true(link.bytes_per_s == slow.bytes_per_s && link.latency_s == slow.latency_s);
     yk_profile_close(three.book.profile);
     unlink(path);
     rmdir(folder);

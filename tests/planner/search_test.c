@@ -231,10 +231,11 @@ static void a_node_by_itself_is_a_candidate(void **state)
         assert_ok(yk_cluster_parse(i == 0 ? "1xa100-80 + 1xrtx3090 @ pcie4"
                                           : "2x(1xa100-80 + 1xrtx3090 @ pcie4) @ 1GbE",
                                    &cluster));
-        struct yk_place_request request = request_for(cluster, "gpt2", 4);
+        struct yk_place_request request = request_for(cluster, "gpt2-xl", 8);
         struct yk_placements *placements = NULL;
         request.algorithm = "best";
         request.micro_batches = 4;
+        request.workload.sequence = 1024;
         assert_ok(yk_place_compare(&request, &placements));
         steps_s[i] = placements->placements[0].step_s;
         yk_placements_destroy(placements);

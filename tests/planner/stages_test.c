@@ -5,6 +5,7 @@
 #include "support/support.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum {
     LAYERS = 6, /* of gpt-nano */
@@ -142,11 +143,45 @@ static void a_device_without_room_is_left_out(void **state)
     yk_cluster_destroy(cluster);
 }
 
+/* Of four equal devices, a and c have a fast link, b and d too; all others are slow. A pipeline of
+ * two stages takes such a pair. */
+static void neighbouring_stages_have_a_fast_link(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"yoke\":1,\"kind\":\"cluster\",\"devices\":[{\"name\":\"a\",\"type\":\"rtx3090\"},"
+        "{\"name\":\"b\",\"type\":\"rtx3090\"},{\"name\":\"c\",\"type\":\"rtx3090\"},"
+        "{\"name\":\"d\",\"type\":\"rtx3090\"}],\"links\":[{\"bandwidth\":\"1GB/s\"},"
+        "{\"between\":[\"a\",\"c\"],\"bandwidth\":\"32GB/s\"},"
+        "{\"between\":[\"b\",\"d\"],\"bandwidth\":\"32GB/s\"}]}";
+    struct yk_cluster *cluster = NULL;
+    struct yk_stages_list list;
+    int pairs = 0;
+    assert_ok(yk_cluster_read(text, sizeof text - 1, "c.json", &cluster));
+    struct yk_step *step = make_step(cluster);
+    assert_ok(yk_stages_propose(step, 1000, step->arena, &list));
+    for (int32_t i = 0; i < list.count; i++) {
+        const int32_t *devices = &list.devices[(int64_t)i * LAYERS];
+        bool others = false;
+        for (int l = 0; l < LAYERS; l++) {
+            others = others || (devices[l] != devices[0] && devices[l] != devices[LAYERS - 1]);
+        }
+        if (devices[0] != devices[LAYERS - 1] && !others) {
+            assert_int_equal(abs(devices[0] - devices[LAYERS - 1]), 2);
+            pairs++;
+        }
+    }
+    assert_true(pairs > 0);
+    yk_step_destroy(step);
+    yk_cluster_destroy(cluster);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_proposals_hold_the_cut_with_the_least_slowest_stage),
         cmocka_unit_test(a_device_without_room_is_left_out),
+        cmocka_unit_test(neighbouring_stages_have_a_fast_link),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
