@@ -246,7 +246,7 @@ static yk_status show(const struct placing *placing, struct yk_text *out)
     output.shown = all->winner < 0 ? NULL : &all->placements[all->winner];
     YK_TRY(placing->arguments->json ? yk_place_write_json(&output, out)
                                     : yk_place_write_text(&output, out));
-    if (all->winner < 0) {
+    if (!output.shown) {
         return fail_no_fit(placing, &output);
     }
     struct yk_outputs outputs = {0};
