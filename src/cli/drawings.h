@@ -1,9 +1,15 @@
-/* Drawings: a schedule as a picture, a page and a trace, for the files a command writes. */
+/*
+ * Drawings: a schedule as a picture, a page and a trace, for the files a command writes. Commands
+ * that draw have a `struct yk_drawings` among their arguments and the rows YK_DRAWINGS_OPTIONS.
+ */
 #ifndef YK_CLI_DRAWINGS_H
 #define YK_CLI_DRAWINGS_H
 
+#include "cli/options.h"
 #include "cli/outputs.h"
 #include "report/schedule_report.h"
+
+#include <stddef.h>
 
 /* Where each goes; NULL: not wanted. */
 struct yk_drawings {
@@ -20,5 +26,34 @@ yk_status yk_drawings_make(const struct yk_drawings *drawings,
 /* The same, written at once. */
 yk_status yk_drawings_write(const struct yk_drawings *drawings,
                             const struct yk_schedule_report *report) YK_MUST_USE;
+
+#define YK_OUTPUT_GROUP "Output options"
+
+/* Rows of an options table; `type` is the command's arguments, `field` the drawings among them: a
+ * type and a member cannot stand in parentheses. */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
+#define YK_DRAWINGS_OPTIONS(type, field, svg_help, html_help)                                      \
+    {                                                                                              \
+        .name = "svg",                                                                             \
+        .placeholder = "FILE",                                                                     \
+        .help = svg_help,                                                                          \
+        .group = YK_OUTPUT_GROUP,                                                                  \
+        .kind = YK_OPTION_FILE,                                                                    \
+        .offset = offsetof(type, field.svg),                                                       \
+    },                                                                                             \
+        {                                                                                          \
+            .name = "html",                                                                        \
+            .placeholder = "FILE",                                                                 \
+            .help = html_help,                                                                     \
+            .group = YK_OUTPUT_GROUP,                                                              \
+            .kind = YK_OPTION_FILE,                                                                \
+            .offset = offsetof(type, field.html),                                                  \
+        },                                                                                         \
+    {                                                                                              \
+        .name = "trace", .placeholder = "FILE",                                                    \
+        .help = "Also write a trace that Perfetto and chrome://tracing open",                      \
+        .group = YK_OUTPUT_GROUP, .kind = YK_OPTION_FILE, .offset = offsetof(type, field.trace),   \
+    }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif

@@ -4,8 +4,8 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/drawings.h"
-#include "cli/interrupt.h"
 #include "cli/place_output.h"
+#include "cli/search.h"
 #include "cli/terminal.h"
 #include "cli/workload.h"
 #include "cost/measured.h"
@@ -28,9 +28,7 @@ struct arguments {
     const char *algorithm;
     const char *map;
     const char *profile;
-    double budget_s;
-    int64_t moves;
-    int64_t seed;
+    struct yk_search_words search;
     bool json;
     const char *export;
     const char *output;
@@ -127,13 +125,7 @@ static yk_status prepare(struct placing *placing)
     placing->request.book = &placing->book;
     placing->request.micro_batches = (int32_t)arguments->micro_batches;
     placing->request.algorithm = arguments->algorithm;
-    placing->request.search = (struct yk_scheduler_options){
-        .budget_s = arguments->budget_s,
-        .moves = arguments->moves,
-        .seed = (uint64_t)arguments->seed,
-        .progress = yk_terminal_progress,
-        .stop = yk_interrupt_watch(),
-    };
+    placing->request.search = yk_search_options(&arguments->search);
     return arguments->map ? read_map(placing) : YK_OK;
 }
 
@@ -275,10 +267,8 @@ static yk_status run(const void *given, struct yk_text *out)
         status = yk_place_compare(&placing.request, &placing.placements);
         yk_terminal_progress_end();
     }
-    if (status == YK_OK && atomic_load(placing.request.search.stop)) {
-        yk_log(YK_LOG_NOTE, "the search was interrupted; this is the best it had");
-    }
     if (status == YK_OK) {
+        yk_search_note_interruption(&placing.request.search);
         status = show(&placing, out);
     }
     yk_placements_destroy(placing.placements);
@@ -289,8 +279,6 @@ static yk_status run(const void *given, struct yk_text *out)
 }
 
 #define INPUT "Input options"
-#define SEARCH "Search options"
-#define OUTPUT "Output options"
 
 static const struct yk_option options[] = {
     {
@@ -343,44 +331,17 @@ static const struct yk_option options[] = {
         .placeholder = "NAME",
         .help = "Only this way of placing: auto (Accelerate's rule), map, heft, heft-memory, "
                 "pipeline or best",
-        .group = SEARCH,
+        .group = YK_SEARCH_GROUP,
         .kind = YK_OPTION_CHOICE,
         .choices = algorithm_choices,
         .offset = offsetof(struct arguments, algorithm),
     },
-    {
-        .name = "budget",
-        .placeholder = "SECONDS",
-        .help = "How long best may anneal; 2min is understood, too",
-        .group = SEARCH,
-        .preset = "1",
-        .kind = YK_OPTION_SECONDS,
-        .offset = offsetof(struct arguments, budget_s),
-    },
-    {
-        .name = "moves",
-        .placeholder = "N",
-        .help = "Anneal for this many moves instead of a time: the same result every time",
-        .group = SEARCH,
-        .kind = YK_OPTION_INTEGER,
-        .least = 1,
-        .most = INT64_MAX,
-        .offset = offsetof(struct arguments, moves),
-    },
-    {
-        .name = "seed",
-        .placeholder = "N",
-        .help = "Seed of the search's random numbers",
-        .group = SEARCH,
-        .preset = "1",
-        .kind = YK_OPTION_INTEGER,
-        .most = INT64_MAX,
-        .offset = offsetof(struct arguments, seed),
-    },
+    YK_SEARCH_OPTIONS(struct arguments, search, "How long best may anneal; 2min is understood, too",
+                      "Anneal for this many moves instead of a time: the same result every time"),
     {
         .name = "json",
         .help = "Print JSON instead of text",
-        .group = OUTPUT,
+        .group = YK_OUTPUT_GROUP,
         .kind = YK_OPTION_FLAG,
         .offset = offsetof(struct arguments, json),
     },
@@ -389,7 +350,7 @@ static const struct yk_option options[] = {
         .placeholder = "FORM",
         .help =
             "Also write a map for another tool: accelerate; of the fastest with one device a layer",
-        .group = OUTPUT,
+        .group = YK_OUTPUT_GROUP,
         .kind = YK_OPTION_CHOICE,
         .choices = export_choices,
         .offset = offsetof(struct arguments, export),
@@ -398,38 +359,16 @@ static const struct yk_option options[] = {
         .name = "output",
         .placeholder = "FILE",
         .help = "What --export writes; else device_map.json",
-        .group = OUTPUT,
+        .group = YK_OUTPUT_GROUP,
         .kind = YK_OPTION_FILE,
         .offset = offsetof(struct arguments, output),
     },
-    {
-        .name = "svg",
-        .placeholder = "FILE",
-        .help = "Also draw the winner's step as a Gantt chart",
-        .group = OUTPUT,
-        .kind = YK_OPTION_FILE,
-        .offset = offsetof(struct arguments, drawings.svg),
-    },
-    {
-        .name = "html",
-        .placeholder = "FILE",
-        .help = "Also write a page that compares all placements, for a browser",
-        .group = OUTPUT,
-        .kind = YK_OPTION_FILE,
-        .offset = offsetof(struct arguments, drawings.html),
-    },
-    {
-        .name = "trace",
-        .placeholder = "FILE",
-        .help = "Also write a trace that Perfetto and chrome://tracing open",
-        .group = OUTPUT,
-        .kind = YK_OPTION_FILE,
-        .offset = offsetof(struct arguments, drawings.trace),
-    },
+    YK_DRAWINGS_OPTIONS(struct arguments, drawings, "Also draw the winner's step as a Gantt chart",
+                        "Also write a page that compares all placements, for a browser"),
     {
         .name = "quiet",
         .help = "No notes and no progress line on standard error",
-        .group = OUTPUT,
+        .group = YK_OUTPUT_GROUP,
         .kind = YK_OPTION_FLAG,
         .offset = offsetof(struct arguments, quiet),
     },

@@ -2,7 +2,7 @@
 #include "cli/command.h"
 #include "cli/comparison.h"
 #include "cli/drawings.h"
-#include "cli/interrupt.h"
+#include "cli/search.h"
 #include "cli/terminal.h"
 #include "graph/read.h"
 #include "report/gantt_text.h"
@@ -27,9 +27,7 @@ struct arguments {
     struct yk_option_list speeds;
     double bandwidth_bytes_per_s;
     double latency_s;
-    double budget_s;
-    int64_t moves;
-    int64_t seed;
+    struct yk_search_words search;
     bool json;
     int64_t width;
     struct yk_drawings drawings;
@@ -197,34 +195,24 @@ static yk_status run(const void *given, struct yk_text *out)
                                  arguments->drawings.html, arguments->drawings.trace};
     YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 2));
     YK_TRY(read_graph(arguments, &graph));
-    const struct yk_scheduler_options options = {
-        .budget_s = arguments->budget_s,
-        .moves = arguments->moves,
-        .seed = (uint64_t)arguments->seed,
-        .progress = yk_terminal_progress,
-        .stop = yk_interrupt_watch(),
-    };
+    const struct yk_scheduler_options options = yk_search_options(&arguments->search);
     yk_terminal_progress_begin();
     const yk_status status = !arguments->map && strcmp(arguments->algorithm, ALL) == 0
                                  ? run_all(arguments, graph, &options, out)
                                  : run_one(arguments, graph, &options, out);
-    if (atomic_load(options.stop)) {
-        yk_log(YK_LOG_NOTE, "the search was interrupted; this is the best it had");
-    }
+    yk_search_note_interruption(&options);
     yk_graph_destroy(graph);
     return status == YK_ERROR_NO_FIT ? yk_fail_in(status, source_of(arguments)) : status;
 }
 
 #define INPUT "Input options"
-#define SEARCH "Search options"
-#define OUTPUT "Output options"
 
 static const struct yk_option options[] = {
     {
         .name = "algorithm",
         .placeholder = "NAME",
         .help = "How to find the schedule",
-        .group = SEARCH,
+        .group = YK_SEARCH_GROUP,
         .preset = "heft",
         .kind = YK_OPTION_CHOICE,
         .choices = algorithm_choices,
@@ -235,42 +223,16 @@ static const struct yk_option options[] = {
         .placeholder = "FILE",
         .help = "Do not search: run each task where this JSON object of task (or group) names and "
                 "device names says",
-        .group = SEARCH,
+        .group = YK_SEARCH_GROUP,
         .kind = YK_OPTION_INPUT,
         .offset = offsetof(struct arguments, map),
     },
-    {
-        .name = "budget",
-        .placeholder = "SECONDS",
-        .help = "How long best and exact may search, once the quick algorithms have run; 2min is "
-                "understood, too",
-        .group = SEARCH,
-        .preset = "1",
-        .kind = YK_OPTION_SECONDS,
-        .offset = offsetof(struct arguments, budget_s),
-    },
-    {
-        .name = "moves",
-        .placeholder = "N",
-        .help =
-            "Search for this many moves, or branches of exact, instead of a time: the same result "
-            "every time",
-        .group = SEARCH,
-        .kind = YK_OPTION_INTEGER,
-        .least = 1,
-        .most = INT64_MAX,
-        .offset = offsetof(struct arguments, moves),
-    },
-    {
-        .name = "seed",
-        .placeholder = "N",
-        .help = "Seed of the search's random numbers",
-        .group = SEARCH,
-        .preset = "1",
-        .kind = YK_OPTION_INTEGER,
-        .most = INT64_MAX,
-        .offset = offsetof(struct arguments, seed),
-    },
+    YK_SEARCH_OPTIONS(
+        struct arguments, search,
+        "How long best and exact may search, once the quick algorithms have run; 2min is "
+        "understood, too",
+        "Search for this many moves, or branches of exact, instead of a time: the same "
+        "result every time"),
     {
         .name = "example",
         .help = "Schedule a small graph that yoke brings along, instead of FILE",
@@ -319,7 +281,7 @@ static const struct yk_option options[] = {
     {
         .name = "json",
         .help = "Print JSON instead of text",
-        .group = OUTPUT,
+        .group = YK_OUTPUT_GROUP,
         .kind = YK_OPTION_FLAG,
         .offset = offsetof(struct arguments, json),
     },
@@ -327,40 +289,18 @@ static const struct yk_option options[] = {
         .name = "width",
         .placeholder = "COLUMNS",
         .help = "Width of the printed Gantt chart; else that of the terminal, or 80",
-        .group = OUTPUT,
+        .group = YK_OUTPUT_GROUP,
         .kind = YK_OPTION_INTEGER,
         .least = 20,
         .most = 10000,
         .offset = offsetof(struct arguments, width),
     },
-    {
-        .name = "svg",
-        .placeholder = "FILE",
-        .help = "Also draw the Gantt chart into this file",
-        .group = OUTPUT,
-        .kind = YK_OPTION_FILE,
-        .offset = offsetof(struct arguments, drawings.svg),
-    },
-    {
-        .name = "html",
-        .placeholder = "FILE",
-        .help = "Also write a page with chart, tables and reasons, for a browser",
-        .group = OUTPUT,
-        .kind = YK_OPTION_FILE,
-        .offset = offsetof(struct arguments, drawings.html),
-    },
-    {
-        .name = "trace",
-        .placeholder = "FILE",
-        .help = "Also write a trace that Perfetto and chrome://tracing open",
-        .group = OUTPUT,
-        .kind = YK_OPTION_FILE,
-        .offset = offsetof(struct arguments, drawings.trace),
-    },
+    YK_DRAWINGS_OPTIONS(struct arguments, drawings, "Also draw the Gantt chart into this file",
+                        "Also write a page with chart, tables and reasons, for a browser"),
     {
         .name = "quiet",
         .help = "No notes and no progress line on standard error",
-        .group = OUTPUT,
+        .group = YK_OUTPUT_GROUP,
         .kind = YK_OPTION_FLAG,
         .offset = offsetof(struct arguments, quiet),
     },
