@@ -111,7 +111,8 @@ const char *support_cluster_broken_promise(const struct yk_cluster *cluster)
             const struct yk_link *link = yk_cluster_link(cluster, i, j);
             const struct yk_link *back = yk_cluster_link(cluster, j, i);
             if (i != j &&
-                (!is_amount(link->bytes_per_s) || !is_amount(link->latency_s) ||
+                (!is_amount(link->bytes_per_s) ||
+                 !(link->latency_s >= 0 && isfinite(link->latency_s)) ||
                  link->bytes_per_s != back->bytes_per_s || link->latency_s != back->latency_s)) {
                 broken = "every pair has one link, both ways";
             }
