@@ -32,6 +32,7 @@ yk_status yk_drawings_write(const struct yk_drawings *drawings,
 /* Rows of an options table; `type` is the command's arguments, `field` the drawings among them: a
  * type and a member cannot stand in parentheses. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
+/* clang-format off */
 #define YK_DRAWINGS_OPTIONS(type, field, svg_help, html_help)                                      \
     {                                                                                              \
         .name = "svg",                                                                             \
@@ -41,19 +42,23 @@ yk_status yk_drawings_write(const struct yk_drawings *drawings,
         .kind = YK_OPTION_FILE,                                                                    \
         .offset = offsetof(type, field.svg),                                                       \
     },                                                                                             \
-        {                                                                                          \
-            .name = "html",                                                                        \
-            .placeholder = "FILE",                                                                 \
-            .help = html_help,                                                                     \
-            .group = YK_OUTPUT_GROUP,                                                              \
-            .kind = YK_OPTION_FILE,                                                                \
-            .offset = offsetof(type, field.html),                                                  \
-        },                                                                                         \
     {                                                                                              \
-        .name = "trace", .placeholder = "FILE",                                                    \
+        .name = "html",                                                                            \
+        .placeholder = "FILE",                                                                     \
+        .help = html_help,                                                                         \
+        .group = YK_OUTPUT_GROUP,                                                                  \
+        .kind = YK_OPTION_FILE,                                                                    \
+        .offset = offsetof(type, field.html),                                                      \
+    },                                                                                             \
+    {                                                                                              \
+        .name = "trace",                                                                           \
+        .placeholder = "FILE",                                                                     \
         .help = "Also write a trace that Perfetto and chrome://tracing open",                      \
-        .group = YK_OUTPUT_GROUP, .kind = YK_OPTION_FILE, .offset = offsetof(type, field.trace),   \
+        .group = YK_OUTPUT_GROUP,                                                                  \
+        .kind = YK_OPTION_FILE,                                                                    \
+        .offset = offsetof(type, field.trace),                                                     \
     }
+/* clang-format on */
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif

@@ -28,6 +28,7 @@ void yk_search_note_interruption(const struct yk_scheduler_options *options);
 /* Rows of an options table; `type` is the command's arguments, `field` the words among them: a type
  * and a member cannot stand in parentheses. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
+/* clang-format off */
 #define YK_SEARCH_OPTIONS(type, field, budget_help, moves_help)                                    \
     {                                                                                              \
         .name = "budget",                                                                          \
@@ -38,21 +39,27 @@ void yk_search_note_interruption(const struct yk_scheduler_options *options);
         .kind = YK_OPTION_SECONDS,                                                                 \
         .offset = offsetof(type, field.budget_s),                                                  \
     },                                                                                             \
-        {                                                                                          \
-            .name = "moves",                                                                       \
-            .placeholder = "N",                                                                    \
-            .help = moves_help,                                                                    \
-            .group = YK_SEARCH_GROUP,                                                              \
-            .kind = YK_OPTION_INTEGER,                                                             \
-            .least = 1,                                                                            \
-            .most = INT64_MAX,                                                                     \
-            .offset = offsetof(type, field.moves),                                                 \
-        },                                                                                         \
     {                                                                                              \
-        .name = "seed", .placeholder = "N", .help = "Seed of the search's random numbers",         \
-        .group = YK_SEARCH_GROUP, .preset = "1", .kind = YK_OPTION_INTEGER, .most = INT64_MAX,     \
+        .name = "moves",                                                                           \
+        .placeholder = "N",                                                                        \
+        .help = moves_help,                                                                        \
+        .group = YK_SEARCH_GROUP,                                                                  \
+        .kind = YK_OPTION_INTEGER,                                                                 \
+        .least = 1,                                                                                \
+        .most = INT64_MAX,                                                                         \
+        .offset = offsetof(type, field.moves),                                                     \
+    },                                                                                             \
+    {                                                                                              \
+        .name = "seed",                                                                            \
+        .placeholder = "N",                                                                        \
+        .help = "Seed of the search's random numbers",                                             \
+        .group = YK_SEARCH_GROUP,                                                                  \
+        .preset = "1",                                                                             \
+        .kind = YK_OPTION_INTEGER,                                                                 \
+        .most = INT64_MAX,                                                                         \
         .offset = offsetof(type, field.seed),                                                      \
     }
+/* clang-format on */
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif

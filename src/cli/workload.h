@@ -41,6 +41,7 @@ bool yk_workload_precisions(size_t number, struct yk_choice *out);
 /* Rows of an options table; `type` is the command's arguments, `field` the words among them: a type
  * and a member cannot stand in parentheses. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
+/* clang-format off */
 #define YK_WORKLOAD_OPTIONS(type, field)                                                           \
     {                                                                                              \
         .name = "batch",                                                                           \
@@ -53,59 +54,61 @@ bool yk_workload_precisions(size_t number, struct yk_choice *out);
         .most = YK_WORKLOAD_MOST_TOKENS,                                                           \
         .offset = offsetof(type, field.batch),                                                     \
     },                                                                                             \
-        {                                                                                          \
-            .name = "seq",                                                                         \
-            .placeholder = "TOKENS",                                                               \
-            .help = "Length of a sample; else 1024, or what the model can take if that is less",   \
-            .group = YK_WORKLOAD_GROUP,                                                            \
-            .kind = YK_OPTION_INTEGER,                                                             \
-            .least = 1,                                                                            \
-            .most = YK_WORKLOAD_MOST_TOKENS,                                                       \
-            .offset = offsetof(type, field.sequence),                                              \
-        },                                                                                         \
-        {                                                                                          \
-            .name = "target-seq",                                                                  \
-            .placeholder = "TOKENS",                                                               \
-            .help = "Length of what an encoder and decoder translate to; else that of the source", \
-            .group = YK_WORKLOAD_GROUP,                                                            \
-            .kind = YK_OPTION_INTEGER,                                                             \
-            .least = 1,                                                                            \
-            .most = YK_WORKLOAD_MOST_TOKENS,                                                       \
-            .offset = offsetof(type, field.target_sequence),                                       \
-        },                                                                                         \
-        {                                                                                          \
-            .name = "precision",                                                                   \
-            .placeholder = "NAME",                                                                 \
-            .help = "What matrix products are done in: fp32, tf32, fp16 or bf16",                  \
-            .group = YK_WORKLOAD_GROUP,                                                            \
-            .preset = "bf16",                                                                      \
-            .kind = YK_OPTION_CHOICE,                                                              \
-            .choices = yk_workload_precisions,                                                     \
-            .offset = offsetof(type, field.precision),                                             \
-        },                                                                                         \
-        {                                                                                          \
-            .name = "lora",                                                                        \
-            .placeholder = "RANK",                                                                 \
-            .help = "Train only adapters of this rank, on all linears of the blocks",              \
-            .group = YK_WORKLOAD_GROUP,                                                            \
-            .kind = YK_OPTION_INTEGER,                                                             \
-            .least = 1,                                                                            \
-            .most = YK_WORKLOAD_MOST_RANK,                                                         \
-            .offset = offsetof(type, field.lora_rank),                                             \
-        },                                                                                         \
-        {                                                                                          \
-            .name = "nf4",                                                                         \
-            .help = "Keep the frozen weights of the blocks in four bits, as QLoRA does",           \
-            .group = YK_WORKLOAD_GROUP,                                                            \
-            .kind = YK_OPTION_FLAG,                                                                \
-            .offset = offsetof(type, field.nf4),                                                   \
-        },                                                                                         \
+    {                                                                                              \
+        .name = "seq",                                                                             \
+        .placeholder = "TOKENS",                                                                   \
+        .help = "Length of a sample; else 1024, or what the model can take if that is less",       \
+        .group = YK_WORKLOAD_GROUP,                                                                \
+        .kind = YK_OPTION_INTEGER,                                                                 \
+        .least = 1,                                                                                \
+        .most = YK_WORKLOAD_MOST_TOKENS,                                                           \
+        .offset = offsetof(type, field.sequence),                                                  \
+    },                                                                                             \
+    {                                                                                              \
+        .name = "target-seq",                                                                      \
+        .placeholder = "TOKENS",                                                                   \
+        .help = "Length of what an encoder and decoder translate to; else that of the source",     \
+        .group = YK_WORKLOAD_GROUP,                                                                \
+        .kind = YK_OPTION_INTEGER,                                                                 \
+        .least = 1,                                                                                \
+        .most = YK_WORKLOAD_MOST_TOKENS,                                                           \
+        .offset = offsetof(type, field.target_sequence),                                           \
+    },                                                                                             \
+    {                                                                                              \
+        .name = "precision",                                                                       \
+        .placeholder = "NAME",                                                                     \
+        .help = "What matrix products are done in: fp32, tf32, fp16 or bf16",                      \
+        .group = YK_WORKLOAD_GROUP,                                                                \
+        .preset = "bf16",                                                                          \
+        .kind = YK_OPTION_CHOICE,                                                                  \
+        .choices = yk_workload_precisions,                                                         \
+        .offset = offsetof(type, field.precision),                                                 \
+    },                                                                                             \
+    {                                                                                              \
+        .name = "lora",                                                                            \
+        .placeholder = "RANK",                                                                     \
+        .help = "Train only adapters of this rank, on all linears of the blocks",                  \
+        .group = YK_WORKLOAD_GROUP,                                                                \
+        .kind = YK_OPTION_INTEGER,                                                                 \
+        .least = 1,                                                                                \
+        .most = YK_WORKLOAD_MOST_RANK,                                                             \
+        .offset = offsetof(type, field.lora_rank),                                                 \
+    },                                                                                             \
+    {                                                                                              \
+        .name = "nf4",                                                                             \
+        .help = "Keep the frozen weights of the blocks in four bits, as QLoRA does",               \
+        .group = YK_WORKLOAD_GROUP,                                                                \
+        .kind = YK_OPTION_FLAG,                                                                    \
+        .offset = offsetof(type, field.nf4),                                                       \
+    },                                                                                             \
     {                                                                                              \
         .name = "recompute",                                                                       \
         .help = "Blocks save only their input and run forward again during backward",              \
-        .group = YK_WORKLOAD_GROUP, .kind = YK_OPTION_FLAG,                                        \
+        .group = YK_WORKLOAD_GROUP,                                                                \
+        .kind = YK_OPTION_FLAG,                                                                    \
         .offset = offsetof(type, field.recompute),                                                 \
     }
+/* clang-format on */
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif
