@@ -14,6 +14,7 @@ enum {
     MOST_EVALUATED = 200000,   /* tasks of all cuts together */
     MOST_LOOKED_AHEAD = 50000, /* tasks times devices */
     MOST_REFINED = 4000,       /* tasks times devices */
+    MOST_DESCENTS = 6,
 };
 
 yk_status yk_contest_create(const struct yk_step *step, struct yk_contest *out)
@@ -96,32 +97,6 @@ static int32_t most_cuts(const struct yk_step *step)
     return affordable < LEAST_CUTS ? LEAST_CUTS : affordable < MOST_CUTS ? affordable : MOST_CUTS;
 }
 
-/* Every micro-batch goes through the same stages. */
-static yk_status consider_stages(struct yk_contest *contest, struct yk_arena *arena)
-{
-    const int32_t L = contest->step->layer_count;
-    const int32_t M = contest->step->micro_batch_count;
-    struct yk_stages_list cuts = {0};
-    int32_t *devices = NULL;
-    YK_TRY(yk_stages_propose(contest->step, most_cuts(contest->step), arena, &cuts));
-    YK_TRY_NEW(arena, devices, (int64_t)M * L);
-    for (int32_t i = 0; i < cuts.count; i++) {
-        for (int32_t k = 0; k < M * L; k++) {
-            devices[k] = cuts.devices[(int64_t)i * L + k % L];
-        }
-        YK_TRY(consider_map(contest, devices));
-    }
-    for (int32_t p = 0; p < contest->step->graph->device_count; p++) {
-        for (int32_t k = 0; k < M * L; k++) {
-            devices[k] = p;
-        }
-        if (is_first_of_its_kind(contest->step, p)) {
-            YK_TRY(consider_map(contest, devices));
-        }
-    }
-    return YK_OK;
-}
-
 static int64_t micro_batch_ticks(const struct yk_step *step, int32_t micro_batch, int32_t device)
 {
     int64_t ticks = 0;
@@ -194,20 +169,6 @@ static yk_status consider_schedulers(struct yk_contest *contest)
     return YK_OK;
 }
 
-yk_status yk_contest_fill_undivided(struct yk_contest *contest)
-{
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = consider_stages(contest, arena);
-    yk_arena_destroy(arena);
-    YK_TRY(status);
-    /* A large one is refined only if it wins. */
-    const struct yk_graph *graph = contest->step->graph;
-    return (int64_t)graph->task_count * graph->device_count <= MOST_REFINED
-               ? yk_contest_refine(contest)
-               : YK_OK;
-}
-
 yk_status yk_contest_fill_divided(struct yk_contest *contest)
 {
     struct yk_arena *arena = NULL;
@@ -220,42 +181,65 @@ yk_status yk_contest_fill_divided(struct yk_contest *contest)
     return consider_schedulers(contest);
 }
 
-/* The map with every layer that follows `leader` on `device`, considered. */
-static yk_status consider_move(struct yk_contest *contest, int32_t *devices, int32_t leader,
-                               int32_t device)
+/* A map on its way downhill. */
+struct descent {
+    struct yk_contest *contest;
+    int32_t *devices; /* (M, L) */
+    double step_s;
+    int32_t leader;    /* the best move seen from here: this layer, and those that follow it … */
+    int32_t device;    /* … to this device; -1: none is better */
+    int64_t allowance; /* tasks that may still be evaluated */
+};
+
+static void move_layer(const struct descent *descent, int32_t leader, int32_t device)
 {
-    const struct yk_step *step = contest->step;
+    const struct yk_step *step = descent->contest->step;
     const int32_t L = step->layer_count;
-    const int32_t before = devices[leader];
-    for (int round = 0; round < 2; round++) {
-        for (int32_t k = 0; k < step->micro_batch_count * L; k++) {
-            if (yk_step_leader(step, k % L) == leader) {
-                devices[k] = round == 0 ? device : before;
-            }
+    for (int32_t k = 0; k < step->micro_batch_count * L; k++) {
+        if (yk_step_leader(step, k % L) == leader) {
+            descent->devices[k] = device;
         }
-        if (round == 0) {
-            YK_TRY(consider_map(contest, devices));
-        }
+    }
+}
+
+static yk_status try_move(struct descent *descent, int32_t leader, int32_t device)
+{
+    struct yk_contest *contest = descent->contest;
+    const int32_t before = descent->devices[leader];
+    struct yk_fit_report fit;
+    double step_s = 0;
+    move_layer(descent, leader, device);
+    YK_TRY(yk_evaluate_map(contest->step, descent->devices, contest->trial, &fit));
+    YK_TRY(consider(contest, contest->trial, &fit));
+    YK_TRY(yk_traffic_step_s(contest->step, contest->trial, &step_s));
+    move_layer(descent, leader, before);
+    descent->allowance -= contest->step->graph->task_count;
+    if (fit.fits && step_s < descent->step_s) {
+        descent->step_s = step_s;
+        descent->leader = leader;
+        descent->device = device;
     }
     return YK_OK;
 }
 
-/* Takes from `allowance`, a number of tasks, what it evaluates, and ends when that is used up. */
-static yk_status consider_moves(struct yk_contest *contest, int32_t *devices, int64_t *allowance)
+/* Moves one layer over a cut, the one that helps most, until none does. */
+static yk_status go_down(struct descent *descent)
 {
-    const struct yk_step *step = contest->step;
-    for (int32_t i = 0; i < step->micro_batch_count * step->layer_count; i++) {
-        devices[i] = contest->best->devices[step->forward[i]];
-    }
-    for (int32_t l = 0; l + 1 < step->layer_count && *allowance > 0; l++) {
-        const int32_t here = yk_step_leader(step, l);
-        const int32_t next = yk_step_leader(step, l + 1);
-        if (devices[here] != devices[next]) {
-            YK_TRY(consider_move(contest, devices, here, devices[next]));
-            YK_TRY(consider_move(contest, devices, next, devices[here]));
-            *allowance -= 2 * (int64_t)step->graph->task_count;
+    const struct yk_step *step = descent->contest->step;
+    do {
+        descent->device = -1;
+        for (int32_t l = 0; l + 1 < step->layer_count && descent->allowance > 0; l++) {
+            const int32_t here = yk_step_leader(step, l);
+            const int32_t next = yk_step_leader(step, l + 1);
+            if (descent->devices[here] != descent->devices[next]) {
+                YK_TRY(try_move(descent, here, descent->devices[next]));
+                YK_TRY(try_move(descent, next, descent->devices[here]));
+            }
         }
-    }
+        if (descent->device >= 0) {
+            move_layer(descent, descent->leader, descent->device);
+        }
+    } while (descent->device >= 0 && descent->allowance > 0);
     return YK_OK;
 }
 
@@ -263,19 +247,75 @@ yk_status yk_contest_refine(struct yk_contest *contest)
 {
     const struct yk_step *step = contest->step;
     struct yk_arena *arena = NULL;
-    double before_s = INFINITY;
-    int64_t allowance = 10 * (int64_t)MOST_EVALUATED;
+    if (!contest->fit.fits) {
+        return YK_OK;
+    }
     YK_TRY(yk_arena_create(&arena));
+    struct descent descent = {
+        .contest = contest,
+        .devices = yk_arena_take(arena, (size_t)step->micro_batch_count * (size_t)step->layer_count,
+                                 sizeof(int32_t)),
+        .step_s = contest->step_s,
+        .allowance = 10 * (int64_t)MOST_EVALUATED,
+    };
     yk_status status = YK_OK;
-    int32_t *devices = yk_arena_take(
-        arena, (size_t)step->micro_batch_count * (size_t)step->layer_count, sizeof *devices);
-    if (!devices) {
+    if (!descent.devices) {
         status = yk_fail_out_of_memory();
+    } else {
+        for (int32_t i = 0; i < step->micro_batch_count * step->layer_count; i++) {
+            descent.devices[i] = contest->best->devices[step->forward[i]];
+        }
+        status = go_down(&descent);
     }
-    while (status == YK_OK && contest->fit.fits && contest->step_s < before_s && allowance > 0) {
-        before_s = contest->step_s;
-        status = consider_moves(contest, devices, &allowance);
+    yk_arena_destroy(arena);
+    return status;
+}
+
+/* Every micro-batch goes through the same stages. */
+static yk_status consider_stages(struct yk_contest *contest, struct yk_arena *arena)
+{
+    const struct yk_step *step = contest->step;
+    const int32_t L = step->layer_count;
+    const int32_t M = step->micro_batch_count;
+    /* Of a small step, the first few cuts go downhill each from where it is. */
+    const int64_t size = (int64_t)step->graph->task_count * step->graph->device_count;
+    const int32_t refined = size <= MOST_REFINED ? MOST_DESCENTS : 0;
+    struct yk_stages_list cuts = {0};
+    int32_t *devices = NULL;
+    YK_TRY(yk_stages_propose(step, most_cuts(step), arena, &cuts));
+    YK_TRY_NEW(arena, devices, (int64_t)M * L);
+    for (int32_t i = 0; i < cuts.count; i++) {
+        for (int32_t k = 0; k < M * L; k++) {
+            devices[k] = cuts.devices[(int64_t)i * L + k % L];
+        }
+        YK_TRY(consider_map(contest, devices));
+        if (i < refined) {
+            struct descent descent = {
+                .contest = contest,
+                .devices = devices,
+                .step_s = INFINITY,
+                .allowance = MOST_EVALUATED,
+            };
+            YK_TRY(yk_traffic_step_s(step, contest->trial, &descent.step_s));
+            YK_TRY(go_down(&descent));
+        }
     }
+    for (int32_t p = 0; p < step->graph->device_count; p++) {
+        for (int32_t k = 0; k < M * L; k++) {
+            devices[k] = p;
+        }
+        if (is_first_of_its_kind(step, p)) {
+            YK_TRY(consider_map(contest, devices));
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_contest_fill_undivided(struct yk_contest *contest)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    const yk_status status = consider_stages(contest, arena);
     yk_arena_destroy(arena);
     return status;
 }

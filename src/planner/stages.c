@@ -50,6 +50,7 @@ struct search {
     double *state_sums; /* (L + 1) of bytes held throughout */
     double *saved_sums; /* (L + 1) of bytes saved for one micro-batch */
     double *workspace;  /* (L) */
+    int32_t *leaders;   /* (L + 1) layers up to each that follow no other */
     struct cell *cells; /* (states, L + 1) */
 };
 
@@ -152,9 +153,11 @@ static yk_status add_up(struct search *search)
     YK_TRY_NEW(search->arena, search->state_sums, L + 1);
     YK_TRY_NEW(search->arena, search->saved_sums, L + 1);
     YK_TRY_NEW(search->arena, search->workspace, L);
+    YK_TRY_NEW(search->arena, search->leaders, L + 1);
     for (int32_t l = 0; l < L; l++) {
         const struct yk_layer *layer = &step->model->layers[l];
         const int32_t leader = yk_step_leader(step, l);
+        search->leaders[l + 1] = search->leaders[l] + (leader == l ? 1 : 0);
         search->state_sums[leader + 1] += yk_cost_state_bytes(step->model, layer);
         search->saved_sums[leader + 1] += (double)layer->saved_bytes;
         search->workspace[leader] = fmax(search->workspace[leader], (double)layer->workspace_bytes);
@@ -195,6 +198,9 @@ static struct cell best_cut(const struct search *search, enum goal goal, enum fl
                                  in_flight * (search->saved_sums[end] - search->saved_sums[layer]);
             if (bytes > search->kinds[k].room_bytes) {
                 break;
+            }
+            if (search->leaders[end] == search->leaders[layer]) {
+                continue; /* all of it follows layers elsewhere: its device would stay empty */
             }
             const double seconds = times[end] - times[layer];
             const struct cell cut = {
