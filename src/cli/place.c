@@ -397,10 +397,10 @@ const struct yk_command yk_command_place = {
     .summary = "decide which device has which layer of a model",
     .description =
         "Compares ways to place the layers of a model on devices that need not match: Accelerate's "
-        "device_map=\"auto\", HEFT, HEFT that looks at memory, a map of your own, and the best "
-        "that "
-        "a search finds, each by the predicted time of one training step and the memory it takes "
-        "on every device. The map of the fastest that fits is printed.\n\n"
+        "device_map=\"auto\", HEFT (each task where it ends first), HEFT that looks at memory, "
+        "pipelines of unequal stages, a map of your own, and the best that a search finds, each by "
+        "the predicted time of one training step and the memory it takes on every device. The map "
+        "of the fastest that fits is printed.\n\n"
         "One step is a graph: forward and backward of every layer for every micro-batch, then the "
         "updates, with activations and their gradients between them. With several micro-batches "
         "the layers become a pipeline, and a layer may serve some of them on one device and some "
