@@ -32,7 +32,11 @@ static yk_status add_host(const struct yk_topology *host, struct yk_text *out)
     char words[YK_UNITS_SIZE];
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     yk_table_add(table, "%s", host->cpu_name);
-    yk_table_add(table, "%d", host->package_count);
+    if (host->package_count > 0) {
+        yk_table_add(table, "%d", host->package_count);
+    } else {
+        yk_table_add(table, "-");
+    }
     yk_table_add(table, "%d", host->core_count);
     yk_table_add(table, "%d", host->thread_count);
     for (int level = 0; level < YK_TOPOLOGY_CACHE_LEVELS; level++) {

@@ -2,6 +2,7 @@
 
 #include <hwloc.h>
 #include <math.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static int count_of(hwloc_topology_t topology, hwloc_obj_type_t type)
@@ -34,6 +35,8 @@ yk_status yk_topology_find(struct yk_topology *out)
     static const hwloc_obj_type_t caches[YK_TOPOLOGY_CACHE_LEVELS] = {
         HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE};
     hwloc_topology_t topology = NULL;
+    /* What it cannot find out it would say on standard error; here that is a 0. */
+    (void)setenv("HWLOC_HIDE_ERRORS", "2", 0);
     if (hwloc_topology_init(&topology) != 0) {
         return yk_fail_out_of_memory();
     }
@@ -49,6 +52,10 @@ yk_status yk_topology_find(struct yk_topology *out)
         .memory_bytes =
             fmax((double)hwloc_get_root_obj(topology)->total_memory, system_memory_bytes()),
     };
+    if (found.core_count == 0) {
+        found.core_count =
+            found.thread_count; /* without /sys nobody tells which threads share one */
+    }
     for (int level = 0; level < YK_TOPOLOGY_CACHE_LEVELS; level++) {
         found.cache_bytes[level] = sum_caches(topology, caches[level]);
     }
