@@ -1,5 +1,6 @@
 /* What the searches must find: held against trying every map, and against cases made for each of
  * their parts. */
+#include "planner/candidates.h"
 #include "planner/place.h"
 #include "planner/remedy.h"
 #include "support/made_up.h"
@@ -164,6 +165,36 @@ static void the_map_is_where_the_layers_run(void **state)
     }
 }
 
+/* Four micro-batches through two equal devices, the cut after the first layer: it has to move by
+ * two layers to be even, and each of the two moves helps. */
+static void refining_moves_a_cut_to_where_it_belongs(void **state)
+{
+    (void)state;
+    static const struct made_up_device devices[] = {{"2GiB", 1, 1, 1, 1}, {"2GiB", 1, 1, 1, 1}};
+    struct yk_cluster *cluster = made_up_cluster(devices, 2, "1000TB/s");
+    const struct yk_place_request request = request_for(cluster, "gpt-nano", 4);
+    const struct yk_step_spec spec = {&book, request.config, request.workload, 4};
+    struct yk_step *step = NULL;
+    struct yk_contest contest;
+    struct yk_fit_report fit;
+    int32_t map[4 * LAYERS];
+    for (int i = 0; i < 4 * LAYERS; i++) {
+        map[i] = i % LAYERS == 0 ? 0 : 1;
+    }
+    assert_ok(yk_step_create(&spec, &step));
+    assert_ok(yk_contest_create(step, &contest));
+    assert_ok(yk_evaluate_map(step, map, contest.trial, &fit));
+    assert_ok(yk_contest_consider(&contest, contest.trial));
+    assert_true(contest.step_s > 4 * 15); /* five layers of 3 s on one device */
+    assert_ok(yk_contest_refine(&contest));
+    for (int l = 0; l < LAYERS; l++) {
+        assert_int_equal(contest.best->devices[step->forward[l]], l < 3 ? 0 : 1);
+    }
+    yk_contest_free(&contest);
+    yk_step_destroy(step);
+    yk_cluster_destroy(cluster);
+}
+
 /* With free links, the more micro-batches, the less of the pipeline is filling and draining. */
 static void a_pipeline_takes_as_many_micro_batches_as_help(void **state)
 {
@@ -311,6 +342,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_searches_are_near_the_best_of_all_maps),
         cmocka_unit_test(the_map_is_where_the_layers_run),
+        cmocka_unit_test(refining_moves_a_cut_to_where_it_belongs),
         cmocka_unit_test(a_pipeline_takes_as_many_micro_batches_as_help),
         cmocka_unit_test(of_many_unlike_devices_the_fast_ones_are_used),
         cmocka_unit_test(what_using_all_devices_would_cost_is_said),

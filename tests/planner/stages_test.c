@@ -74,19 +74,25 @@ static double try_everything(const struct times *times)
     return best;
 }
 
-static struct yk_step *make_step(const struct yk_cluster *cluster)
+static struct yk_step *make_step_of(const struct yk_cluster *cluster, const char *model,
+                                    int32_t micro_batches)
 {
     static struct yk_cost_book book;
     struct yk_step *step = NULL;
     book = (struct yk_cost_book){.cluster = cluster};
     struct yk_step_spec spec = {
         .book = &book,
-        .workload = {.batch = MICRO_BATCHES, .sequence = 128, .precision = YK_PRECISION_BF16},
-        .micro_batches = MICRO_BATCHES,
+        .workload = {.batch = micro_batches, .sequence = 128, .precision = YK_PRECISION_BF16},
+        .micro_batches = micro_batches,
     };
-    assert_ok(yk_model_config_find("gpt-nano", &spec.config));
+    assert_ok(yk_model_config_find(model, &spec.config));
     assert_ok(yk_step_create(&spec, &step));
     return step;
+}
+
+static struct yk_step *make_step(const struct yk_cluster *cluster)
+{
+    return make_step_of(cluster, "gpt-nano", MICRO_BATCHES);
 }
 
 static double draw(struct yk_random *random)
@@ -176,12 +182,68 @@ static void neighbouring_stages_have_a_fast_link(void **state)
     yk_cluster_destroy(cluster);
 }
 
+/* GPT-2's head is with its embedding wherever that is, so it is no stage by itself: the two slow
+ * devices get a layer each where all three are used, not one of them the empty end. */
+static void a_proposal_that_uses_every_device_leaves_none_empty(void **state)
+{
+    (void)state;
+    static const struct made_up_device devices[DEVICES] = {
+        {"8GiB", 1, 1, 1, 1}, {"8GiB", 1000, 1000, 1000, 1000}, {"8GiB", 1100, 1100, 1100, 1100}};
+    struct yk_cluster *cluster = made_up_cluster(devices, DEVICES, "1GB/s");
+    struct yk_step *step = make_step_of(cluster, "gpt2", MICRO_BATCHES);
+    struct yk_stages_list list;
+    bool all = false;
+    assert_ok(yk_stages_propose(step, 1000, step->arena, &list));
+    for (int32_t i = 0; i < list.count; i++) {
+        bool used[DEVICES] = {false};
+        for (int32_t l = 0; l < step->layer_count; l++) {
+            used[list.devices[(int64_t)i * step->layer_count + l]] = true;
+        }
+        all = all || (used[0] && used[1] && used[2]);
+    }
+    assert_true(all);
+    yk_step_destroy(step);
+    yk_cluster_destroy(cluster);
+}
+
+/* One micro-batch takes the sum of all stages, so the faster device gets all that it holds, five of
+ * six layers; evenly busy stages would be three and three. */
+static void for_one_micro_batch_the_sum_counts(void **state)
+{
+    (void)state;
+    static const struct made_up_device devices[] = {{"2GiB", 1, 1, 1, 1},
+                                                    {"2GiB", 1.2, 1.2, 1.2, 1.2}};
+    struct yk_cluster *cluster = made_up_cluster(devices, 2, "1GB/s");
+    struct yk_step *step = make_step_of(cluster, "gpt-nano", 1);
+    struct yk_stages_list list;
+    int64_t bytes = 0;
+    int32_t most = 0;
+    for (int32_t l = 0; l < LAYERS - 1; l++) {
+        const struct yk_layer *layer = &step->model->layers[l];
+        bytes += 16 * layer->parameters + layer->saved_bytes;
+    }
+    step->graph->devices[0].memory_bytes = bytes + step->model->layers[1].workspace_bytes + 1000;
+    assert_ok(yk_stages_propose(step, 1000, step->arena, &list));
+    for (int32_t i = 0; i < list.count; i++) {
+        int32_t count = 0;
+        for (int32_t l = 0; l < LAYERS; l++) {
+            count += list.devices[(int64_t)i * LAYERS + l] == 0 ? 1 : 0;
+        }
+        most = count > most ? count : most;
+    }
+    assert_int_equal(most, LAYERS - 1);
+    yk_step_destroy(step);
+    yk_cluster_destroy(cluster);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_proposals_hold_the_cut_with_the_least_slowest_stage),
         cmocka_unit_test(a_device_without_room_is_left_out),
         cmocka_unit_test(neighbouring_stages_have_a_fast_link),
+        cmocka_unit_test(a_proposal_that_uses_every_device_leaves_none_empty),
+        cmocka_unit_test(for_one_micro_batch_the_sum_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
