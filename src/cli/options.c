@@ -235,8 +235,11 @@ static yk_status read_operand(struct parser *parser, const char *word)
 {
     const struct yk_command *command = parser->command;
     if (parser->operands_seen == command->operand_count) {
-        return yk_fail(YK_ERROR_USAGE, "\"%s\" is one argument too many; see yoke%s%s --help", word,
-                       command->name ? " " : "", command->name ? command->name : "");
+        return yk_fail(YK_ERROR_USAGE,
+                       "\"%s\" is one argument too many; put quotes around a value with spaces, or "
+                       "see yoke%s%s "
+                       "--help",
+                       word, command->name ? " " : "", command->name ? command->name : "");
     }
     const struct yk_operand *operand = &command->operands[parser->operands_seen++];
     if (!*word) {

@@ -23,7 +23,8 @@ int32_t yk_place_count_devices(const struct yk_schedule *schedule)
     return count;
 }
 
-int32_t yk_place_micro_batches(const struct yk_place *place)
+/* Micro-batches of a way that does not choose them itself. */
+static int32_t given_micro_batches(const struct yk_place *place)
 {
     return place->request->micro_batches > 0 ? place->request->micro_batches : 1;
 }
@@ -48,7 +49,8 @@ yk_status yk_place_step(struct yk_place *place, int32_t micro_batches, const str
     return YK_OK;
 }
 
-yk_status yk_place_refuse(struct yk_place *place, struct yk_placement *placement)
+/* Completes a placement that came to nothing by the sentence of the last failure. */
+static yk_status refuse(struct yk_place *place, struct yk_placement *placement)
 {
     const char *message = yk_status_message();
     placement->refusal = yk_arena_copy_text(place->out->arena, message, strlen(message));
@@ -154,7 +156,7 @@ yk_status yk_place_follow(struct yk_place *place, const struct yk_module_map *ma
             const yk_status status =
                 yk_fail(YK_ERROR_NO_FIT, "%s is kept on the %s, where nothing is trained",
                         layer->name, places[0] == YK_PLACE_CPU ? "host" : "disk");
-            return status == YK_ERROR_NO_FIT ? yk_place_refuse(place, placement) : status;
+            return status == YK_ERROR_NO_FIT ? refuse(place, placement) : status;
         }
         for (int32_t m = 0; m < step->micro_batch_count; m++) {
             devices[m * L + l] = places[0];
@@ -184,7 +186,7 @@ static yk_status place_by_scheduler(struct yk_place *place, struct yk_placement 
         return yk_place_settle(place, schedule, placement);
     }
     yk_schedule_destroy(schedule);
-    return status == YK_ERROR_NO_FIT ? yk_place_refuse(place, placement) : status;
+    return status == YK_ERROR_NO_FIT ? refuse(place, placement) : status;
 }
 
 static const struct {
@@ -229,7 +231,7 @@ static yk_status run_ways(struct yk_place *place)
         }
         struct yk_placement *placement = &out->placements[out->count];
         placement->name = ways[i].name;
-        YK_TRY(yk_place_step(place, yk_place_micro_batches(place), &placement->step));
+        YK_TRY(yk_place_step(place, given_micro_batches(place), &placement->step));
         out->count++;
         YK_TRY(ways[i].run(place, placement));
         YK_TRY(find_bound(placement));

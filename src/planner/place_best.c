@@ -9,7 +9,6 @@
 #include "sched/bound.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
     MOST_MICRO_BATCHES = 64,

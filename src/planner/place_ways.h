@@ -23,15 +23,9 @@ struct yk_place {
 yk_status yk_place_step(struct yk_place *place, int32_t micro_batches,
                         const struct yk_step **out) YK_MUST_USE;
 
-/* Micro-batches where the request leaves them open and the way does not choose. */
-int32_t yk_place_micro_batches(const struct yk_place *place);
-
 /* Completes a placement whose name and step are set from its schedule, which it takes over. */
 yk_status yk_place_settle(struct yk_place *place, struct yk_schedule *schedule,
                           struct yk_placement *placement) YK_MUST_USE;
-
-/* Completes a placement that came to nothing by the sentence of the last failure. */
-yk_status yk_place_refuse(struct yk_place *place, struct yk_placement *placement) YK_MUST_USE;
 
 /* Evaluates `map`, in which layers go where their first module is; what is kept off the devices
  * cannot be trained. */

@@ -5,7 +5,6 @@
 #include "graph/builder.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 struct making {
     struct yk_step *step;

@@ -1,7 +1,6 @@
 #include "planner/traffic.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct ports {
