@@ -2,6 +2,7 @@
 
 #include "cost/curve.h"
 #include "cost/measured.h"
+#include "model/state.h"
 #include "profile/profile.h"
 
 #include <math.h>
@@ -117,15 +118,8 @@ yk_status yk_cost_layer(const struct yk_cost_book *book, int32_t device,
 
 double yk_cost_state_bytes(const struct yk_model *model, const struct yk_layer *layer)
 {
-    /* Weights, gradients, and fp32 moments of Adam; in 16 bit a master copy besides: 2 + 2 + 12
-     * bytes, or 4 + 4 + 8. Whatever the precision that is 16 a parameter. */
-    const double trained_bytes = 16;
-    const double stored_bytes = (double)yk_precision_bytes(model->workload.precision);
-    const double full_bytes = 4;
-    const int64_t plain =
-        layer->parameters - layer->trainable - layer->quantised - layer->full_width;
-    return trained_bytes * (double)layer->trainable + stored_bytes * (double)plain +
-           YK_MODEL_NF4_BYTES * (double)layer->quantised + full_bytes * (double)layer->full_width;
+    const struct yk_layer_state state = yk_layer_state(model, layer);
+    return state.weight_bytes + state.gradient_bytes + state.optimizer_bytes;
 }
 
 double yk_cost_context_bytes(const struct yk_device *device)

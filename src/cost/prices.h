@@ -1,0 +1,33 @@
+/*
+ * Prices: the times of a model's layers on a cluster's devices for batches of any size, each looked
+ * up once. Devices that are alike have one price.
+ *
+ * One thread at a time. Book and sizes must outlive the prices.
+ */
+#ifndef YK_COST_PRICES_H
+#define YK_COST_PRICES_H
+
+#include "cost/cost.h"
+#include "model/sizes.h"
+
+struct yk_prices;
+
+yk_status yk_prices_create(const struct yk_cost_book *book, struct yk_sizes *sizes,
+                           struct yk_prices **out) YK_MUST_USE;
+void yk_prices_destroy(struct yk_prices *prices);
+
+/* Seconds of one pass of layer number `layer` for `samples`, of which none take no time. An update
+ * is that of the whole layer, whatever the samples. */
+yk_status yk_prices_layer(struct yk_prices *prices, int32_t device, int32_t layer, int64_t samples,
+                          enum yk_cost_pass pass, double *out_s) YK_MUST_USE;
+
+/* Devices of one number take equal times. */
+int32_t yk_prices_kind(const struct yk_prices *prices, int32_t device);
+
+const struct yk_cost_book *yk_prices_book(const struct yk_prices *prices);
+struct yk_sizes *yk_prices_sizes(const struct yk_prices *prices);
+
+/* Where the times asked for so far come from, with the part of each where they are several. */
+void yk_prices_describe_origin(const struct yk_prices *prices, struct yk_text *out);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * Sim: a program in virtual time. Discrete events over lanes and links.
+ *
+ * Communication that shares a link, a device's port or a node's way out shares its bandwidth. While
+ * a rank communicates, its computation takes `slowdown` times as long. The program is run until its
+ * rounds take equally long, and the last round is reported, its start being 0: what belongs to the
+ * step but begins in the round before or ends in the one after is in the picture where it falls.
+ * One input gives one result.
+ */
+#ifndef YK_SIM_SIM_H
+#define YK_SIM_SIM_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "cost/prices.h"
+#include "program/memory.h"
+#include "program/program.h"
+#include "trace/trace.h"
+
+struct yk_sim_options {
+    double slowdown; /* of computation beside communication, at least 1; 0: YK_SIM_SLOWDOWN */
+};
+
+/* What is stated where nothing was measured: kernels lose 10 to 30 % beside collectives. */
+#define YK_SIM_SLOWDOWN 1.1
+
+struct yk_sim_rank {
+    double compute_s; /* the compute lane is busy */
+    double exposed_s; /* it waits while data moves to or from this rank */
+    double idle_s;    /* it waits for anything else */
+    double peak_bytes;
+    double peak_by_kind[YK_MEMORY_KIND_COUNT];
+    /* (op_count of the rank) of each op in the last round; a communication starts when all its
+     * ranks are there. */
+    double *start_s;
+    double *end_s;
+    double *exposed_of_op_s; /* of comm ops: while it ran, the compute lane waited this long */
+};
+
+/* What a rank's device holds from a moment on. */
+struct yk_sim_moment {
+    double at_s;
+    double bytes[YK_MEMORY_KIND_COUNT];
+};
+
+struct yk_sim {
+    struct yk_arena *arena; /* owns everything below */
+    const struct yk_program *program;
+    double step_s;
+    struct yk_sim_rank *ranks;
+};
+
+/* Simulates a program that yk_program_check() passed (memory may be over the limit). */
+yk_status yk_sim_run(const struct yk_program *program, struct yk_prices *prices,
+                     const struct yk_sim_options *options, struct yk_sim **out) YK_MUST_USE;
+void yk_sim_destroy(struct yk_sim *sim);
+
+/* A rank's memory over the round, from `at_s` 0 to the step's end, one moment for each change. */
+yk_status yk_sim_memory(const struct yk_sim *sim, int32_t rank, struct yk_arena *arena,
+                        struct yk_sim_moment **out, int32_t *out_count) YK_MUST_USE;
+
+/* The last round as a trace; ranks are named after their devices. */
+yk_status yk_sim_trace(const struct yk_sim *sim, struct yk_trace **out) YK_MUST_USE;
+
+#endif
