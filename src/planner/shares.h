@@ -22,8 +22,9 @@ struct yk_shares_problem {
 
 /*
  * The shares whose slowest rank is fastest; among those, the ones whose times sum up to least, the
- * lower rank taking more on ties. `*out_s` is the time of the slowest. YK_ERROR_NO_FIT when all
- * that the ranks may take is less than the samples.
+ * lower rank taking more on ties. (With thousands of samples that are all the same to the slowest,
+ * sums would take too long and are left alone.) `*out_s` is the time of the slowest.
+ * YK_ERROR_NO_FIT when all that the ranks may take is less than the samples.
  */
 yk_status yk_shares_find(const struct yk_shares_problem *problem, int64_t *out_shares,
                          double *out_s) YK_MUST_USE;

@@ -46,15 +46,16 @@ enum yk_op_kind {
 };
 
 enum {
-    YK_NO_MATCH = -1
+    YK_NO_MATCH = -1,
+    YK_AGREE_BYTES = 8, /* a norm or a flag */
 };
 
 struct yk_op {
     enum yk_op_kind kind;
     enum yk_lane lane;
     int32_t layer;       /* YK_LAYER_NONE for load and agree; of a reduction, the last of its bucket
-                            to have its gradient; of send and recv, the one that produced what
-                            travels (an activation) or consumed it (its gradient) */
+                            to have its gradient; of send and recv, the one whose output, or whose
+                            output's gradient, travels */
     int32_t micro_batch; /* 0 for update and agree */
     bool backward;       /* gather, release: for the backward pass; send, recv: a gradient */
     int8_t step;         /* −1, 0 or +1, see above */

@@ -1,0 +1,116 @@
+#include "plan/plan.h"
+
+#include <string.h>
+
+const char *yk_strategy_name(enum yk_strategy strategy)
+{
+    static const char *const names[YK_STRATEGY_COUNT] = {
+        [YK_REPLICATED] = "replicated",
+        [YK_SHARDED_STATE] = "sharded-state",
+        [YK_KEPT] = "kept",
+        [YK_FULLY_SHARDED] = "fully-sharded",
+    };
+    return names[strategy];
+}
+
+const char *yk_pipeline_name(enum yk_pipeline pipeline)
+{
+    static const char *const names[YK_PIPELINE_COUNT] = {
+        [YK_GPIPE] = "gpipe",
+        [YK_1F1B] = "1f1b",
+    };
+    return names[pipeline];
+}
+
+const char *yk_transfer_name(enum yk_transfer_kind kind)
+{
+    static const char *const names[] = {
+        [YK_TRANSFER_GATHER] = "gather",
+        [YK_TRANSFER_SCATTER] = "scatter",
+        [YK_TRANSFER_REDUCE] = "reduce",
+    };
+    return names[kind];
+}
+
+yk_status yk_plan_create(struct yk_arena *arena, int32_t ranks, int32_t groups, int32_t layers,
+                         struct yk_plan **out)
+{
+    struct yk_plan *plan = NULL;
+    YK_TRY_NEW(arena, plan, 1);
+    YK_TRY_NEW(arena, plan->ranks, ranks);
+    YK_TRY_NEW(arena, plan->groups, groups);
+    YK_TRY_NEW(arena, plan->layers, layers);
+    for (int32_t i = 0; i < groups; i++) {
+        YK_TRY_NEW(arena, plan->groups[i].members, ranks);
+    }
+    plan->rank_count = ranks;
+    plan->group_count = groups;
+    plan->layer_count = layers;
+    *out = plan;
+    return YK_OK;
+}
+
+static yk_status copy_text(struct yk_arena *arena, const char *text, const char **out)
+{
+    *out = text ? yk_arena_copy_text(arena, text, strlen(text)) : NULL;
+    return text && !*out ? yk_fail_out_of_memory() : YK_OK;
+}
+
+/* `into` has arrays of its own by now, which stay. */
+static void copy_lists(const struct yk_plan *from, struct yk_plan *into)
+{
+    memcpy(into->ranks, from->ranks, (size_t)from->rank_count * sizeof *from->ranks);
+    memcpy(into->layers, from->layers, (size_t)from->layer_count * sizeof *from->layers);
+    for (int32_t i = 0; i < from->group_count; i++) {
+        const struct yk_plan_group *group = &from->groups[i];
+        memcpy(into->groups[i].members, group->members,
+               (size_t)group->member_count * sizeof *group->members);
+        into->groups[i].member_count = group->member_count;
+    }
+    if (from->transfer_count > 0) {
+        memcpy(into->transfers, from->transfers,
+               (size_t)from->transfer_count * sizeof *from->transfers);
+    }
+}
+
+yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena, struct yk_plan **out)
+{
+    struct yk_plan *copy = NULL;
+    YK_TRY(yk_plan_create(arena, plan->rank_count, plan->group_count, plan->layer_count, &copy));
+    struct yk_plan values = *plan;
+    values.ranks = copy->ranks;
+    values.groups = copy->groups;
+    values.layers = copy->layers;
+    values.transfers = NULL;
+    YK_TRY(copy_text(arena, plan->model_source, &values.model_source));
+    YK_TRY(copy_text(arena, plan->cluster_source, &values.cluster_source));
+    YK_TRY(copy_text(arena, plan->profile_source, &values.profile_source));
+    if (plan->transfer_count > 0) {
+        YK_TRY_NEW(arena, values.transfers, plan->transfer_count);
+    }
+    *copy = values;
+    copy_lists(plan, copy);
+    *out = copy;
+    return YK_OK;
+}
+
+/* What micro-batch `number` gets of a share that is cut as evenly as it goes, larger ones first. */
+static int64_t cut(int64_t share, int32_t micro_batches, int32_t number)
+{
+    return share / micro_batches + (number < share % micro_batches ? 1 : 0);
+}
+
+/*
+ * The one rule serves plans with several groups, too: there a member is alone and has the whole
+ * batch for its share, or the micro-batches divide all shares.
+ */
+int64_t yk_plan_samples(const struct yk_plan *plan, int32_t group, int32_t member,
+                        int32_t micro_batch, int64_t *first)
+{
+    const struct yk_plan_member *members = plan->groups[group].members;
+    *first = 0;
+    for (int32_t i = 0; i < member; i++) {
+        *first += cut(members[i].share, plan->micro_batches, micro_batch);
+    }
+    return cut(members[member].share, plan->micro_batches, micro_batch);
+}

@@ -1,0 +1,90 @@
+#include "program/layout.h"
+
+#include "model/state.h"
+
+#include <math.h>
+
+enum {
+    MOST_BLOCKS = 1 << 20
+};
+
+static int32_t leader_of(const struct yk_model *model, int32_t layer)
+{
+    while (model->layers[layer].shares != YK_LAYER_NONE) {
+        layer = model->layers[layer].shares;
+    }
+    return layer;
+}
+
+static int32_t count_blocks(double bytes, double block_bytes)
+{
+    const double blocks = ceil(bytes / block_bytes);
+    return blocks > MOST_BLOCKS ? MOST_BLOCKS : blocks < 1 ? 1 : (int32_t)blocks;
+}
+
+static yk_status lay_out_layers(struct yk_program *program)
+{
+    const struct yk_model *model = yk_sizes_whole(program->sizes);
+    const int32_t L = program->plan->layer_count;
+    YK_TRY_NEW(program->arena, program->layers, L);
+    for (int32_t l = 0; l < L; l++) {
+        const struct yk_layer_state state = yk_layer_state(model, &model->layers[l]);
+        struct yk_program_layer *layer = &program->layers[l];
+        *layer = (struct yk_program_layer){
+            .leader = leader_of(model, l),
+            .last_user = l,
+            .weight_bytes = state.weight_bytes,
+            .gradient_bytes = state.gradient_bytes,
+            .optimizer_bytes = state.optimizer_bytes,
+        };
+        if (layer->weight_bytes > 0) {
+            layer->block_count = count_blocks(layer->weight_bytes, program->plan->block_bytes);
+        }
+        program->layers[layer->leader].last_user = l;
+    }
+    return YK_OK;
+}
+
+static bool is_reduced(const struct yk_program *program, int32_t layer)
+{
+    const struct yk_plan *plan = program->plan;
+    return plan->groups[plan->layers[layer].group].member_count > 1 &&
+           yk_plan_strategy(plan, layer) == YK_REPLICATED &&
+           program->layers[layer].gradient_bytes > 0;
+}
+
+/*
+ * Gradients are ready in the order of backward. A bucket closes when it has reached its size, like
+ * those of PyTorch's DDP; layers of another group or strategy in between do not close it.
+ */
+static yk_status fill_buckets(struct yk_program *program, int32_t group)
+{
+    const struct yk_plan *plan = program->plan;
+    struct yk_bucket *open = NULL;
+    for (int32_t l = plan->layer_count - 1; l >= 0; l--) {
+        if (plan->layers[l].group != group || !is_reduced(program, l)) {
+            continue;
+        }
+        if (!open) {
+            open = &program->buckets[program->bucket_count++];
+            open->group = group;
+            YK_TRY_NEW(program->arena, open->layers, l + 1);
+        }
+        open->layers[open->layer_count++] = l;
+        open->bytes += program->layers[l].gradient_bytes;
+        if (open->bytes >= plan->bucket_bytes) {
+            open = NULL;
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_layout_make(struct yk_program *program)
+{
+    YK_TRY(lay_out_layers(program));
+    YK_TRY_NEW(program->arena, program->buckets, program->plan->layer_count);
+    for (int32_t g = 0; g < program->plan->group_count; g++) {
+        YK_TRY(fill_buckets(program, g));
+    }
+    return YK_OK;
+}

@@ -1,0 +1,75 @@
+/*
+ * Script: all that is done in a round, by whomever, in one order. Each rank's list is what of it
+ * concerns that rank; since all lists are in one order, no two ranks ever wait for each other.
+ *
+ * Entries stand by the virtual time of the timetable and, at one time, by phase: what ends before
+ * what begins.
+ */
+#ifndef YK_PROGRAM_SCRIPT_H
+#define YK_PROGRAM_SCRIPT_H
+
+#include "program/program.h"
+
+enum yk_script_phase {
+    YK_PHASE_RELEASE,
+    YK_PHASE_SCATTER, /* scatter, reduce */
+    YK_PHASE_SEND,
+    YK_PHASE_AGREE,
+    YK_PHASE_UPDATE,
+    YK_PHASE_GATHER,
+    YK_PHASE_LOAD,
+    YK_PHASE_COMPUTE,
+    YK_PHASE_AFTER, /* releases, where time is slots: after the pass of the slot */
+};
+
+struct yk_script_entry {
+    int64_t time;
+    enum yk_script_phase phase;
+    int32_t sequence;
+    struct yk_op op; /* without samples, bytes of a send, and waits, which differ by rank */
+    int32_t group;   /* whose ranks do it; −1: all ranks, or see below */
+    int32_t sender;  /* of a send: the ranks; −1 otherwise */
+    int32_t receiver;
+};
+
+struct yk_script {
+    struct yk_script_entry *entries;
+    int32_t count;
+    int32_t capacity;
+    int32_t match_count;
+};
+
+/* Adds an entry, and a match number if it communicates. */
+yk_status yk_script_add(struct yk_script *script, struct yk_script_entry entry) YK_MUST_USE;
+
+/* Puts the entries into their order. */
+void yk_script_sort(struct yk_script *script);
+
+void yk_script_free(struct yk_script *script);
+
+/* An entry of `kind` for a layer, which all ranks of its group do. */
+struct yk_script_entry yk_script_entry(const struct yk_program *program, enum yk_op_kind kind,
+                                       int32_t layer, int32_t micro_batch);
+
+/* A gather or scatter of some blocks of a layer. */
+struct yk_script_entry yk_script_blocks(const struct yk_program *program, enum yk_op_kind kind,
+                                        int32_t layer, int32_t first_block, int32_t block_count);
+
+/* True when the layer has a backward pass at all. */
+bool yk_script_goes_backward(const struct yk_program *program, int32_t layer);
+
+/* True when gradients travel in that micro-batch. */
+bool yk_script_reduces(const struct yk_program *program, int32_t micro_batch);
+
+/* The samples' way in: a load for each micro-batch where tokens or labels are wanted. `times` (M)
+ * is when each micro-batch begins. */
+yk_status yk_script_add_loads(const struct yk_program *program, const int64_t *times,
+                              struct yk_script *script) YK_MUST_USE;
+
+/* The script of a plan: by the plan's transfers, or by the timetable. */
+yk_status yk_script_by_slots(const struct yk_program *program, struct yk_arena *arena,
+                             struct yk_script *script) YK_MUST_USE;
+yk_status yk_script_by_timetable(const struct yk_program *program, struct yk_arena *arena,
+                                 struct yk_script *script) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,375 @@
+#include "program/sweep.h"
+
+#include <stdlib.h>
+
+enum {
+    ROUNDS = 3,
+    MIDDLE = 1,
+};
+
+/* A change of the sums when the sweep comes to a point: bytes for the comm lane's points in a
+ * range. */
+struct change {
+    int32_t point;
+    int32_t first;
+    int32_t last;
+    double bytes;
+};
+
+struct yk_sweep {
+    struct yk_arena *arena;
+    const struct yk_program_rank *list;
+    const struct yk_program_memory *memory;
+    int32_t *position;           /* (ops) in the op's lane */
+    int32_t *ops[YK_LANE_COUNT]; /* the ops of each lane */
+    int32_t count[YK_LANE_COUNT];
+    int32_t *least_comm;    /* (compute ops of all rounds) point that the comm lane is at or
+                               past when the op starts */
+    int32_t *least_compute; /* (comm ops of all rounds) likewise */
+    struct change *changes; /* by point */
+    int32_t change_count;
+    int32_t next_change;
+    int32_t point;
+    double always_bytes;
+    int32_t first; /* of the range at the point */
+    int32_t last;
+    int32_t started;   /* compute ops looked at for `first` */
+    int32_t unblocked; /* comm ops that can start */
+    int32_t width;     /* leaves of the tree, a power of two */
+    double *added;     /* (2 · width) to all leaves below a node */
+    double *most;      /* (2 · width) of the leaves below, with what is added there */
+};
+
+static int32_t points_of(const struct yk_sweep *sweep, enum yk_lane lane)
+{
+    return 2 * ROUNDS * sweep->count[lane] + 1;
+}
+
+/* The number of an op among its lane's ops of all rounds. */
+static int32_t number_of(const struct yk_sweep *sweep, int32_t op, int32_t round)
+{
+    return round * sweep->count[sweep->list->ops[op].lane] + sweep->position[op];
+}
+
+static yk_status sort_lanes(struct yk_sweep *sweep)
+{
+    const int32_t n = sweep->list->op_count;
+    YK_TRY_NEW(sweep->arena, sweep->position, n + 1);
+    for (int32_t lane = 0; lane < YK_LANE_COUNT; lane++) {
+        YK_TRY_NEW(sweep->arena, sweep->ops[lane], n + 1);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        const enum yk_lane lane = sweep->list->ops[i].lane;
+        sweep->position[i] = sweep->count[lane];
+        sweep->ops[lane][sweep->count[lane]++] = i;
+    }
+    return YK_OK;
+}
+
+/* For every op of one lane, the point past what it waits for on the other. */
+static yk_status find_waits(struct yk_sweep *sweep, enum yk_lane lane, enum yk_lane other,
+                            int32_t **out)
+{
+    const struct yk_program_rank *list = sweep->list;
+    int32_t *least = NULL;
+    YK_TRY_NEW(sweep->arena, least, ROUNDS * sweep->count[lane] + 1);
+    for (int32_t round = 0; round < ROUNDS; round++) {
+        for (int32_t p = 0; p < sweep->count[lane]; p++) {
+            const struct yk_op *op = &list->ops[sweep->ops[lane][p]];
+            int32_t *point = &least[round * sweep->count[lane] + p];
+            for (int32_t w = 0; w < op->wait_count; w++) {
+                const struct yk_wait *wait = &list->waits[op->first_wait + w];
+                if (list->ops[wait->op].lane == other && round >= wait->lag) {
+                    const int32_t past = 2 * (number_of(sweep, wait->op, round - wait->lag) + 1);
+                    *point = past > *point ? past : *point;
+                }
+            }
+        }
+    }
+    *out = least;
+    return YK_OK;
+}
+
+static int by_point(const void *left, const void *right)
+{
+    const struct change *a = left;
+    const struct change *b = right;
+    return a->point < b->point ? -1 : a->point > b->point ? 1 : 0;
+}
+
+static void change_at(struct yk_sweep *sweep, int32_t point, int32_t first, int32_t last,
+                      double bytes)
+{
+    sweep->changes[sweep->change_count++] =
+        (struct change){.point = point, .first = first, .last = last, .bytes = bytes};
+}
+
+/* The points of a hold on the lanes where it begins and ends. */
+static void add_hold(struct yk_sweep *sweep, const struct yk_hold *held, int32_t round)
+{
+    const struct yk_op *ops = sweep->list->ops;
+    const int32_t all = points_of(sweep, YK_LANE_COMM) - 1;
+    const int32_t until_round = round + held->lag;
+    const int32_t begin = 2 * number_of(sweep, held->from, round) + 1;
+    const int32_t end = until_round < ROUNDS ? 2 * number_of(sweep, held->until, until_round) +
+                                                   (held->handed_over ? 0 : 1)
+                                             : INT32_MAX - 1;
+    const bool from_compute = ops[held->from].lane == YK_LANE_COMPUTE;
+    const bool until_compute = ops[held->until].lane == YK_LANE_COMPUTE;
+    const int32_t first = from_compute ? 0 : begin;
+    const int32_t last = until_compute || end > all ? all : end;
+    change_at(sweep, from_compute ? begin : 0, first, last, held->bytes);
+    if (until_compute) {
+        change_at(sweep, end + 1, first, last, -held->bytes);
+    }
+}
+
+static yk_status find_changes(struct yk_sweep *sweep)
+{
+    const struct yk_program_memory *memory = sweep->memory;
+    YK_TRY_NEW(sweep->arena, sweep->changes, (int64_t)2 * ROUNDS * memory->hold_count + 1);
+    for (int32_t i = 0; i < memory->hold_count; i++) {
+        for (int32_t round = 0; round < ROUNDS; round++) {
+            add_hold(sweep, &memory->holds[i], round);
+        }
+    }
+    qsort(sweep->changes, (size_t)sweep->change_count, sizeof *sweep->changes, by_point);
+    for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
+        sweep->always_bytes += memory->always_bytes[kind];
+    }
+    return YK_OK;
+}
+
+static yk_status start(struct yk_sweep *sweep)
+{
+    YK_TRY(yk_arena_create(&sweep->arena));
+    YK_TRY(sort_lanes(sweep));
+    YK_TRY(find_waits(sweep, YK_LANE_COMPUTE, YK_LANE_COMM, &sweep->least_comm));
+    YK_TRY(find_waits(sweep, YK_LANE_COMM, YK_LANE_COMPUTE, &sweep->least_compute));
+    YK_TRY(find_changes(sweep));
+    sweep->width = 1;
+    while (sweep->width < points_of(sweep, YK_LANE_COMM)) {
+        sweep->width *= 2;
+    }
+    YK_TRY_NEW(sweep->arena, sweep->added, (int64_t)2 * sweep->width);
+    YK_TRY_NEW(sweep->arena, sweep->most, (int64_t)2 * sweep->width);
+    return YK_OK;
+}
+
+yk_status yk_sweep_create(const struct yk_program_rank *list,
+                          const struct yk_program_memory *memory, struct yk_sweep **out)
+{
+    struct yk_sweep *sweep = calloc(1, sizeof *sweep);
+    if (!sweep) {
+        return yk_fail_out_of_memory();
+    }
+    sweep->list = list;
+    sweep->memory = memory;
+    sweep->point = -1;
+    const yk_status status = start(sweep);
+    if (status != YK_OK) {
+        yk_sweep_destroy(sweep);
+        return status;
+    }
+    *out = sweep;
+    return YK_OK;
+}
+
+void yk_sweep_destroy(struct yk_sweep *sweep)
+{
+    if (sweep) {
+        yk_arena_destroy(sweep->arena);
+        free(sweep);
+    }
+}
+
+int32_t yk_sweep_first(const struct yk_sweep *sweep)
+{
+    return 2 * MIDDLE * sweep->count[YK_LANE_COMPUTE];
+}
+
+int32_t yk_sweep_end(const struct yk_sweep *sweep)
+{
+    return 2 * (MIDDLE + 1) * sweep->count[YK_LANE_COMPUTE];
+}
+
+/* Adds to the leaves of a range, below a node that covers `low` to `high`. */
+static void add_range(struct yk_sweep *sweep, int32_t node, int32_t low, int32_t high,
+                      const struct change *change)
+{
+    if (change->last < low || change->first > high) {
+        return;
+    }
+    if (change->first <= low && high <= change->last) {
+        sweep->added[node] += change->bytes;
+        sweep->most[node] += change->bytes;
+        return;
+    }
+    const int32_t half = low + (high - low) / 2;
+    add_range(sweep, 2 * node, low, half, change);
+    add_range(sweep, 2 * node + 1, half + 1, high, change);
+    const double left = sweep->most[2 * node];
+    const double right = sweep->most[2 * node + 1];
+    sweep->most[node] = (left > right ? left : right) + sweep->added[node];
+}
+
+void yk_sweep_go(struct yk_sweep *sweep, int32_t point)
+{
+    sweep->point = point;
+    while (sweep->next_change < sweep->change_count &&
+           sweep->changes[sweep->next_change].point <= point) {
+        add_range(sweep, 1, 0, sweep->width - 1, &sweep->changes[sweep->next_change++]);
+    }
+    const int32_t started = (point + 1) / 2; /* ops before this have started */
+    const int32_t ended = point / 2;
+    for (; sweep->started < started; sweep->started++) {
+        const int32_t least = sweep->least_comm[sweep->started];
+        sweep->first = least > sweep->first ? least : sweep->first;
+    }
+    while (sweep->unblocked < ROUNDS * sweep->count[YK_LANE_COMM] &&
+           sweep->least_compute[sweep->unblocked] <= 2 * ended) {
+        sweep->unblocked++;
+    }
+    sweep->last = 2 * sweep->unblocked;
+}
+
+void yk_sweep_range(const struct yk_sweep *sweep, int32_t *first, int32_t *last)
+{
+    *first = sweep->first;
+    /* A list that waits on itself has no moment at all there. */
+    *last = sweep->last > sweep->first ? sweep->last : sweep->first;
+}
+
+/* The most in a range below a node; `where` is the first leaf of that many. */
+static double most_below(const struct yk_sweep *sweep, int32_t node, int32_t low, int32_t high,
+                         int32_t first, int32_t last, int32_t *where)
+{
+    if (low == high) {
+        *where = low;
+        return sweep->most[node];
+    }
+    const int32_t half = low + (high - low) / 2;
+    double left = 0;
+    double right = 0;
+    int32_t left_where = -1;
+    int32_t right_where = -1;
+    if (first <= half) {
+        left =
+            most_below(sweep, 2 * node, low, half, first, last < half ? last : half, &left_where);
+    }
+    if (last > half) {
+        right = most_below(sweep, 2 * node + 1, half + 1, high, first > half + 1 ? first : half + 1,
+                           last, &right_where);
+    }
+    const bool take_left = right_where < 0 || (left_where >= 0 && left >= right);
+    *where = take_left ? left_where : right_where;
+    return (take_left ? left : right) + sweep->added[node];
+}
+
+double yk_sweep_most(struct yk_sweep *sweep, int32_t first, int32_t last, int32_t *where)
+{
+    return sweep->always_bytes + most_below(sweep, 1, 0, sweep->width - 1, first, last, where);
+}
+
+bool yk_sweep_around(struct yk_sweep *sweep, double limit, int32_t point, int32_t *first,
+                     int32_t *last)
+{
+    int32_t where = 0;
+    int32_t low = point;
+    int32_t high = point;
+    if (yk_sweep_most(sweep, point, point, &where) > limit) {
+        return false;
+    }
+    while (low > *first && yk_sweep_most(sweep, low - 1, low - 1, &where) <= limit) {
+        low--;
+    }
+    while (high < *last && yk_sweep_most(sweep, high + 1, high + 1, &where) <= limit) {
+        high++;
+    }
+    *first = low;
+    *last = high;
+    return true;
+}
+
+int32_t yk_sweep_op(const struct yk_sweep *sweep, enum yk_lane lane, int32_t point, int32_t *round)
+{
+    const int32_t number = point / 2;
+    if (number >= ROUNDS * sweep->count[lane]) {
+        *round = ROUNDS;
+        return -1;
+    }
+    *round = number / sweep->count[lane];
+    return sweep->ops[lane][number % sweep->count[lane]];
+}
+
+int32_t yk_sweep_comm_after(const struct yk_sweep *sweep, int32_t op)
+{
+    const int32_t count = sweep->count[YK_LANE_COMM];
+    int32_t low = 0;
+    int32_t high = count;
+    while (low < high) {
+        const int32_t half = low + (high - low) / 2;
+        if (sweep->ops[YK_LANE_COMM][half] < op) {
+            low = half + 1;
+        } else {
+            high = half;
+        }
+    }
+    return 2 * (MIDDLE * count + low);
+}
+
+/* What holds for an op holds for the same op of the other rounds. */
+static void fence(int32_t *least, int32_t count, int32_t other_count, int32_t point, int32_t other)
+{
+    for (int32_t round = 0; round < ROUNDS && count > 0; round++) {
+        const int32_t shift = round - point / 2 / count;
+        const int32_t moved = other + 2 * shift * other_count;
+        int32_t *known = &least[point / 2 + shift * count];
+        *known = moved > *known ? moved : *known;
+    }
+}
+
+void yk_sweep_fence_compute(struct yk_sweep *sweep, int32_t point, int32_t other)
+{
+    fence(sweep->least_comm, sweep->count[YK_LANE_COMPUTE], sweep->count[YK_LANE_COMM], point,
+          other);
+    sweep->first = other > sweep->first ? other : sweep->first;
+}
+
+void yk_sweep_fence_comm(struct yk_sweep *sweep, int32_t point, int32_t other)
+{
+    fence(sweep->least_compute, sweep->count[YK_LANE_COMM], sweep->count[YK_LANE_COMPUTE], point,
+          other);
+    if (sweep->unblocked > point / 2) {
+        sweep->unblocked = point / 2;
+        sweep->last = 2 * sweep->unblocked;
+    }
+}
+
+static bool is_past(const struct yk_sweep *sweep, int32_t op, int32_t round, const int32_t *points,
+                    int32_t part)
+{
+    const enum yk_lane lane = sweep->list->ops[op].lane;
+    return points[lane] >= 2 * number_of(sweep, op, round) + part;
+}
+
+double yk_sweep_bytes(const struct yk_sweep *sweep, enum yk_memory_kind kind, int32_t compute_point,
+                      int32_t comm_point)
+{
+    const int32_t points[YK_LANE_COUNT] = {
+        [YK_LANE_COMPUTE] = compute_point,
+        [YK_LANE_COMM] = comm_point,
+    };
+    double bytes = sweep->memory->always_bytes[kind];
+    for (int32_t i = 0; i < sweep->memory->hold_count; i++) {
+        const struct yk_hold *held = &sweep->memory->holds[i];
+        for (int32_t round = 0; held->kind == kind && round < ROUNDS; round++) {
+            const bool begun = is_past(sweep, held->from, round, points, 1);
+            const bool over =
+                round + held->lag < ROUNDS &&
+                is_past(sweep, held->until, round + held->lag, points, held->handed_over ? 1 : 2);
+            bytes += begun && !over ? held->bytes : 0;
+        }
+    }
+    return bytes;
+}
