@@ -1,6 +1,13 @@
 #include "plan/plan.h"
 
+#include "model/state.h"
+
+#include <math.h>
 #include <string.h>
+
+enum {
+    MOST_BLOCKS = 1 << 20
+};
 
 const char *yk_strategy_name(enum yk_strategy strategy)
 {
@@ -113,4 +120,11 @@ int64_t yk_plan_samples(const struct yk_plan *plan, int32_t group, int32_t membe
         *first += cut(members[i].share, plan->micro_batches, micro_batch);
     }
     return cut(members[member].share, plan->micro_batches, micro_batch);
+}
+
+int32_t yk_plan_blocks(const struct yk_plan *plan, const struct yk_model *model, int32_t layer)
+{
+    const double weight_bytes = yk_layer_state(model, &model->layers[layer]).weight_bytes;
+    const double blocks = ceil(weight_bytes / plan->block_bytes);
+    return blocks > MOST_BLOCKS ? MOST_BLOCKS : (int32_t)blocks;
 }

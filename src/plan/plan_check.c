@@ -277,11 +277,13 @@ static yk_status check_transfer(const struct yk_plan *plan, const struct yk_mode
         return yk_fail(YK_ERROR_INPUT, "%s of \"%s\": that is not done with a layer that is %s",
                        kind, layer->name, yk_strategy_name(strategy));
     }
+    const int32_t blocks = yk_plan_blocks(plan, model, transfer->layer);
     if (transfer->first_block < 0 || transfer->block_count < 1 ||
-        transfer->block_count > INT32_MAX - transfer->first_block) {
+        transfer->block_count > blocks - transfer->first_block) {
         return yk_fail(YK_ERROR_INPUT,
-                       "%s of \"%s\": there are no %" PRId32 " blocks from block %" PRId32 " on",
-                       kind, layer->name, transfer->block_count, transfer->first_block);
+                       "%s of \"%s\": there are no %" PRId32 " blocks from block %" PRId32
+                       " on; it has %" PRId32,
+                       kind, layer->name, transfer->block_count, transfer->first_block, blocks);
     }
     if (transfer->slot < 0 || transfer->slot >= yk_plan_slot_count(plan)) {
         return yk_fail(YK_ERROR_INPUT,

@@ -1,8 +1,9 @@
 /*
  * Plan file: a plan as JSON that a person can read and edit (docs/plans.md). Runs of equal layers
- * and equal ranks stand in one line; the order of communication is said slot by slot in words.
+ * stand in one line; the order of communication is said slot by slot in words.
  *
- * The file names the model, cluster and profile it was made for and carries a hash of each.
+ * The file names the model, cluster and profile it was made for and carries a hash of each. What
+ * the workload says of `recompute` is not written: each layer says it.
  */
 #ifndef YK_PLAN_PLAN_FILE_H
 #define YK_PLAN_PLAN_FILE_H

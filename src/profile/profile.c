@@ -215,6 +215,46 @@ yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profi
     return status;
 }
 
+static void add_value(struct yk_text *out, sqlite3_stmt *statement, int column)
+{
+    const char *words = (const char *)sqlite3_column_text(statement, column);
+    yk_text_add(out, column > 0 ? " " : "");
+    if (sqlite3_column_type(statement, column) == SQLITE_FLOAT) {
+        yk_text_add_number(out, sqlite3_column_double(statement, column));
+    } else {
+        yk_text_add_json(out, words ? words : "");
+    }
+}
+
+static yk_status list_rows(const struct yk_profile *profile, const char *sql, struct yk_text *out)
+{
+    sqlite3_stmt *statement = NULL;
+    YK_TRY(prepare(profile, sql, &statement));
+    int step = sqlite3_step(statement);
+    for (; step == SQLITE_ROW; step = sqlite3_step(statement)) {
+        for (int i = 0; i < sqlite3_column_count(statement); i++) {
+            add_value(out, statement, i);
+        }
+        yk_text_add(out, "\n");
+    }
+    const yk_status status = step == SQLITE_DONE ? yk_text_status(out) : fail(profile);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+yk_status yk_profile_list(struct yk_profile *profile, struct yk_text *out)
+{
+    YK_TRY(list_rows(profile,
+                     "SELECT 'layer', device, part, shape, sequence, pass, batch, seconds, spread, "
+                     "samples, versions FROM layers "
+                     "ORDER BY device, part, shape, sequence, pass, batch",
+                     out));
+    return list_rows(profile,
+                     "SELECT 'link', link, collective, ranks, bytes, seconds, spread, samples, "
+                     "versions FROM links ORDER BY link, collective, ranks, bytes",
+                     out);
+}
+
 /* Binds the size and the measurement from column `first` on, and runs the statement. */
 static yk_status insert(const struct yk_profile *profile, sqlite3_stmt *statement, int first,
                         int64_t size, const struct yk_profile_measurement *measurement)

@@ -27,6 +27,7 @@
 #define YK_PROFILE_PROFILE_H
 
 #include "base/status.h"
+#include "base/text.h"
 
 #include <stdint.h>
 
@@ -81,6 +82,10 @@ yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_prof
                                 struct yk_profile_curve *out) YK_MUST_USE;
 yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profile_link *link,
                                struct yk_profile_curve *out) YK_MUST_USE;
+
+/* Adds every time as a line, in an order that does not depend on when it was written down: what two
+ * profiles are compared by. */
+yk_status yk_profile_list(struct yk_profile *profile, struct yk_text *out) YK_MUST_USE;
 
 /* Write one time down; what was known for the same layer and batch, or link and bytes, goes. */
 yk_status yk_profile_add_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,

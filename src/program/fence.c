@@ -1,6 +1,7 @@
 #include "program/fence.h"
 
 #include "program/memory.h"
+#include "program/settle.h"
 #include "program/sweep.h"
 #include "program/waits.h"
 
@@ -9,6 +10,16 @@ struct fencing {
     struct yk_sweep *sweep;
     double limit_bytes;
 };
+
+/* The first rank that has this list. */
+static bool is_distinct(const struct yk_program *program, int32_t rank)
+{
+    bool distinct = program->ranks[rank].op_count > 0;
+    for (int32_t before = 0; before < rank && distinct; before++) {
+        distinct = program->ranks[before].ops != program->ranks[rank].ops;
+    }
+    return distinct;
+}
 
 /* Makes an op wait on every distinct list. Rounds are those of the sweep. */
 static bool wait_everywhere(struct fencing *fencing, int32_t op, int32_t round, int32_t other,
@@ -20,7 +31,8 @@ static bool wait_everywhere(struct fencing *fencing, int32_t op, int32_t round, 
         return false;
     }
     for (int32_t r = 0; r < program->rank_count; r++) {
-        bool distinct = program->ranks[r].op_count > 0;
+        /* A rank outside the group at most agrees with the others. */
+        bool distinct = op < program->ranks[r].op_count && other < program->ranks[r].op_count;
         for (int32_t before = 0; before < r && distinct; before++) {
             distinct = program->ranks[before].ops != program->ranks[r].ops;
         }
@@ -64,10 +76,9 @@ static void keep_within(struct fencing *fencing, int32_t point)
 {
     int32_t first = 0;
     int32_t last = 0;
-    int32_t where = 0;
     int32_t round = 0;
     yk_sweep_range(fencing->sweep, &first, &last);
-    if (yk_sweep_most(fencing->sweep, first, last, &where) <= fencing->limit_bytes) {
+    if (yk_sweep_most(fencing->sweep, first, last) <= fencing->limit_bytes) {
         return;
     }
     const int32_t op = yk_sweep_op(fencing->sweep, YK_LANE_COMPUTE, point, &round);
@@ -83,7 +94,8 @@ static void keep_within(struct fencing *fencing, int32_t point)
             if (low > first && low <= high) {
                 hold_compute(fencing, point, low);
             }
-            if (high < last && low <= high) {
+            /* What the next op itself waits for cannot wait for that op. */
+            if (high < last && low <= high && high >= yk_sweep_needed(fencing->sweep)) {
                 hold_comm(fencing, point, high);
             }
             return;
@@ -109,19 +121,28 @@ static yk_status fence_rank(struct yk_program *program, int32_t rank, struct yk_
     return YK_OK;
 }
 
+static yk_status settle(struct yk_program *program, struct yk_arena *arena)
+{
+    for (int32_t r = 0; r < program->rank_count; r++) {
+        if (is_distinct(program, r)) {
+            YK_TRY(yk_settle_list(&program->ranks[r], arena));
+        }
+    }
+    return YK_OK;
+}
+
 yk_status yk_fence_put(struct yk_program *program)
 {
     struct yk_arena *arena = NULL;
     yk_status status = YK_OK;
     YK_TRY(yk_arena_create(&arena));
     for (int32_t r = 0; r < program->rank_count && status == YK_OK; r++) {
-        bool distinct = program->ranks[r].op_count > 0;
-        for (int32_t before = 0; before < r && distinct; before++) {
-            distinct = program->ranks[before].ops != program->ranks[r].ops;
-        }
-        if (distinct) {
+        if (is_distinct(program, r)) {
             status = fence_rank(program, r, arena);
         }
+    }
+    if (status == YK_OK) {
+        status = settle(program, arena);
     }
     yk_arena_destroy(arena);
     return status;

@@ -2,24 +2,12 @@
 
 #include "model/state.h"
 
-#include <math.h>
-
-enum {
-    MOST_BLOCKS = 1 << 20
-};
-
 static int32_t leader_of(const struct yk_model *model, int32_t layer)
 {
     while (model->layers[layer].shares != YK_LAYER_NONE) {
         layer = model->layers[layer].shares;
     }
     return layer;
-}
-
-static int32_t count_blocks(double bytes, double block_bytes)
-{
-    const double blocks = ceil(bytes / block_bytes);
-    return blocks > MOST_BLOCKS ? MOST_BLOCKS : blocks < 1 ? 1 : (int32_t)blocks;
 }
 
 static yk_status lay_out_layers(struct yk_program *program)
@@ -33,13 +21,11 @@ static yk_status lay_out_layers(struct yk_program *program)
         *layer = (struct yk_program_layer){
             .leader = leader_of(model, l),
             .last_user = l,
+            .block_count = yk_plan_blocks(program->plan, model, l),
             .weight_bytes = state.weight_bytes,
             .gradient_bytes = state.gradient_bytes,
             .optimizer_bytes = state.optimizer_bytes,
         };
-        if (layer->weight_bytes > 0) {
-            layer->block_count = count_blocks(layer->weight_bytes, program->plan->block_bytes);
-        }
         program->layers[layer->leader].last_user = l;
     }
     return YK_OK;

@@ -13,14 +13,13 @@ yk_status yk_program_memory_peak(const struct yk_program *program, int32_t rank,
     for (int32_t point = yk_sweep_first(sweep); point <= yk_sweep_end(sweep); point++) {
         int32_t first = 0;
         int32_t last = 0;
-        int32_t where = 0;
         yk_sweep_go(sweep, point);
         yk_sweep_range(sweep, &first, &last);
-        const double bytes = yk_sweep_most(sweep, first, last, &where);
+        const double bytes = yk_sweep_most(sweep, first, last);
         if (bytes > peak.bytes) {
             peak.bytes = bytes;
             compute_point = point;
-            comm_point = where;
+            comm_point = yk_sweep_where(sweep, first, last);
         }
     }
     int32_t round = 0;

@@ -1,5 +1,6 @@
 #include "program/sweep.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum {
@@ -10,7 +11,7 @@ enum {
 /* A change of the sums when the sweep comes to a point: bytes for the comm lane's points in a
  * range. */
 struct change {
-    int32_t point;
+    int32_t next; /* at the same point; −1: none */
     int32_t first;
     int32_t last;
     double bytes;
@@ -26,9 +27,9 @@ struct yk_sweep {
     int32_t *least_comm;    /* (compute ops of all rounds) point that the comm lane is at or
                                past when the op starts */
     int32_t *least_compute; /* (comm ops of all rounds) likewise */
-    struct change *changes; /* by point */
+    struct change *changes;
+    int32_t *changes_at; /* (points of the compute lane) the first change; −1: none */
     int32_t change_count;
-    int32_t next_change;
     int32_t point;
     double always_bytes;
     int32_t first; /* of the range at the point */
@@ -90,18 +91,16 @@ static yk_status find_waits(struct yk_sweep *sweep, enum yk_lane lane, enum yk_l
     return YK_OK;
 }
 
-static int by_point(const void *left, const void *right)
-{
-    const struct change *a = left;
-    const struct change *b = right;
-    return a->point < b->point ? -1 : a->point > b->point ? 1 : 0;
-}
-
+/* What comes after the last point that is looked at is left out. */
 static void change_at(struct yk_sweep *sweep, int32_t point, int32_t first, int32_t last,
                       double bytes)
 {
-    sweep->changes[sweep->change_count++] =
-        (struct change){.point = point, .first = first, .last = last, .bytes = bytes};
+    if (point > yk_sweep_end(sweep)) {
+        return;
+    }
+    sweep->changes[sweep->change_count] = (struct change){
+        .next = sweep->changes_at[point], .first = first, .last = last, .bytes = bytes};
+    sweep->changes_at[point] = sweep->change_count++;
 }
 
 /* The points of a hold on the lanes where it begins and ends. */
@@ -118,7 +117,7 @@ static void add_hold(struct yk_sweep *sweep, const struct yk_hold *held, int32_t
     const bool until_compute = ops[held->until].lane == YK_LANE_COMPUTE;
     const int32_t first = from_compute ? 0 : begin;
     const int32_t last = until_compute || end > all ? all : end;
-    change_at(sweep, from_compute ? begin : 0, first, last, held->bytes);
+    change_at(sweep, from_compute && begin > 0 ? begin : 0, first, last, held->bytes);
     if (until_compute) {
         change_at(sweep, end + 1, first, last, -held->bytes);
     }
@@ -127,13 +126,17 @@ static void add_hold(struct yk_sweep *sweep, const struct yk_hold *held, int32_t
 static yk_status find_changes(struct yk_sweep *sweep)
 {
     const struct yk_program_memory *memory = sweep->memory;
-    YK_TRY_NEW(sweep->arena, sweep->changes, (int64_t)2 * ROUNDS * memory->hold_count + 1);
+    YK_TRY_NEW(sweep->arena, sweep->changes, (int64_t)2 * (ROUNDS + 1) * memory->hold_count + 1);
+    YK_TRY_NEW(sweep->arena, sweep->changes_at, yk_sweep_end(sweep) + 1);
+    for (int32_t point = 0; point <= yk_sweep_end(sweep); point++) {
+        sweep->changes_at[point] = -1;
+    }
     for (int32_t i = 0; i < memory->hold_count; i++) {
-        for (int32_t round = 0; round < ROUNDS; round++) {
+        /* What ends in the first round may have begun before it. */
+        for (int32_t round = -memory->holds[i].lag; round < ROUNDS; round++) {
             add_hold(sweep, &memory->holds[i], round);
         }
     }
-    qsort(sweep->changes, (size_t)sweep->change_count, sizeof *sweep->changes, by_point);
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
         sweep->always_bytes += memory->always_bytes[kind];
     }
@@ -215,10 +218,11 @@ static void add_range(struct yk_sweep *sweep, int32_t node, int32_t low, int32_t
 
 void yk_sweep_go(struct yk_sweep *sweep, int32_t point)
 {
-    sweep->point = point;
-    while (sweep->next_change < sweep->change_count &&
-           sweep->changes[sweep->next_change].point <= point) {
-        add_range(sweep, 1, 0, sweep->width - 1, &sweep->changes[sweep->next_change++]);
+    while (sweep->point < point) {
+        int32_t number = sweep->changes_at[++sweep->point];
+        for (; number >= 0; number = sweep->changes[number].next) {
+            add_range(sweep, 1, 0, sweep->width - 1, &sweep->changes[number]);
+        }
     }
     const int32_t started = (point + 1) / 2; /* ops before this have started */
     const int32_t ended = point / 2;
@@ -240,50 +244,62 @@ void yk_sweep_range(const struct yk_sweep *sweep, int32_t *first, int32_t *last)
     *last = sweep->last > sweep->first ? sweep->last : sweep->first;
 }
 
-/* The most in a range below a node; `where` is the first leaf of that many. */
-static double most_below(const struct yk_sweep *sweep, int32_t node, int32_t low, int32_t high,
-                         int32_t first, int32_t last, int32_t *where)
+int32_t yk_sweep_needed(const struct yk_sweep *sweep)
 {
-    if (low == high) {
-        *where = low;
+    const int32_t next = sweep->point / 2;
+    const bool any = next < ROUNDS * sweep->count[YK_LANE_COMPUTE];
+    const int32_t least = any ? sweep->least_comm[next] : 0;
+    return least > sweep->first ? least : sweep->first;
+}
+
+/* The most in a range below a node that has some of it. */
+static double most_below(const struct yk_sweep *sweep, int32_t node, int32_t low, int32_t high,
+                         int32_t first, int32_t last)
+{
+    if (first <= low && high <= last) {
         return sweep->most[node];
     }
     const int32_t half = low + (high - low) / 2;
-    double left = 0;
-    double right = 0;
-    int32_t left_where = -1;
-    int32_t right_where = -1;
+    double most = -INFINITY;
     if (first <= half) {
-        left =
-            most_below(sweep, 2 * node, low, half, first, last < half ? last : half, &left_where);
+        most = most_below(sweep, 2 * node, low, half, first, last);
     }
     if (last > half) {
-        right = most_below(sweep, 2 * node + 1, half + 1, high, first > half + 1 ? first : half + 1,
-                           last, &right_where);
+        most = fmax(most, most_below(sweep, 2 * node + 1, half + 1, high, first, last));
     }
-    const bool take_left = right_where < 0 || (left_where >= 0 && left >= right);
-    *where = take_left ? left_where : right_where;
-    return (take_left ? left : right) + sweep->added[node];
+    return most + sweep->added[node];
 }
 
-double yk_sweep_most(struct yk_sweep *sweep, int32_t first, int32_t last, int32_t *where)
+double yk_sweep_most(const struct yk_sweep *sweep, int32_t first, int32_t last)
 {
-    return sweep->always_bytes + most_below(sweep, 1, 0, sweep->width - 1, first, last, where);
+    return sweep->always_bytes + most_below(sweep, 1, 0, sweep->width - 1, first, last);
 }
 
-bool yk_sweep_around(struct yk_sweep *sweep, double limit, int32_t point, int32_t *first,
+int32_t yk_sweep_where(const struct yk_sweep *sweep, int32_t first, int32_t last)
+{
+    while (first < last) {
+        const int32_t half = first + (last - first) / 2;
+        if (yk_sweep_most(sweep, first, half) >= yk_sweep_most(sweep, half + 1, last)) {
+            last = half;
+        } else {
+            first = half + 1;
+        }
+    }
+    return first;
+}
+
+bool yk_sweep_around(const struct yk_sweep *sweep, double limit, int32_t point, int32_t *first,
                      int32_t *last)
 {
-    int32_t where = 0;
     int32_t low = point;
     int32_t high = point;
-    if (yk_sweep_most(sweep, point, point, &where) > limit) {
+    if (yk_sweep_most(sweep, point, point) > limit) {
         return false;
     }
-    while (low > *first && yk_sweep_most(sweep, low - 1, low - 1, &where) <= limit) {
+    while (low > *first && yk_sweep_most(sweep, low - 1, low - 1) <= limit) {
         low--;
     }
-    while (high < *last && yk_sweep_most(sweep, high + 1, high + 1, &where) <= limit) {
+    while (high < *last && yk_sweep_most(sweep, high + 1, high + 1) <= limit) {
         high++;
     }
     *first = low;
@@ -316,6 +332,12 @@ int32_t yk_sweep_comm_after(const struct yk_sweep *sweep, int32_t op)
         }
     }
     return 2 * (MIDDLE * count + low);
+}
+
+int32_t yk_sweep_needs(const struct yk_sweep *sweep, int32_t point)
+{
+    const int32_t number = point / 2;
+    return number < ROUNDS * sweep->count[YK_LANE_COMPUTE] ? sweep->least_comm[number] : 0;
 }
 
 /* What holds for an op holds for the same op of the other rounds. */
@@ -363,7 +385,7 @@ double yk_sweep_bytes(const struct yk_sweep *sweep, enum yk_memory_kind kind, in
     double bytes = sweep->memory->always_bytes[kind];
     for (int32_t i = 0; i < sweep->memory->hold_count; i++) {
         const struct yk_hold *held = &sweep->memory->holds[i];
-        for (int32_t round = 0; held->kind == kind && round < ROUNDS; round++) {
+        for (int32_t round = -held->lag; held->kind == kind && round < ROUNDS; round++) {
             const bool begun = is_past(sweep, held->from, round, points, 1);
             const bool over =
                 round + held->lag < ROUNDS &&

@@ -30,12 +30,17 @@ void yk_sweep_go(struct yk_sweep *sweep, int32_t point);
 /* The points that the comm lane can be at now, from `*first` to `*last`. */
 void yk_sweep_range(const struct yk_sweep *sweep, int32_t *first, int32_t *last);
 
-/* The most bytes with the comm lane from `first` to `last`, and where that is. */
-double yk_sweep_most(struct yk_sweep *sweep, int32_t first, int32_t last, int32_t *where);
+/* The point that the comm lane must come to before the op of the compute lane that runs now, or
+ * comes next, can end. */
+int32_t yk_sweep_needed(const struct yk_sweep *sweep);
+
+/* The most bytes with the comm lane from `first` to `last`, and the first point of that many. */
+double yk_sweep_most(const struct yk_sweep *sweep, int32_t first, int32_t last);
+int32_t yk_sweep_where(const struct yk_sweep *sweep, int32_t first, int32_t last);
 
 /* The largest range around `point` in which bytes are at most `limit`, within `first` to `last`;
  * false when they are more at `point` itself. */
-bool yk_sweep_around(struct yk_sweep *sweep, double limit, int32_t point, int32_t *first,
+bool yk_sweep_around(const struct yk_sweep *sweep, double limit, int32_t point, int32_t *first,
                      int32_t *last);
 
 /* The op of the list at a point of a lane, and its round (0 to 2); −1 past the last one. */
@@ -44,6 +49,11 @@ int32_t yk_sweep_op(const struct yk_sweep *sweep, enum yk_lane lane, int32_t poi
 /* The point before the first op of the comm lane that stands after op `op` in the list, in the
  * middle round. */
 int32_t yk_sweep_comm_after(const struct yk_sweep *sweep, int32_t op);
+
+/* The point that the comm lane must be at, or past, for the compute op at or after `point` to
+ * start.
+ */
+int32_t yk_sweep_needs(const struct yk_sweep *sweep, int32_t point);
 
 /* Notes that a wait was added to the list: the op at `point` of one lane waits until the other lane
  * is at `other`. */

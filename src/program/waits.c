@@ -20,6 +20,7 @@ struct knowing {
     struct moment *loaded;              /* (M) */
     struct moment *forward;             /* (L, M) */
     struct moment *backward;            /* (L, M) */
+    struct moment *output_sent;         /* (L, M) to the last of those who take it */
     struct moment *output_received;     /* (L, M) the last block of a layer's output */
     struct moment *gradient_received;   /* (L, M) and of its gradient */
     struct moment *gathered;            /* (L) the last block */
@@ -80,6 +81,9 @@ static void find_needs(struct knowing *knowing, const struct yk_op *op)
     case YK_OP_FORWARD:
         need_inputs(knowing, op);
         need_weights(knowing, op);
+        /* Its output goes where that of the round before was. Frozen layers, which no gradient
+         * comes back to, would otherwise run ahead for ever. */
+        need(knowing, knowing->output_sent[cell(knowing, op)]);
         break;
     case YK_OP_RECOMPUTE:
     case YK_OP_BACKWARD:
@@ -161,6 +165,10 @@ static void learn(struct knowing *knowing, const struct yk_op *op, struct moment
         knowing->updated[op->layer] = now;
         break;
     case YK_OP_SEND:
+        if (!op->backward) {
+            knowing->output_sent[cell(knowing, op)] = now;
+        }
+        break;
     case YK_OP_RELEASE:
     case YK_OP_RECOMPUTE:
     case YK_OP_KIND_COUNT:
@@ -212,6 +220,7 @@ static yk_status start(struct knowing *knowing)
     YK_TRY(take_moments(knowing, plan->micro_batches, &knowing->loaded));
     YK_TRY(take_moments(knowing, cells, &knowing->forward));
     YK_TRY(take_moments(knowing, cells, &knowing->backward));
+    YK_TRY(take_moments(knowing, cells, &knowing->output_sent));
     YK_TRY(take_moments(knowing, cells, &knowing->output_received));
     YK_TRY(take_moments(knowing, cells, &knowing->gradient_received));
     YK_TRY(take_moments(knowing, L, &knowing->gathered));

@@ -406,7 +406,7 @@ static void transfers_have_blocks_and_slots(void **state)
     add_transfer(state, (struct yk_plan_transfer){.layer = 2, .slot = 3});
     struct yk_plan_transfer *transfer = plan_of(state)->transfers;
     assert_fails(check(state), YK_ERROR_INPUT,
-                 "gather of \"layer 1\": there are no 0 blocks from block 0 on");
+                 "gather of \"layer 1\": there are no 0 blocks from block 0 on; it has 14");
     transfer->block_count = INT32_MAX;
     transfer->first_block = 1;
     assert_int_equal(check(state), YK_ERROR_INPUT);

@@ -227,6 +227,25 @@ static void a_time_that_cannot_be_is_refused(void **state)
     yk_profile_close(profile);
 }
 
+/* Rows were added with batches 8, 1, 4 and the larger message first. */
+static void a_list_does_not_depend_on_the_order_of_adding(void **state)
+{
+    const struct place *place = *state;
+    struct yk_profile *profile = NULL;
+    struct yk_text text = {0};
+    write_profile(place->path);
+    assert_ok(yk_profile_open(place->path, &profile));
+    assert_ok(yk_profile_list(profile, &text));
+#define BLOCK "\"layer\" \"rtx3090\" 1 \"gpt-block C768 bf16\" \"1024\" \"forward\" "
+#define RING "\"link\" \"rtx3090-rtx3090 within a node\" \"reduce\" \"2\" "
+#define HOW " 0.02 \"30\" \"cuda 13.0\"\n"
+    assert_string_equal(yk_text_chars(&text),
+                        BLOCK "\"1\" 0.125" HOW BLOCK "\"4\" 0.5" HOW BLOCK "\"8\" 1" HOW RING
+                              "\"1024\" 0.25" HOW RING "\"1048576\" 1" HOW);
+    yk_text_free(&text);
+    yk_profile_close(profile);
+}
+
 #define profile_test(name) cmocka_unit_test_setup_teardown(name, make_place, remove_place)
 
 int main(void)
@@ -241,6 +260,7 @@ int main(void)
         profile_test(another_form_is_refused),
         profile_test(a_damaged_profile_is_refused),
         profile_test(a_time_that_cannot_be_is_refused),
+        profile_test(a_list_does_not_depend_on_the_order_of_adding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

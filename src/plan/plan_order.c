@@ -1,0 +1,248 @@
+#include "plan/plan_order.h"
+
+#include "base/json_value.h"
+#include "base/number.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum {
+    LONGEST_WORD = 200, /* of a slot or a transfer */
+};
+
+struct reading {
+    const struct yk_model *model;
+    const struct yk_names *layers;
+    struct yk_plan *plan;
+    const struct yk_json **slots; /* (slots) what is done in each, or NULL */
+    size_t *places;               /* (slots) where that stands in the list */
+};
+
+static const char *const gap_words[] = {
+    [YK_SLOT_TURN] = "turn",
+    [YK_SLOT_END] = "end",
+    [YK_SLOT_BEGIN] = "begin",
+};
+
+static int32_t gap_slot(const struct yk_plan *plan, enum yk_slot_gap gap)
+{
+    const int32_t L = plan->layer_count;
+    return gap == YK_SLOT_TURN ? L : gap == YK_SLOT_END ? 2 * L + 1 : 2 * L + 2;
+}
+
+yk_status yk_plan_order_find_layer(const struct yk_names *layers, const char *name, int32_t *out)
+{
+    const int32_t number = yk_names_find(layers, name);
+    if (number < 0) {
+        const char *nearest = yk_names_nearest(layers, name);
+        return yk_fail(YK_ERROR_INPUT, "the model has no layer \"%s\"%s%s%s", name,
+                       nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+                       nearest ? "\"?" : "");
+    }
+    *out = number;
+    return YK_OK;
+}
+
+/* What follows `word` and a space in `words`, or NULL. */
+static const char *after(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    return strncmp(words, word, length) == 0 && words[length] == ' ' ? words + length + 1 : NULL;
+}
+
+static yk_status read_slot(const struct reading *reading, const char *words, int32_t *out)
+{
+    int32_t layer = 0;
+    for (size_t i = 0; i < COUNT(gap_words); i++) {
+        if (strcmp(words, gap_words[i]) == 0) {
+            *out = gap_slot(reading->plan, (enum yk_slot_gap)i);
+            return YK_OK;
+        }
+    }
+    const char *forward = after(words, "forward");
+    const char *backward = after(words, "backward");
+    if (!forward && !backward) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "\"%s\" is no slot; those are \"forward LAYER\", \"turn\", \"backward "
+                       "LAYER\", \"end\" and \"begin\"",
+                       words);
+    }
+    YK_TRY(yk_plan_order_find_layer(reading->layers, forward ? forward : backward, &layer));
+    *out = forward ? layer : 2 * reading->plan->layer_count - layer;
+    return YK_OK;
+}
+
+/* "3" or "0-3". */
+static bool read_range(const char *words, struct yk_plan_transfer *out)
+{
+    int64_t first = 0;
+    int64_t last = 0;
+    const size_t digits = strspn(words, "0123456789");
+    if (!yk_number_read_integer(words, digits, &first)) {
+        return false;
+    }
+    last = first;
+    if (words[digits] == '-') {
+        const char *second = words + digits + 1;
+        const size_t length = strspn(second, "0123456789");
+        if (second[length] != '\0' || !yk_number_read_integer(second, length, &last)) {
+            return false;
+        }
+    } else if (words[digits] != '\0') {
+        return false;
+    }
+    if (last < first || last >= INT32_MAX) {
+        return false;
+    }
+    out->first_block = (int32_t)first;
+    out->block_count = (int32_t)(last - first + 1);
+    return true;
+}
+
+/* Cuts " blocks 0-3" off the end of `words`, if it is there. */
+static yk_status cut_blocks(char *words, struct yk_plan_transfer *out)
+{
+    char *found = strstr(words, " block");
+    if (!found) {
+        return YK_OK;
+    }
+    char *range = found + strlen(" block");
+    range += *range == 's' ? 1 : 0;
+    if (*range != ' ' || !read_range(range + 1, out)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be \"block 3\" or \"blocks 0-3\"", found + 1);
+    }
+    *found = '\0';
+    return YK_OK;
+}
+
+static yk_status read_transfer(const struct reading *reading, const struct yk_json *node,
+                               int32_t slot, struct yk_plan_transfer *out)
+{
+    char rest[LONGEST_WORD];
+    const char *words = NULL;
+    const char *name = NULL;
+    *out = (struct yk_plan_transfer){.slot = slot, .block_count = 0};
+    YK_TRY(yk_json_name(node, "do", &words));
+    for (int i = YK_TRANSFER_GATHER; i <= YK_TRANSFER_REDUCE && !name; i++) {
+        out->kind = (enum yk_transfer_kind)i;
+        name = after(words, yk_transfer_name(out->kind));
+    }
+    if (!name || strlen(name) >= sizeof rest) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "\"%s\" is no transfer; those are \"gather LAYER\", \"scatter LAYER\" and "
+                       "\"reduce LAYER\", all with \"blocks 0-3\" at the end if not all of it "
+                       "travels",
+                       words);
+    }
+    memcpy(rest, name, strlen(name) + 1);
+    YK_TRY(cut_blocks(rest, out));
+    YK_TRY(yk_plan_order_find_layer(reading->layers, rest, &out->layer));
+    if (out->block_count == 0) {
+        out->block_count = yk_plan_blocks(reading->plan, reading->model, out->layer);
+    }
+    return YK_OK;
+}
+
+static yk_status read_during(struct reading *reading, const struct yk_json *node, size_t place)
+{
+    static const char *const known[] = {"during", "do"};
+    const struct yk_json *list = NULL;
+    const char *during = NULL;
+    int32_t slot = 0;
+    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_name(yk_json_get(node, "during"), "during", &during));
+    YK_TRY(read_slot(reading, during, &slot));
+    YK_TRY(yk_json_need_list(node, "do", &list));
+    if (reading->slots[slot]) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" is there already; put both into one", during);
+    }
+    reading->slots[slot] = list;
+    reading->places[slot] = place;
+    return YK_OK;
+}
+
+/* Slot after slot, wherever each stands in the file. */
+static yk_status read_transfers(const struct reading *reading)
+{
+    struct yk_plan *plan = reading->plan;
+    for (int32_t slot = 0; slot < yk_plan_slot_count(plan); slot++) {
+        const struct yk_json *list = reading->slots[slot];
+        for (size_t i = 0; i < yk_json_count(list); i++) {
+            struct yk_plan_transfer *transfer = &plan->transfers[plan->transfer_count];
+            YK_TRY(yk_json_locate(read_transfer(reading, yk_json_at(list, i), slot, transfer),
+                                  "order", reading->places[slot], NULL));
+            plan->transfer_count++;
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_plan_order_read(const struct yk_json *list, const struct yk_model *model,
+                             const struct yk_names *layers, struct yk_arena *arena,
+                             struct yk_plan *plan)
+{
+    struct reading reading = {.model = model, .layers = layers, .plan = plan};
+    size_t count = 0;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(arena, reading.slots, yk_plan_slot_count(plan));
+    YK_TRY_NEW(arena, reading.places, yk_plan_slot_count(plan));
+    for (size_t i = 0; i < yk_json_count(list); i++) {
+        const struct yk_json *node = yk_json_at(list, i);
+        YK_TRY(yk_json_locate(read_during(&reading, node, i), "order", i, NULL));
+        count += yk_json_count(yk_json_get(node, "do"));
+    }
+    if (count >= INT32_MAX) {
+        return yk_fail(YK_ERROR_INPUT, "order: %zu transfers are too many", count);
+    }
+    YK_TRY_NEW(arena, plan->transfers, count);
+    return read_transfers(&reading);
+}
+
+static void write_slot(const struct yk_plan *plan, const struct yk_model *model, int32_t slot,
+                       struct yk_text *out)
+{
+    const int32_t L = plan->layer_count;
+    for (size_t i = 0; i < COUNT(gap_words); i++) {
+        if (slot == gap_slot(plan, (enum yk_slot_gap)i)) {
+            yk_text_add(out, gap_words[i]);
+            return;
+        }
+    }
+    yk_text_addf(out, "%s %s", slot < L ? "forward" : "backward",
+                 model->layers[slot < L ? slot : 2 * L - slot].name);
+}
+
+/* Names of layers are the project's own, and need no escapes. */
+static void write_transfer(const struct yk_plan *plan, const struct yk_model *model,
+                           const struct yk_plan_transfer *transfer, struct yk_text *out)
+{
+    const int32_t last = transfer->first_block + transfer->block_count - 1;
+    yk_text_addf(out, "\"%s %s", yk_transfer_name(transfer->kind),
+                 model->layers[transfer->layer].name);
+    if (transfer->first_block == last && yk_plan_blocks(plan, model, transfer->layer) > 1) {
+        yk_text_addf(out, " block %" PRId32, last);
+    } else if (transfer->block_count < yk_plan_blocks(plan, model, transfer->layer)) {
+        yk_text_addf(out, " blocks %" PRId32 "-%" PRId32, transfer->first_block, last);
+    }
+    yk_text_add(out, "\"");
+}
+
+void yk_plan_order_write(const struct yk_plan *plan, const struct yk_model *model,
+                         struct yk_text *out)
+{
+    yk_text_add(out, "[");
+    for (int32_t i = 0; i < plan->transfer_count; i++) {
+        const struct yk_plan_transfer *transfer = &plan->transfers[i];
+        if (i > 0 && plan->transfers[i - 1].slot == transfer->slot) {
+            yk_text_add(out, ", ");
+        } else {
+            yk_text_add(out, i > 0 ? "]},\n  {\"during\": \"" : "\n  {\"during\": \"");
+            write_slot(plan, model, transfer->slot, out);
+            yk_text_add(out, "\", \"do\": [");
+        }
+        write_transfer(plan, model, transfer, out);
+    }
+    yk_text_add(out, plan->transfer_count > 0 ? "]}]" : "]");
+}

@@ -1,0 +1,303 @@
+#include "plan/plan_origin.h"
+
+#include "base/json_value.h"
+#include "plan/plan_hash.h"
+#include "plan/plan_value.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum {
+    MOST = INT32_MAX /* layers of a model that somebody wrote down */
+};
+
+static const int64_t MOST_PARAMETERS = INT64_C(1) << 53;
+
+/* The blocks, which is what people call the layers of a model. */
+static int64_t count_layers(const struct yk_model_config *config)
+{
+    return config->layers + config->encoder_layers;
+}
+
+/* All parameters but those of adapters, so that these can be changed in a file. */
+static yk_status count_parameters(const struct yk_model_config *config, int64_t *out)
+{
+    const struct yk_workload smallest = {.batch = 1, .sequence = 1};
+    const struct yk_model *model = NULL;
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    const yk_status status = yk_model_describe(config, &smallest, arena, &model);
+    if (status == YK_OK) {
+        *out = model->parameters;
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
+static yk_status read_object(const struct yk_json *root, const char *key, const char *const *known,
+                             size_t count, const struct yk_json **out)
+{
+    const struct yk_json *node = yk_json_get(root, key);
+    if (!node) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
+    }
+    const yk_status status = yk_json_check_object(node, known, count);
+    if (status != YK_OK) {
+        return yk_fail_in(status, key);
+    }
+    *out = node;
+    return YK_OK;
+}
+
+static yk_status read_model(const struct yk_json *root, const struct yk_json **out)
+{
+    static const char *const known[] = {"source", "hash", "layers", "parameters"};
+    return read_object(root, "model", known, COUNT(known), out);
+}
+
+static yk_status read_cluster(const struct yk_json *root, const struct yk_json **out)
+{
+    static const char *const known[] = {"source", "hash", "links", "devices"};
+    return read_object(root, "cluster", known, COUNT(known), out);
+}
+
+/* `*out` is NULL when the plan was made without one. */
+static yk_status read_profile(const struct yk_json *root, const struct yk_json **out)
+{
+    static const char *const known[] = {"source", "hash"};
+    const struct yk_json *node = yk_json_get(root, "profile");
+    *out = NULL;
+    return !node || yk_json_is_null(node) ? YK_OK
+                                          : read_object(root, "profile", known, COUNT(known), out);
+}
+
+/* Whether `object` says another hash; one that says none may be written by hand, and passes. */
+static yk_status differs(const struct yk_json *object, const char *key,
+                         const char hash[YK_PLAN_HASH_SIZE], bool *out)
+{
+    const char *word = NULL;
+    YK_TRY(yk_json_text(object, key, &word));
+    if (word && (strlen(word) != YK_PLAN_HASH_SIZE - 1 ||
+                 strspn(word, "0123456789abcdef") != YK_PLAN_HASH_SIZE - 1)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be 16 hexadecimal digits, not \"%s\"", key,
+                       word);
+    }
+    *out = word && strcmp(word, hash) != 0;
+    return YK_OK;
+}
+
+static yk_status check_model(const struct yk_json *model, const struct yk_model_config *config)
+{
+    char hash[YK_PLAN_HASH_SIZE];
+    const char *source = NULL;
+    bool different = false;
+    int64_t parameters = 0;
+    YK_TRY(count_parameters(config, &parameters));
+    int64_t said_layers = count_layers(config);
+    int64_t said_parameters = parameters;
+    YK_TRY(yk_json_name(yk_json_get(model, "source"), "source", &source));
+    YK_TRY(yk_json_integer(model, "layers", 1, MOST, &said_layers));
+    YK_TRY(yk_json_integer(model, "parameters", 1, MOST_PARAMETERS, &said_parameters));
+    YK_TRY(yk_plan_hash_model(config, hash));
+    YK_TRY(differs(model, "hash", hash, &different));
+    if (said_layers != count_layers(config)) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "made for %s with %" PRId64 " layers, this is %s with %" PRId64, source,
+                       said_layers, config->name, count_layers(config));
+    }
+    if (said_parameters != parameters) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "made for %s with %" PRId64 " parameters, this is %s with %" PRId64, source,
+                       said_parameters, config->name, parameters);
+    }
+    return different ? yk_fail(YK_ERROR_INPUT,
+                               "made for %s, this is %s with as many layers and parameters but "
+                               "other sizes; plan again",
+                               source, config->name)
+                     : YK_OK;
+}
+
+/* "rtx3090 with 24GiB"; devices without a datasheet have no type. */
+static void describe(struct yk_text *out, const char *type, double memory_bytes)
+{
+    char memory[YK_UNITS_SIZE];
+    yk_units_format(memory_bytes, YK_UNIT_BYTES, memory);
+    yk_text_addf(out, "%s with %s", type ? type : "a device", memory);
+}
+
+static yk_status check_device(const struct yk_json *node, size_t number,
+                              const struct yk_device *device)
+{
+    static const char *const known[] = {"name", "type", "memory"};
+    const char *name = NULL;
+    const char *type = NULL;
+    double memory_bytes = device->memory_bytes;
+    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_name(yk_json_get(node, "name"), "name", &name));
+    YK_TRY(yk_json_text(node, "type", &type));
+    YK_TRY(yk_json_amount(node, "memory", YK_UNIT_BYTES, &memory_bytes));
+    if (strcmp(name, device->name) != 0) {
+        return yk_fail(YK_ERROR_INPUT, "device %zu was \"%s\", it is \"%s\" now", number, name,
+                       device->name);
+    }
+    const bool same_type = strcmp(type ? type : "", device->type ? device->type : "") == 0;
+    if (same_type && memory_bytes == device->memory_bytes) {
+        return YK_OK;
+    }
+    struct yk_text then = {0};
+    struct yk_text now = {0};
+    describe(&then, type, memory_bytes);
+    describe(&now, device->type, device->memory_bytes);
+    const yk_status status = yk_fail(YK_ERROR_INPUT, "device %zu was %s, it is %s now", number,
+                                     yk_text_chars(&then), yk_text_chars(&now));
+    yk_text_free(&then);
+    yk_text_free(&now);
+    return status;
+}
+
+static yk_status check_devices(const struct yk_json *list, const struct yk_cluster *cluster)
+{
+    const size_t count = yk_json_count(list);
+    if (list && count != (size_t)cluster->device_count) {
+        return yk_fail(YK_ERROR_INPUT, "made for %zu devices, this cluster has %" PRId32, count,
+                       cluster->device_count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        YK_TRY(check_device(yk_json_at(list, i), i, &cluster->devices[i]));
+    }
+    return YK_OK;
+}
+
+static yk_status check_cluster(const struct yk_json *node, const struct yk_cluster *cluster)
+{
+    char hash[YK_PLAN_HASH_SIZE];
+    const struct yk_json *devices = NULL;
+    const char *source = NULL;
+    bool different = false;
+    YK_TRY(yk_json_name(yk_json_get(node, "source"), "source", &source));
+    YK_TRY(yk_json_get_list(node, "devices", &devices));
+    YK_TRY(check_devices(devices, cluster));
+    YK_TRY(yk_plan_hash_links(cluster, hash));
+    YK_TRY(differs(node, "links", hash, &different));
+    if (different) {
+        return yk_fail(YK_ERROR_INPUT, "the links are not those that the plan was made for; plan "
+                                       "again");
+    }
+    YK_TRY(yk_plan_hash_cluster(cluster, hash));
+    YK_TRY(differs(node, "hash", hash, &different));
+    return different ? yk_fail(YK_ERROR_INPUT,
+                               "the rates, nodes or measured times of the devices are not those "
+                               "that the plan was made for; plan again")
+                     : YK_OK;
+}
+
+static yk_status check_profile(const struct yk_json *node, struct yk_profile *profile)
+{
+    char hash[YK_PLAN_HASH_SIZE];
+    const char *source = NULL;
+    bool different = false;
+    if (!node) {
+        return profile ? yk_fail(YK_ERROR_INPUT, "made without a profile, but one is given")
+                       : YK_OK;
+    }
+    YK_TRY(yk_json_name(yk_json_get(node, "source"), "source", &source));
+    if (!profile) {
+        return yk_fail(YK_ERROR_INPUT, "made with %s, but no profile is given", source);
+    }
+    YK_TRY(yk_plan_hash_profile(profile, hash));
+    YK_TRY(differs(node, "hash", hash, &different));
+    return different ? yk_fail(YK_ERROR_INPUT,
+                               "%s holds other times than those that the plan was made with; plan "
+                               "again",
+                               source)
+                     : YK_OK;
+}
+
+static yk_status in(yk_status status, const char *place)
+{
+    return status == YK_OK ? YK_OK : yk_fail_in(status, place);
+}
+
+yk_status yk_plan_origin_check(const struct yk_json *root, const struct yk_plan_context *context)
+{
+    const struct yk_json *model = NULL;
+    const struct yk_json *cluster = NULL;
+    const struct yk_json *profile = NULL;
+    YK_TRY(read_model(root, &model));
+    YK_TRY(read_cluster(root, &cluster));
+    YK_TRY(read_profile(root, &profile));
+    YK_TRY(in(check_model(model, context->config), "model"));
+    YK_TRY(in(check_cluster(cluster, context->cluster), "cluster"));
+    return in(check_profile(profile, context->profile), "profile");
+}
+
+yk_status yk_plan_origin_sources(const struct yk_json *root, struct yk_plan_sources *out)
+{
+    const struct yk_json *model = NULL;
+    const struct yk_json *cluster = NULL;
+    const struct yk_json *profile = NULL;
+    struct yk_plan_sources sources = {0};
+    YK_TRY(read_model(root, &model));
+    YK_TRY(read_cluster(root, &cluster));
+    YK_TRY(read_profile(root, &profile));
+    YK_TRY(in(yk_json_name(yk_json_get(model, "source"), "source", &sources.model), "model"));
+    YK_TRY(in(yk_json_name(yk_json_get(cluster, "source"), "source", &sources.cluster), "cluster"));
+    if (profile) {
+        YK_TRY(in(yk_json_name(yk_json_get(profile, "source"), "source", &sources.profile),
+                  "profile"));
+    }
+    *out = sources;
+    return YK_OK;
+}
+
+static void write_source(const char *key, const char *source, const char *hash, struct yk_text *out)
+{
+    yk_text_addf(out, ",\n \"%s\": {\"source\": ", key);
+    yk_text_add_json(out, source);
+    yk_text_addf(out, ", \"hash\": \"%s\"", hash);
+}
+
+static void write_devices(const struct yk_cluster *cluster, struct yk_text *out)
+{
+    yk_text_add(out, ", \"devices\": [");
+    for (int32_t i = 0; i < cluster->device_count; i++) {
+        const struct yk_device *device = &cluster->devices[i];
+        yk_text_add(out, i > 0 ? ",\n  {\"name\": " : "\n  {\"name\": ");
+        yk_text_add_json(out, device->name);
+        if (device->type) {
+            yk_text_add(out, ", \"type\": ");
+            yk_text_add_json(out, device->type);
+        }
+        yk_text_add(out, ", \"memory\": ");
+        yk_plan_write_bytes(device->memory_bytes, out);
+        yk_text_add(out, "}");
+    }
+    yk_text_add(out, "]}");
+}
+
+yk_status yk_plan_origin_write(const struct yk_plan *plan, const struct yk_plan_context *context,
+                               struct yk_text *out)
+{
+    char hash[YK_PLAN_HASH_SIZE];
+    int64_t parameters = 0;
+    YK_TRY(count_parameters(context->config, &parameters));
+    YK_TRY(yk_plan_hash_model(context->config, hash));
+    write_source("model", plan->model_source, hash, out);
+    yk_text_addf(out, ",\n  \"layers\": %" PRId64 ", \"parameters\": %" PRId64 "}",
+                 count_layers(context->config), parameters);
+    YK_TRY(yk_plan_hash_cluster(context->cluster, hash));
+    write_source("cluster", plan->cluster_source, hash, out);
+    YK_TRY(yk_plan_hash_links(context->cluster, hash));
+    yk_text_addf(out, ", \"links\": \"%s\"", hash);
+    write_devices(context->cluster, out);
+    if (!context->profile) {
+        yk_text_add(out, ",\n \"profile\": null");
+        return yk_text_status(out);
+    }
+    YK_TRY(yk_plan_hash_profile(context->profile, hash));
+    write_source("profile", plan->profile_source, hash, out);
+    yk_text_add(out, "}");
+    return yk_text_status(out);
+}

@@ -1,0 +1,25 @@
+/*
+ * Plan origin: the members of a plan file that say what it was made for, written, and held against
+ * what is there now.
+ */
+#ifndef YK_PLAN_PLAN_ORIGIN_H
+#define YK_PLAN_PLAN_ORIGIN_H
+
+#include "base/json.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "plan/plan_file.h"
+
+/* Refuses a file for another model, cluster or profile, saying what differs. */
+yk_status yk_plan_origin_check(const struct yk_json *root,
+                               const struct yk_plan_context *context) YK_MUST_USE;
+
+/* What the file names; the strings live as long as `root`. */
+yk_status yk_plan_origin_sources(const struct yk_json *root,
+                                 struct yk_plan_sources *out) YK_MUST_USE;
+
+/* Adds the members, each with ",\n " in front. */
+yk_status yk_plan_origin_write(const struct yk_plan *plan, const struct yk_plan_context *context,
+                               struct yk_text *out) YK_MUST_USE;
+
+#endif

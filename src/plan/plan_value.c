@@ -1,0 +1,106 @@
+#include "plan/plan_value.h"
+
+#include "base/json_value.h"
+#include "base/nearest.h"
+#include "base/number.h"
+#include "base/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    SHORT_ENOUGH = 8, /* digits that a person still likes to read */
+};
+
+yk_status yk_plan_read_truth(const struct yk_json *object, const char *key, bool *out)
+{
+    const struct yk_json *node = yk_json_get(object, key);
+    if (node && !yk_json_boolean(node, out)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be true or false, not %s", key,
+                       yk_json_kind(node));
+    }
+    return YK_OK;
+}
+
+yk_status yk_plan_read_number(const struct yk_json *object, const char *key, int32_t least,
+                              int32_t most, int32_t *out)
+{
+    int64_t number = *out;
+    YK_TRY(yk_json_integer(object, key, least, most, &number));
+    *out = (int32_t)number;
+    return YK_OK;
+}
+
+yk_status yk_plan_need(const struct yk_json *object, const char *key)
+{
+    return yk_json_get(object, key) ? YK_OK : yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
+}
+
+yk_status yk_plan_read_bytes(const struct yk_json *object, const char *key, bool zero, double *out)
+{
+    const struct yk_json *node = yk_json_get(object, key);
+    double bytes = 0;
+    if (!node) {
+        return YK_OK;
+    }
+    YK_TRY(yk_json_quantity(node, key, YK_UNIT_BYTES, &bytes));
+    if (!(bytes > 0 || (zero && bytes == 0))) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be %s", key,
+                       zero ? "0 bytes or more" : "more than 0 bytes");
+    }
+    *out = bytes;
+    return YK_OK;
+}
+
+yk_status yk_plan_read_choice(const struct yk_json *object, const char *key,
+                              const char *const *names, size_t count, int *out)
+{
+    const char *word = NULL;
+    YK_TRY(yk_json_text(object, key, &word));
+    for (size_t i = 0; word && i < count; i++) {
+        if (strcmp(names[i], word) == 0) {
+            *out = (int)i;
+            return YK_OK;
+        }
+    }
+    if (!word) {
+        return YK_OK;
+    }
+    struct yk_text all = {0};
+    for (size_t i = 0; i < count; i++) {
+        yk_text_addf(&all, "%s\"%s\"", i == 0 ? "" : i + 1 < count ? ", " : " or ", names[i]);
+    }
+    const char *nearest = yk_nearest(word, names, count);
+    const yk_status status =
+        nearest
+            ? yk_fail(YK_ERROR_INPUT, "\"%s\" is \"%s\"; did you mean \"%s\"?", key, word, nearest)
+            : yk_fail(YK_ERROR_INPUT, "\"%s\" must be %s, not \"%s\"", key, yk_text_chars(&all),
+                      word);
+    yk_text_free(&all);
+    return status;
+}
+
+void yk_plan_write_bytes(double bytes, struct yk_text *out)
+{
+    static const struct {
+        const char *suffix;
+        double factor;
+    } scales[] = {
+        {"TiB", 0x1p40}, {"GiB", 0x1p30}, {"MiB", 0x1p20},
+        {"KiB", 0x1p10}, {"GB", 1e9},     {"MB", 1e6},
+    };
+    char word[YK_NUMBER_SIZE + 8];
+    char digits[YK_NUMBER_SIZE];
+    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
+        double again = 0;
+        yk_number_format(bytes / scales[i].factor, digits);
+        (void)snprintf(word, sizeof word, "%s%s", digits, scales[i].suffix);
+        if (bytes >= scales[i].factor && strlen(digits) <= SHORT_ENOUGH &&
+            yk_units_read(word, YK_UNIT_BYTES, &again) == YK_OK && again == bytes) {
+            yk_text_addf(out, "\"%s\"", word);
+            return;
+        }
+    }
+    yk_number_format(bytes, digits);
+    yk_text_addf(out, "\"%sB\"", digits);
+}

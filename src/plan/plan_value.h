@@ -1,0 +1,37 @@
+/*
+ * Plan value: the values of a plan file, each with its type checked; a member that is missing
+ * leaves
+ * `*out` as it is. Messages name the member; callers put the place in front.
+ */
+#ifndef YK_PLAN_PLAN_VALUE_H
+#define YK_PLAN_PLAN_VALUE_H
+
+#include "base/json.h"
+#include "base/status.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Refuses an object without that member. */
+yk_status yk_plan_need(const struct yk_json *object, const char *key) YK_MUST_USE;
+
+yk_status yk_plan_read_truth(const struct yk_json *object, const char *key, bool *out) YK_MUST_USE;
+
+/* A whole number from `least` to `most`. */
+yk_status yk_plan_read_number(const struct yk_json *object, const char *key, int32_t least,
+                              int32_t most, int32_t *out) YK_MUST_USE;
+
+/* "5MiB", or a bare number of bytes; more than 0, or with `zero` 0 as well. */
+yk_status yk_plan_read_bytes(const struct yk_json *object, const char *key, bool zero,
+                             double *out) YK_MUST_USE;
+
+/* The number of a word among the `count` of `names`. */
+yk_status yk_plan_read_choice(const struct yk_json *object, const char *key,
+                              const char *const *names, size_t count, int *out) YK_MUST_USE;
+
+/* Adds a JSON string that reads back as exactly `bytes`, short where that is exact. */
+void yk_plan_write_bytes(double bytes, struct yk_text *out);
+
+#endif

@@ -1,0 +1,123 @@
+#include "program/facts.h"
+
+static void find_users(struct yk_facts *facts)
+{
+    for (int32_t l = 0; l < facts->L; l++) {
+        facts->next_user[l] = -1;
+    }
+    /* From the last on, each is put right behind its leader: they end up in order. */
+    for (int32_t l = facts->L - 1; l >= 0; l--) {
+        const int32_t leader = facts->program->layers[l].leader;
+        if (leader != l) {
+            facts->next_user[l] = facts->next_user[leader];
+            facts->next_user[leader] = l;
+        }
+    }
+}
+
+static yk_status find_buckets(struct yk_facts *facts)
+{
+    const struct yk_program *program = facts->program;
+    for (int32_t l = 0; l < facts->L; l++) {
+        facts->bucket[l] = -1;
+    }
+    for (int32_t b = 0; b < program->bucket_count; b++) {
+        const struct yk_bucket *bucket = &program->buckets[b];
+        for (int32_t i = 0; i < bucket->layer_count; i++) {
+            const int32_t l = bucket->layers[i];
+            if (facts->bucket[l] >= 0 || facts->plan->layers[l].group != bucket->group) {
+                return yk_fail(YK_ERROR_INPUT,
+                               "reduced: %s is in two buckets, or in one of another group",
+                               facts->model->layers[l].name);
+            }
+            facts->bucket[l] = b;
+        }
+    }
+    return YK_OK;
+}
+
+static void find_edges(struct yk_facts *facts)
+{
+    for (int32_t e = 0; e < facts->model->edge_count; e++) {
+        facts->first_edge_to[facts->model->edges[e].to + 1]++;
+    }
+    for (int32_t l = 0; l < facts->L; l++) {
+        facts->first_edge_to[l + 1] += facts->first_edge_to[l];
+    }
+}
+
+static bool is_known(const struct yk_facts *facts, int32_t producer, int32_t group)
+{
+    for (int32_t c = 0; c < facts->crossing_count; c++) {
+        if (facts->crossings[c].producer == producer && facts->crossings[c].group == group) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void find_crossings(struct yk_facts *facts)
+{
+    for (int32_t e = 0; e < facts->model->edge_count; e++) {
+        const struct yk_layer_edge *edge = &facts->model->edges[e];
+        const int32_t group = facts->plan->layers[edge->to].group;
+        if (facts->plan->layers[edge->from].group != group && !is_known(facts, edge->from, group)) {
+            facts->crossings[facts->crossing_count++] =
+                (struct yk_crossing){.producer = edge->from, .group = group};
+        }
+    }
+}
+
+yk_status yk_facts_make(const struct yk_program *program, struct yk_arena *arena,
+                        struct yk_facts **out)
+{
+    struct yk_facts *facts = NULL;
+    YK_TRY_NEW(arena, facts, 1);
+    facts->program = program;
+    facts->plan = program->plan;
+    facts->model = yk_sizes_whole(program->sizes);
+    facts->L = program->plan->layer_count;
+    facts->M = program->plan->micro_batches;
+    YK_TRY_NEW(arena, facts->goes_backward, facts->L);
+    YK_TRY_NEW(arena, facts->bucket, facts->L);
+    YK_TRY_NEW(arena, facts->next_user, facts->L);
+    YK_TRY_NEW(arena, facts->first_edge_to, facts->L + 1);
+    YK_TRY_NEW(arena, facts->crossings, facts->model->edge_count + 1);
+    for (int32_t l = 0; l < facts->L; l++) {
+        facts->goes_backward[l] = facts->model->layers[l].backward.count > 0;
+    }
+    find_users(facts);
+    YK_TRY(find_buckets(facts));
+    find_edges(facts);
+    find_crossings(facts);
+    *out = facts;
+    return YK_OK;
+}
+
+bool yk_facts_takes_samples(const struct yk_facts *facts, int32_t layer)
+{
+    return facts->first_edge_to[layer] == facts->first_edge_to[layer + 1] || layer == facts->L - 1;
+}
+
+int32_t yk_facts_member(const struct yk_plan *plan, int32_t group, int32_t rank)
+{
+    for (int32_t i = 0; i < plan->groups[group].member_count; i++) {
+        if (plan->groups[group].members[i].rank == rank) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int64_t yk_facts_overlap(const struct yk_plan *plan, int32_t micro_batch, int32_t group,
+                         int32_t member, int32_t other_group, int32_t other_member)
+{
+    int64_t first = 0;
+    int64_t other_first = 0;
+    const int64_t count = yk_plan_samples(plan, group, member, micro_batch, &first);
+    const int64_t other =
+        yk_plan_samples(plan, other_group, other_member, micro_batch, &other_first);
+    const int64_t begin = first > other_first ? first : other_first;
+    const int64_t end = first + count < other_first + other ? first + count : other_first + other;
+    return end > begin ? end - begin : 0;
+}

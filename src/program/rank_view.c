@@ -1,0 +1,173 @@
+#include "program/rank_view.h"
+
+#include "program/check_rules.h"
+
+enum {
+    NEVER = INT32_MIN / 2, /* a position that no round reaches */
+    MOST_ROUNDS = 8,
+};
+
+static yk_status take_ops(struct yk_arena *arena, int64_t count, int32_t **out)
+{
+    YK_TRY_NEW(arena, *out, count);
+    for (int64_t i = 0; i < count; i++) {
+        (*out)[i] = YK_OP_NONE;
+    }
+    return YK_OK;
+}
+
+static yk_status take_arrays(struct yk_rank_view *view, struct yk_arena *arena)
+{
+    const struct yk_facts *facts = view->facts;
+    const int64_t cells = (int64_t)facts->L * facts->M;
+    const int32_t larger = facts->L > facts->M ? facts->L : facts->M;
+    const int32_t buckets = facts->program->bucket_count;
+    const int32_t most = larger > buckets ? larger : buckets;
+    const int32_t n = view->list->op_count;
+    YK_TRY_NEW(arena, view->members, facts->plan->group_count);
+    YK_TRY_NEW(arena, view->position, n);
+    YK_TRY_NEW(arena, view->known, (int64_t)n * YK_LANE_COUNT);
+    YK_TRY(take_ops(arena, cells, &view->forward));
+    YK_TRY(take_ops(arena, cells, &view->recompute));
+    YK_TRY(take_ops(arena, cells, &view->backward));
+    YK_TRY(take_ops(arena, facts->L, &view->update));
+    YK_TRY(take_ops(arena, n, &view->next));
+    for (int32_t kind = 0; kind < YK_OP_KIND_COUNT; kind++) {
+        YK_TRY(take_ops(arena, most, &view->first[kind]));
+    }
+    view->agree = YK_OP_NONE;
+    for (int32_t g = 0; g < facts->plan->group_count; g++) {
+        view->members[g] = yk_facts_member(facts->plan, g, view->rank);
+    }
+    return YK_OK;
+}
+
+/* Where an op that there can be but once belongs; NULL for all others. */
+static int32_t *place_of(struct yk_rank_view *view, const struct yk_op *op)
+{
+    switch (op->kind) {
+    case YK_OP_FORWARD:
+        return &view->forward[yk_rank_view_cell(view, op->layer, op->micro_batch)];
+    case YK_OP_RECOMPUTE:
+        return &view->recompute[yk_rank_view_cell(view, op->layer, op->micro_batch)];
+    case YK_OP_BACKWARD:
+        return &view->backward[yk_rank_view_cell(view, op->layer, op->micro_batch)];
+    case YK_OP_UPDATE:
+        return &view->update[op->layer];
+    case YK_OP_AGREE:
+        return &view->agree;
+    case YK_OP_LOAD:
+    case YK_OP_GATHER:
+    case YK_OP_SCATTER:
+    case YK_OP_REDUCE:
+    case YK_OP_SEND:
+    case YK_OP_RECV:
+    case YK_OP_RELEASE:
+    case YK_OP_KIND_COUNT:
+    default:
+        return NULL;
+    }
+}
+
+/* From the last op to the first, so that chains are in the order of the list. */
+static yk_status find_ops(struct yk_rank_view *view)
+{
+    for (int32_t i = view->list->op_count - 1; i >= 0; i--) {
+        const struct yk_op *op = &view->list->ops[i];
+        int32_t *place = place_of(view, op);
+        if (place && *place != YK_OP_NONE) {
+            return yk_rule_refuse(view->facts->program, view->rank, "passes", op, "is there twice");
+        }
+        if (place) {
+            *place = i;
+            continue;
+        }
+        const int32_t thing = op->kind == YK_OP_REDUCE ? op->bucket
+                              : op->kind == YK_OP_LOAD ? op->micro_batch
+                                                       : op->layer;
+        view->next[i] = view->first[op->kind][thing];
+        view->first[op->kind][thing] = i;
+    }
+    return YK_OK;
+}
+
+static void find_positions(struct yk_rank_view *view)
+{
+    for (int32_t i = 0; i < view->list->op_count; i++) {
+        view->position[i] = view->lane_count[view->list->ops[i].lane]++;
+    }
+    for (int64_t i = 0; i < (int64_t)view->list->op_count * YK_LANE_COUNT; i++) {
+        view->known[i] = NEVER;
+    }
+}
+
+/* All that `op` knows when it ends, `lag` rounds before; true when anything is new. */
+static bool learn(const struct yk_rank_view *view, int32_t *known, int32_t op, int32_t lag)
+{
+    const int32_t lane = (int32_t)view->list->ops[op].lane;
+    bool changed = false;
+    for (int32_t i = 0; i < YK_LANE_COUNT; i++) {
+        const int32_t ended =
+            i == lane ? view->position[op] : view->known[(int64_t)op * YK_LANE_COUNT + i];
+        const int32_t there = ended == NEVER ? NEVER : ended - lag * view->lane_count[i];
+        changed = changed || there > known[i];
+        known[i] = there > known[i] ? there : known[i];
+    }
+    return changed;
+}
+
+/* One round; the first op of a lane follows the last one of the round before. */
+static bool learn_round(struct yk_rank_view *view, const int32_t *last_of_lane)
+{
+    const struct yk_program_rank *list = view->list;
+    int32_t previous[YK_LANE_COUNT] = {YK_OP_NONE, YK_OP_NONE, YK_OP_NONE};
+    bool changed = false;
+    for (int32_t i = 0; i < list->op_count; i++) {
+        const struct yk_op *op = &list->ops[i];
+        int32_t *known = &view->known[(int64_t)i * YK_LANE_COUNT];
+        const bool first = previous[op->lane] == YK_OP_NONE;
+        const int32_t before = first ? last_of_lane[op->lane] : previous[op->lane];
+        changed = learn(view, known, before, first ? 1 : 0) || changed;
+        for (int32_t w = 0; w < op->wait_count; w++) {
+            const struct yk_wait *wait = &list->waits[op->first_wait + w];
+            changed = learn(view, known, wait->op, wait->lag) || changed;
+        }
+        previous[op->lane] = i;
+    }
+    return changed;
+}
+
+/* What is known grows from round to round until it stays the same; that takes a few, since no chain
+ * of waits goes through a lane twice for anything new. */
+static void find_known(struct yk_rank_view *view)
+{
+    int32_t last_of_lane[YK_LANE_COUNT] = {YK_OP_NONE, YK_OP_NONE, YK_OP_NONE};
+    for (int32_t i = 0; i < view->list->op_count; i++) {
+        last_of_lane[view->list->ops[i].lane] = i;
+    }
+    for (int32_t round = 0; round < MOST_ROUNDS && learn_round(view, last_of_lane); round++) {
+    }
+}
+
+yk_status yk_rank_view_make(const struct yk_facts *facts, int32_t rank, struct yk_arena *arena,
+                            struct yk_rank_view **out)
+{
+    struct yk_rank_view *view = NULL;
+    YK_TRY_NEW(arena, view, 1);
+    view->facts = facts;
+    view->rank = rank;
+    view->list = &facts->program->ranks[rank];
+    YK_TRY(take_arrays(view, arena));
+    YK_TRY(find_ops(view));
+    find_positions(view);
+    find_known(view);
+    *out = view;
+    return YK_OK;
+}
+
+bool yk_rank_view_knows(const struct yk_rank_view *view, int32_t before, int32_t after, int32_t lag)
+{
+    const int32_t lane = (int32_t)view->list->ops[before].lane;
+    const int64_t position = view->position[before] - (int64_t)lag * view->lane_count[lane];
+    return position <= view->known[(int64_t)after * YK_LANE_COUNT + lane];
+}

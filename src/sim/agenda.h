@@ -1,0 +1,30 @@
+/*
+ * Agenda: what ends when, the earliest first; of two at one time, the one of the smaller number.
+ *
+ * A heap of numbers below a fixed count that knows where each number is, since ends move whenever
+ * bandwidth is shared anew.
+ */
+#ifndef YK_SIM_AGENDA_H
+#define YK_SIM_AGENDA_H
+
+#include "base/arena.h"
+#include "base/status.h"
+
+#include <stdint.h>
+
+struct yk_agenda {
+    int32_t count;
+    int32_t *heap;   /* numbers */
+    int32_t *places; /* of each number in the heap, −1: not in it */
+    double *at_s;    /* of each number in the heap */
+};
+
+yk_status yk_agenda_create(struct yk_arena *arena, int32_t size, struct yk_agenda *out) YK_MUST_USE;
+
+/* Puts `number` at that time, wherever it was before. */
+void yk_agenda_put(struct yk_agenda *agenda, int32_t number, double at_s);
+
+/* Takes the first out; −1 when there is none. */
+int32_t yk_agenda_take(struct yk_agenda *agenda, double *out_at_s);
+
+#endif

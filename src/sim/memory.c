@@ -1,0 +1,103 @@
+#include "sim/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes come or go. */
+struct change {
+    double at_s;
+    double bytes;
+    enum yk_memory_kind kind;
+    int32_t number; /* in the order they were found */
+};
+
+struct changes {
+    struct change *items;
+    int32_t count;
+    double held[YK_MEMORY_KIND_COUNT]; /* at the start of the round */
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct change *a = left;
+    const struct change *b = right;
+    if (a->at_s != b->at_s) {
+        return a->at_s < b->at_s ? -1 : 1;
+    }
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+static void add_change(struct changes *changes, const struct yk_hold *hold, double at_s,
+                       double bytes)
+{
+    changes->items[changes->count] = (struct change){at_s, bytes, hold->kind, changes->count};
+    changes->count++;
+}
+
+/* What one hold does to the round reported, coming from round number `number`. */
+static void add_hold(const struct yk_sim_record *record, int32_t first_op,
+                     const struct yk_hold *hold, int32_t number, struct changes *changes)
+{
+    const struct yk_rounds *rounds = record->rounds;
+    const double step_s = record->sim.step_s;
+    const double from_s = rounds->rounds[number].start_s[first_op + hold->from];
+    double until_s = step_s; /* or later: it never came to the end */
+    if (number + hold->lag < rounds->count) {
+        const struct yk_round *last = &rounds->rounds[number + hold->lag];
+        until_s = (hold->handed_over ? last->start_s : last->end_s)[first_op + hold->until];
+    }
+    /* What is held for no time, and what is over when the round starts, is never seen. */
+    if (from_s >= step_s || until_s <= 0 || until_s <= from_s) {
+        return;
+    }
+    if (from_s > 0) {
+        add_change(changes, hold, from_s, hold->bytes);
+    } else {
+        changes->held[hold->kind] += hold->bytes;
+    }
+    if (until_s < step_s) {
+        add_change(changes, hold, until_s, -hold->bytes);
+    }
+}
+
+static yk_status find_changes(const struct yk_sim_record *record, int32_t fold,
+                              struct yk_arena *arena, struct changes *out)
+{
+    const struct yk_program_memory *memory = record->memories[fold];
+    const int32_t first_op = record->rounds->first_op[fold];
+    struct changes changes = {0};
+    memcpy(changes.held, memory->always_bytes, sizeof changes.held);
+    YK_TRY_NEW(arena, changes.items, 2 * (int64_t)memory->hold_count * record->rounds->count);
+    for (int32_t number = 0; number < record->rounds->count; number++) {
+        for (int32_t i = 0; i < memory->hold_count; i++) {
+            add_hold(record, first_op, &memory->holds[i], number, &changes);
+        }
+    }
+    qsort(changes.items, (size_t)changes.count, sizeof *changes.items, by_time);
+    *out = changes;
+    return YK_OK;
+}
+
+yk_status yk_sim_memory(const struct yk_sim *sim, int32_t rank, struct yk_arena *arena,
+                        struct yk_sim_moment **out, int32_t *out_count)
+{
+    const struct yk_sim_record *record = yk_sim_record_of(sim);
+    struct changes changes;
+    struct yk_sim_moment *moments = NULL;
+    int32_t count = 1;
+    YK_TRY(find_changes(record, record->folds.of_rank[rank], arena, &changes));
+    YK_TRY_NEW(arena, moments, changes.count + 1);
+    memcpy(moments[0].bytes, changes.held, sizeof changes.held);
+    for (int32_t i = 0; i < changes.count; i++) {
+        const struct change *change = &changes.items[i];
+        if (change->at_s > moments[count - 1].at_s) {
+            moments[count] = moments[count - 1];
+            moments[count].at_s = change->at_s;
+            count++;
+        }
+        moments[count - 1].bytes[change->kind] += change->bytes;
+    }
+    *out = moments;
+    *out_count = count;
+    return YK_OK;
+}

@@ -1,0 +1,25 @@
+/*
+ * Record: all that is left of a run: the yk_sim that everybody sees, and the rounds around the one
+ * it reports, which what is held over the end of a round is seen by.
+ */
+#ifndef YK_SIM_RECORD_H
+#define YK_SIM_RECORD_H
+
+#include "program/memory.h"
+#include "sim/folds.h"
+#include "sim/rounds.h"
+#include "sim/sim.h"
+
+struct yk_sim_record {
+    struct yk_sim sim; /* first: a yk_sim is the beginning of its record */
+    struct yk_folds folds;
+    struct yk_rounds *rounds;            /* times are from the start of the round reported */
+    struct yk_program_memory **memories; /* (folds) */
+};
+
+static inline const struct yk_sim_record *yk_sim_record_of(const struct yk_sim *sim)
+{
+    return (const struct yk_sim_record *)sim;
+}
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * Rings: the devices of a plan's groups in the order that collectives go around, what a collective
+ * costs there, and the ways it takes.
+ */
+#ifndef YK_SIM_RINGS_H
+#define YK_SIM_RINGS_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "cost/communication.h"
+#include "plan/plan.h"
+#include "sim/ways.h"
+
+#include <stdint.h>
+
+struct yk_ring {
+    struct yk_ranks ranks;
+    double largest_part;
+    int32_t *ways; /* out of and into each of its nodes, where it has several */
+    int32_t way_count;
+};
+
+/* A ring for each group, and one of all ranks at the end. */
+yk_status yk_rings_create(const struct yk_plan *plan, const struct yk_cluster *cluster,
+                          struct yk_arena *arena, struct yk_ring **out) YK_MUST_USE;
+
+/* A collective over `bytes` in all, alone. */
+yk_status yk_ring_cost(const struct yk_cost_book *book, const struct yk_ring *ring,
+                       enum yk_collective collective, double bytes, double *out_s,
+                       struct yk_demand *out_demand) YK_MUST_USE;
+
+#endif

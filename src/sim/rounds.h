@@ -1,0 +1,70 @@
+/*
+ * Rounds: runs the folds of a program round after round in virtual time, until two rounds take
+ * equally long.
+ *
+ * Computation. An op takes its time alone; while data moves to or from its rank, `slowdown` times
+ * as long.
+ *
+ * Communication. A message is under way once it is next on the comm lane of all its ranks and all
+ * that its ops wait for is over there. It takes its time alone (latency and bytes alike) over the
+ * rate at which it goes, which is 1, or less where nodes' ways are shared (sim/ways.h). All its
+ * ranks end together.
+ *
+ * Rounds. Lanes go into the next round by themselves, as in training, but not further than AHEAD
+ * rounds past one that is not over: a loader without waits would never stop. A round ends with the
+ * last computation that any rank has in it (with its last op, where none has any), and begins where
+ * the one before ends. So rounds follow each other without a gap, and what a rank does between two
+ * such moments (computes, waits while data moves, waits) adds up to the round. After the round that
+ * is reported, lanes go on until all its ops are over, so that the last of them do not have the
+ * links to themselves.
+ */
+#ifndef YK_SIM_ROUNDS_H
+#define YK_SIM_ROUNDS_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "program/program.h"
+#include "sim/folds.h"
+#include "sim/times.h"
+#include "sim/ways.h"
+
+#include <stdint.h>
+
+enum {
+    YK_ROUNDS_LEAST = 3,
+    YK_ROUNDS_MOST = 8,
+    YK_ROUNDS_AHEAD = 2,
+    YK_ROUNDS_ALL = YK_ROUNDS_MOST + YK_ROUNDS_AHEAD,
+};
+
+/* Two rounds are equally long when they differ by less than this part. */
+#define YK_ROUNDS_TOLERANCE 1e-4
+
+struct yk_round {
+    /* (ops of all folds), in virtual time; INFINITY: it never came to this */
+    double *start_s;
+    double *end_s;
+    double *exposed_s; /* of comm ops: while it ran, the compute lane waited this long */
+
+    double end_of_round_s;
+    /* (folds) from the beginning to the end of the round */
+    double *computed_s;
+    double *waited_s; /* while data moved */
+
+    int32_t ops_left;
+    int32_t folds_left; /* whose computations are not over */
+};
+
+struct yk_rounds {
+    int32_t count;     /* of rounds that anything may have happened in */
+    int32_t reported;  /* number of the round to report */
+    int32_t *first_op; /* (folds + 1) of each fold, in a round's arrays */
+    struct yk_round rounds[YK_ROUNDS_ALL];
+};
+
+/* `slowdown` is at least 1. The result lives in `arena`. */
+yk_status yk_rounds_run(const struct yk_program *program, const struct yk_folds *folds,
+                        const struct yk_times *times, double slowdown, struct yk_arena *arena,
+                        struct yk_rounds **out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,140 @@
+#include "sim/sim.h"
+
+#include "sim/record.h"
+#include "sim/times.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Counts time from the start of the round that is reported. What was simultaneous stays so. */
+static void set_origin(struct yk_rounds *rounds, int32_t op_count)
+{
+    const double origin_s = rounds->rounds[rounds->reported - 1].end_of_round_s;
+    for (int32_t r = 0; r < rounds->count; r++) {
+        for (int32_t i = 0; i < op_count; i++) {
+            rounds->rounds[r].start_s[i] -= origin_s;
+            rounds->rounds[r].end_s[i] -= origin_s;
+        }
+    }
+}
+
+/* Ranks of one fold share their times: nobody writes to them any more. */
+static void report_rank(const struct yk_sim_record *record, int32_t rank, struct yk_sim_rank *out)
+{
+    const struct yk_rounds *rounds = record->rounds;
+    const struct yk_round *round = &rounds->rounds[rounds->reported];
+    const struct yk_round *before = &rounds->rounds[rounds->reported - 1];
+    const int32_t fold = record->folds.of_rank[rank];
+    const double compute_s = round->computed_s[fold] - before->computed_s[fold];
+    const double exposed_s = round->waited_s[fold] - before->waited_s[fold];
+    *out = (struct yk_sim_rank){
+        .compute_s = compute_s,
+        .exposed_s = exposed_s,
+        .idle_s = fmax(record->sim.step_s - compute_s - exposed_s, 0),
+        .start_s = &round->start_s[rounds->first_op[fold]],
+        .end_s = &round->end_s[rounds->first_op[fold]],
+        .exposed_of_op_s = &round->exposed_s[rounds->first_op[fold]],
+    };
+}
+
+static double sum_of(const struct yk_sim_moment *moment)
+{
+    double bytes = 0;
+    for (int kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
+        bytes += moment->bytes[kind];
+    }
+    return bytes;
+}
+
+static yk_status find_peak(const struct yk_sim *sim, int32_t rank, struct yk_arena *scratch,
+                           struct yk_sim_rank *reported)
+{
+    struct yk_sim_moment *moments = NULL;
+    int32_t count = 0;
+    int32_t highest = 0;
+    YK_TRY(yk_sim_memory(sim, rank, scratch, &moments, &count));
+    for (int32_t i = 1; i < count; i++) {
+        highest = sum_of(&moments[i]) > sum_of(&moments[highest]) ? i : highest;
+    }
+    reported->peak_bytes = sum_of(&moments[highest]);
+    memcpy(reported->peak_by_kind, moments[highest].bytes, sizeof reported->peak_by_kind);
+    return YK_OK;
+}
+
+/* A rank's memory is counted once for its fold. */
+static yk_status find_peaks(struct yk_sim_record *record, struct yk_arena *scratch)
+{
+    struct yk_sim *sim = &record->sim;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(sim->arena, record->memories, record->folds.count);
+    for (int32_t rank = 0; rank < sim->program->rank_count; rank++) {
+        const int32_t fold = record->folds.of_rank[rank];
+        const struct yk_sim_rank *first = &sim->ranks[record->folds.ranks[fold]];
+        struct yk_sim_rank *reported = &sim->ranks[rank];
+        if (reported == first) {
+            YK_TRY(
+                yk_program_memory_count(sim->program, rank, sim->arena, &record->memories[fold]));
+            YK_TRY(find_peak(sim, rank, scratch, reported));
+        }
+        reported->peak_bytes = first->peak_bytes;
+        memcpy(reported->peak_by_kind, first->peak_by_kind, sizeof reported->peak_by_kind);
+    }
+    return YK_OK;
+}
+
+static yk_status run(const struct yk_program *program, struct yk_prices *prices, double slowdown,
+                     struct yk_arena *scratch, struct yk_sim_record *record)
+{
+    struct yk_sim *sim = &record->sim;
+    struct yk_times times;
+    YK_TRY(yk_folds_find(program, prices, sim->arena, &record->folds));
+    YK_TRY(yk_times_find(program, prices, &record->folds, scratch, &times));
+    YK_TRY(yk_rounds_run(program, &record->folds, &times, slowdown, sim->arena, &record->rounds));
+    const struct yk_round *round = &record->rounds->rounds[record->rounds->reported];
+    sim->step_s = round->end_of_round_s - (round - 1)->end_of_round_s;
+    set_origin(record->rounds, record->rounds->first_op[record->folds.count]);
+    YK_TRY_NEW(sim->arena, sim->ranks, program->rank_count);
+    for (int32_t rank = 0; rank < program->rank_count; rank++) {
+        report_rank(record, rank, &sim->ranks[rank]);
+    }
+    return find_peaks(record, scratch);
+}
+
+yk_status yk_sim_run(const struct yk_program *program, struct yk_prices *prices,
+                     const struct yk_sim_options *options, struct yk_sim **out)
+{
+    const double slowdown = options->slowdown == 0 ? YK_SIM_SLOWDOWN : options->slowdown;
+    if (!(slowdown >= 1) || isinf(slowdown)) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "computation beside communication takes %g times as long: at least 1, "
+                       "please",
+                       slowdown);
+    }
+    struct yk_arena *arena = NULL;
+    struct yk_arena *scratch = NULL;
+    struct yk_sim_record *record = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = yk_arena_create(&scratch);
+    if (status == YK_OK) {
+        record = yk_arena_take(arena, 1, sizeof *record);
+        status = record ? YK_OK : yk_fail_out_of_memory();
+    }
+    if (status == YK_OK) {
+        record->sim = (struct yk_sim){.arena = arena, .program = program};
+        status = run(program, prices, slowdown, scratch, record);
+    }
+    yk_arena_destroy(scratch);
+    if (status != YK_OK) {
+        yk_arena_destroy(arena);
+        return status;
+    }
+    *out = &record->sim;
+    return YK_OK;
+}
+
+void yk_sim_destroy(struct yk_sim *sim)
+{
+    if (sim) {
+        yk_arena_destroy(sim->arena);
+    }
+}

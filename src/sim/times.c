@@ -1,0 +1,236 @@
+#include "sim/times.h"
+
+#include "cost/communication.h"
+#include "sim/rings.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Layers alike have messages alike: what was asked for lately is kept, by a hash of it. */
+enum {
+    KNOWN = 256
+};
+
+struct known {
+    struct yk_message message;
+    double bytes; /* 0: nothing is kept here */
+    int32_t from; /* of a send, the device; else the ring */
+    int32_t to;   /* of a send, the device; else −1 */
+    enum yk_collective collective;
+};
+
+struct finding {
+    const struct yk_program *program;
+    struct yk_prices *prices;
+    const struct yk_folds *folds;
+    struct yk_arena *arena;
+    struct yk_ring *rings; /* by group; the last is of all ranks */
+    struct known *known;   /* (KNOWN) */
+    struct yk_times times;
+};
+
+/* ---- what computes ---- */
+
+static yk_status update_s(const struct finding *finding, int32_t rank, const struct yk_op *op,
+                          double *out_s)
+{
+    const struct yk_plan *plan = finding->program->plan;
+    const int32_t leader = finding->program->layers[op->layer].leader;
+    const int32_t group = plan->layers[leader].group;
+    const double part = finding->folds->parts[(int64_t)rank * plan->group_count + group];
+    double whole_s = 0;
+    YK_TRY(yk_prices_layer(finding->prices, plan->ranks[rank].device, leader, 0, YK_COST_UPDATE,
+                           &whole_s));
+    *out_s = yk_plan_strategy(plan, leader) == YK_REPLICATED ? whole_s : whole_s * fmax(part, 0);
+    return YK_OK;
+}
+
+static yk_status op_s(const struct finding *finding, int32_t rank, const struct yk_op *op,
+                      double *out_s)
+{
+    const int32_t device = finding->program->plan->ranks[rank].device;
+    switch (op->kind) {
+    case YK_OP_FORWARD:
+    case YK_OP_RECOMPUTE:
+        return yk_prices_layer(finding->prices, device, op->layer, op->samples, YK_COST_FORWARD,
+                               out_s);
+    case YK_OP_BACKWARD:
+        return yk_prices_layer(finding->prices, device, op->layer, op->samples, YK_COST_BACKWARD,
+                               out_s);
+    case YK_OP_UPDATE:
+        return update_s(finding, rank, op, out_s);
+    default:
+        *out_s = 0;
+        return YK_OK;
+    }
+}
+
+static yk_status find_alone(struct finding *finding, int32_t fold)
+{
+    const int32_t rank = finding->folds->ranks[fold];
+    const struct yk_program_rank *list = &finding->program->ranks[rank];
+    double *alone_s = NULL;
+    YK_TRY_NEW(finding->arena, alone_s, list->op_count);
+    for (int32_t i = 0; i < list->op_count; i++) {
+        YK_TRY(op_s(finding, rank, &list->ops[i], &alone_s[i]));
+    }
+    finding->times.alone_s[fold] = alone_s;
+    return YK_OK;
+}
+
+/* ---- what communicates ---- */
+
+static yk_status send_cost(const struct finding *finding, const struct known *wanted,
+                           struct yk_message *out)
+{
+    const struct yk_cluster *cluster = finding->program->cluster;
+    const int32_t from_node = cluster->devices[wanted->from].node;
+    const int32_t to_node = cluster->devices[wanted->to].node;
+    struct yk_message message = {0};
+    struct yk_cost_time time = {0};
+    YK_TRY(yk_cost_send(yk_prices_book(finding->prices), wanted->from, wanted->to, wanted->bytes,
+                        &time));
+    message.seconds = time.seconds;
+    if (from_node != to_node && time.seconds > 0 && wanted->bytes > 0) {
+        int32_t *ways = NULL;
+        YK_TRY_NEW(finding->arena, ways, 2);
+        ways[0] = yk_way_out(from_node);
+        ways[1] = yk_way_in(to_node);
+        message.demand = (struct yk_demand){wanted->bytes / time.seconds, ways, 2};
+    }
+    *out = message;
+    return YK_OK;
+}
+
+/* What the op asks for; `bytes` of 0 are never kept. */
+static struct known wanted_by(const struct yk_program *program, int32_t rank,
+                              const struct yk_op *op)
+{
+    const struct yk_plan_rank *ranks = program->plan->ranks;
+    struct known wanted = {.bytes = op->bytes, .from = op->group, .to = -1};
+    switch (op->kind) {
+    case YK_OP_SEND:
+        wanted.from = ranks[rank].device;
+        wanted.to = ranks[op->peer].device;
+        break;
+    case YK_OP_RECV:
+        wanted.from = ranks[op->peer].device;
+        wanted.to = ranks[rank].device;
+        break;
+    case YK_OP_GATHER:
+        wanted.collective = YK_COLLECTIVE_GATHER;
+        break;
+    case YK_OP_SCATTER:
+        wanted.collective = YK_COLLECTIVE_SCATTER;
+        break;
+    case YK_OP_AGREE:
+        wanted.from = program->plan->group_count;
+        wanted.collective = YK_COLLECTIVE_REDUCE;
+        break;
+    default:
+        wanted.collective = YK_COLLECTIVE_REDUCE;
+        break;
+    }
+    return wanted;
+}
+
+static struct known *place_of(const struct finding *finding, const struct known *wanted)
+{
+    uint64_t hash = 0;
+    memcpy(&hash, &wanted->bytes, sizeof hash);
+    hash ^= ((uint64_t)(uint32_t)wanted->from << 34) ^ ((uint64_t)(uint32_t)wanted->to << 12) ^
+            (uint64_t)wanted->collective;
+    hash *= 0x9e3779b97f4a7c15; /* 2^64 over the golden ratio: spreads whatever differs */
+    return &finding->known[hash >> 56];
+}
+
+static yk_status message_cost(const struct finding *finding, int32_t rank, const struct yk_op *op,
+                              struct yk_message *out)
+{
+    struct known wanted = wanted_by(finding->program, rank, op);
+    struct known *known = place_of(finding, &wanted);
+    if (!(known->bytes > 0) || known->bytes != wanted.bytes || known->from != wanted.from ||
+        known->to != wanted.to || known->collective != wanted.collective) {
+        if (wanted.to >= 0) {
+            YK_TRY(send_cost(finding, &wanted, &wanted.message));
+        } else {
+            YK_TRY(yk_ring_cost(yk_prices_book(finding->prices), &finding->rings[wanted.from],
+                                wanted.collective, wanted.bytes, &wanted.message.seconds,
+                                &wanted.message.demand));
+        }
+        *known = wanted;
+    }
+    *out = known->message;
+    return YK_OK;
+}
+
+/* Which folds have an op of each message, and which one it is; without `ends`, how many. */
+static void note_ends(const struct finding *finding, struct yk_message_end *ends)
+{
+    for (int32_t f = 0; f < finding->folds->count; f++) {
+        const int32_t rank = finding->folds->ranks[f];
+        const struct yk_program_rank *list = &finding->program->ranks[rank];
+        for (int32_t i = 0; i < list->op_count; i++) {
+            if (list->ops[i].match == YK_NO_MATCH) {
+                continue;
+            }
+            struct yk_message *message = &finding->times.messages[list->ops[i].match];
+            if (ends) {
+                ends[message->first_end + message->end_count] = (struct yk_message_end){f, i};
+            }
+            message->end_count++;
+        }
+    }
+}
+
+static yk_status find_ends(struct finding *finding)
+{
+    int32_t end_count = 0;
+    note_ends(finding, NULL);
+    for (int32_t m = 0; m < finding->program->match_count; m++) {
+        struct yk_message *message = &finding->times.messages[m];
+        message->first_end = end_count;
+        end_count += message->end_count;
+        message->end_count = 0;
+    }
+    YK_TRY_NEW(finding->arena, finding->times.ends, end_count);
+    note_ends(finding, finding->times.ends);
+    return YK_OK;
+}
+
+static yk_status find_messages(struct finding *finding)
+{
+    const struct yk_program *program = finding->program;
+    YK_TRY_NEW(finding->arena, finding->times.messages, program->match_count);
+    YK_TRY_NEW(finding->arena, finding->known, KNOWN);
+    YK_TRY(yk_rings_create(program->plan, program->cluster, finding->arena, &finding->rings));
+    YK_TRY(find_ends(finding));
+    for (int32_t m = 0; m < program->match_count; m++) {
+        struct yk_message *message = &finding->times.messages[m];
+        if (message->end_count == 0) {
+            continue;
+        }
+        const struct yk_message_end *end = &finding->times.ends[message->first_end];
+        const int32_t rank = finding->folds->ranks[end->fold];
+        struct yk_message cost;
+        YK_TRY(message_cost(finding, rank, &program->ranks[rank].ops[end->op], &cost));
+        message->seconds = cost.seconds;
+        message->demand = cost.demand;
+    }
+    return YK_OK;
+}
+
+yk_status yk_times_find(const struct yk_program *program, struct yk_prices *prices,
+                        const struct yk_folds *folds, struct yk_arena *arena, struct yk_times *out)
+{
+    struct finding finding = {.program = program, .prices = prices, .folds = folds, .arena = arena};
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(arena, finding.times.alone_s, folds->count);
+    for (int32_t f = 0; f < folds->count; f++) {
+        YK_TRY(find_alone(&finding, f));
+    }
+    YK_TRY(find_messages(&finding));
+    *out = finding.times;
+    return YK_OK;
+}

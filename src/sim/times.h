@@ -1,0 +1,50 @@
+/*
+ * Times: how long each op of a program takes with the machine to itself.
+ *
+ *   load, release     no time (nothing is known about the way from the host's memory)
+ *   forward, backward as priced; recompute as forward
+ *   update            as priced for the layer that leads its weights, times the part the rank keeps
+ *   send, recv        yk_cost_send()
+ *   gather, scatter   yk_cost_collective() around the group's devices, the largest part counting
+ *   reduce, agree     the same with equal parts
+ *
+ * A ring goes through the devices of a node before it leaves the node, so that every way out and
+ * every way in is taken once.
+ */
+#ifndef YK_SIM_TIMES_H
+#define YK_SIM_TIMES_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "cost/prices.h"
+#include "program/program.h"
+#include "sim/folds.h"
+#include "sim/ways.h"
+
+#include <stdint.h>
+
+/* An op of a message on one of the folds that take part. */
+struct yk_message_end {
+    int32_t fold;
+    int32_t op;
+};
+
+/* The ops of one match. */
+struct yk_message {
+    double seconds;
+    struct yk_demand demand; /* without ways where it stays in a node or moves nothing */
+    int32_t first_end;       /* in the times' ends */
+    int32_t end_count;
+};
+
+struct yk_times {
+    const double **alone_s;      /* (folds), each (ops): of ops that do not communicate */
+    struct yk_message *messages; /* (matches) */
+    struct yk_message_end *ends; /* by message, then by fold */
+};
+
+yk_status yk_times_find(const struct yk_program *program, struct yk_prices *prices,
+                        const struct yk_folds *folds, struct yk_arena *arena,
+                        struct yk_times *out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,650 @@
+#include "plan/plan_file.h"
+#include "plan/plan_hash.h"
+#include "support/random_plan.h"
+#include "support/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    ROUNDS = 1000, /* of each model */
+};
+
+/* gpt2 on three devices, with all that a file can say: strategies, an order, unequal parts. */
+static const char written[] =
+    "{\"yoke\": 1, \"kind\": \"plan\",\n"
+    " \"model\": {\"source\": \"gpt2\", \"hash\": \"MODEL\",\n"
+    "  \"layers\": 12, \"parameters\": 124439808},\n"
+    " \"cluster\": {\"source\": \"1xrtx3090 + 2xv100 @ 10GB/s\", \"hash\": \"CLUSTER\", "
+    "\"links\": \"LINKS\", \"devices\": [\n"
+    "  {\"name\": \"gpu0\", \"type\": \"rtx3090\", \"memory\": \"24GiB\"},\n"
+    "  {\"name\": \"gpu1\", \"type\": \"v100-16\", \"memory\": \"16GiB\"},\n"
+    "  {\"name\": \"gpu2\", \"type\": \"v100-16\", \"memory\": \"16GiB\"}]},\n"
+    " \"profile\": null,\n"
+    " \"workload\": {\"batch\": 12, \"sequence\": 1024, \"target_sequence\": 0,\n"
+    "  \"precision\": \"bf16\", \"lora\": 0, \"nf4\": false},\n"
+    " \"micro_batches\": 1, \"pipeline\": \"gpipe\", \"no_sync\": false, \"clip\": true,\n"
+    " \"prefetch\": 1, \"block\": \"5MiB\", \"bucket\": \"25MiB\",\n"
+    " \"ranks\": [\n"
+    "  {\"device\": \"gpu2\", \"limit\": \"15.5GiB\"},\n"
+    "  {\"device\": \"gpu0\", \"limit\": \"20000000001B\"}],\n"
+    " \"groups\": [\n"
+    "  {\"members\": [{\"rank\": 0, \"share\": 5, \"part\": 0.25},\n"
+    "   {\"rank\": 1, \"share\": 7, \"part\": 0.75}]}],\n"
+    " \"layers\": [\n"
+    "  {\"from\": \"embed\", \"group\": 0, \"strategy\": \"replicated\", \"recompute\": false},\n"
+    "  {\"from\": \"layer 0\", \"to\": \"layer 10\", \"group\": 0, \"strategy\": "
+    "\"fully-sharded\", \"recompute\": true},\n"
+    "  {\"from\": \"layer 11\", \"to\": \"norm\", \"group\": 0, \"strategy\": \"kept\", "
+    "\"recompute\": false},\n"
+    "  {\"from\": \"head\", \"group\": 0, \"strategy\": \"replicated\", \"recompute\": false}],\n"
+    " \"order\": [\n"
+    "  {\"during\": \"forward layer 3\", \"do\": [\"gather layer 4\"]},\n"
+    "  {\"during\": \"turn\", \"do\": [\"gather layer 10 block 2\"]},\n"
+    "  {\"during\": \"backward layer 1\", \"do\": [\"scatter layer 2 blocks 0-1\", "
+    "\"gather layer 0\"]},\n"
+    "  {\"during\": \"end\", \"do\": [\"reduce embed\"]},\n"
+    "  {\"during\": \"begin\", \"do\": [\"gather layer 11\"]}]}\n";
+
+struct made {
+    struct yk_arena *arena;
+    struct yk_cluster *cluster;
+    struct yk_plan_context context;
+    char *text; /* `written` with the hashes put in */
+};
+
+/* `text` with the first `from` replaced by `to`, in the arena; the test fails where there is none.
+ */
+static char *replace(struct yk_arena *arena, const char *text, const char *from, const char *to)
+{
+    const char *found = strstr(text, from);
+    assert_non_null(found);
+    const size_t length = strlen(text) - strlen(from) + strlen(to);
+    const size_t before = (size_t)(found - text);
+    char *result = yk_arena_take(arena, length + 1, 1);
+    assert_non_null(result);
+    memcpy(result, text, before);
+    memcpy(result + before, to, strlen(to));
+    memcpy(result + before + strlen(to), found + strlen(from),
+           strlen(text) - before - strlen(from));
+    return result;
+}
+
+static int make(void **state)
+{
+    static struct made made;
+    const struct yk_model_config *config = NULL;
+    char hash[YK_PLAN_HASH_SIZE];
+    assert_ok(yk_arena_create(&made.arena));
+    assert_ok(yk_cluster_parse("1xrtx3090 + 2xv100 @ 10GB/s", &made.cluster));
+    assert_ok(yk_model_config_find("gpt2", &config));
+    made.context = (struct yk_plan_context){.config = config, .cluster = made.cluster};
+    assert_ok(yk_plan_hash_model(config, hash));
+    made.text = replace(made.arena, written, "MODEL", hash);
+    assert_ok(yk_plan_hash_cluster(made.cluster, hash));
+    made.text = replace(made.arena, made.text, "CLUSTER", hash);
+    assert_ok(yk_plan_hash_links(made.cluster, hash));
+    made.text = replace(made.arena, made.text, "LINKS", hash);
+    *state = &made;
+    return 0;
+}
+
+static int unmake(void **state)
+{
+    struct made *made = *state;
+    yk_cluster_destroy(made->cluster);
+    yk_arena_destroy(made->arena);
+    return 0;
+}
+
+static yk_status read_text(void **state, const char *text, const struct yk_plan **out)
+{
+    struct made *made = *state;
+    return yk_plan_file_read(text, strlen(text), "p.json", &made->context, made->arena, out);
+}
+
+static const struct yk_plan *read_edited(void **state, const char *from, const char *to)
+{
+    struct made *made = *state;
+    const struct yk_plan *plan = NULL;
+    assert_ok(read_text(state, replace(made->arena, made->text, from, to), &plan));
+    return plan;
+}
+
+/* Refused as bad input with the sentence "p.json: <message>". */
+static void assert_refused_text(void **state, const char *text, const char *message,
+                                const char *what, int line)
+{
+    const struct yk_plan *plan = NULL;
+    char sentence[1024];
+    const yk_status status = read_text(state, text, &plan);
+    snprintf(sentence, sizeof sentence, "p.json: %s", message);
+    if (status != YK_ERROR_INPUT || strcmp(yk_status_message(), sentence) != 0) {
+        print_error("%s\n  status %d: %s\n  wanted: %s\n", what, (int)status,
+                    status == YK_OK ? "accepted" : yk_status_message(), sentence);
+        _fail(__FILE__, line);
+    }
+    assert_null(plan);
+}
+
+/* The file with `from` turned into `to` is refused so. */
+#define assert_edit_refused(from, to, message)                                                     \
+    assert_refused_text(                                                                           \
+        state, replace(((struct made *)*state)->arena, ((struct made *)*state)->text, from, to),   \
+        message, to, __LINE__)
+
+static void a_file_says_what_the_plan_is(void **state)
+{
+    struct made *made = *state;
+    const struct yk_plan *plan = NULL;
+    assert_ok(read_text(state, made->text, &plan));
+    assert_string_equal(plan->model_source, "gpt2");
+    assert_string_equal(plan->cluster_source, "1xrtx3090 + 2xv100 @ 10GB/s");
+    assert_null(plan->profile_source);
+    assert_int_equal(plan->workload.batch, 12);
+    assert_int_equal(plan->workload.precision, YK_PRECISION_BF16);
+    assert_true(plan->clip && !plan->no_sync);
+    assert_true(plan->block_bytes == 5 * 1048576.0 && plan->bucket_bytes == 25 * 1048576.0);
+    assert_int_equal(plan->rank_count, 2);
+    assert_int_equal(plan->ranks[0].device, 2);
+    assert_true(plan->ranks[0].limit_bytes == 15.5 * 1073741824.0);
+    assert_int_equal(plan->ranks[1].device, 0);
+    assert_true(plan->ranks[1].limit_bytes == 20000000001.0);
+    assert_int_equal(plan->groups[0].members[1].share, 7);
+    assert_true(plan->groups[0].members[1].part == 0.75);
+    assert_int_equal(plan->layer_count, 15);
+    assert_int_equal(plan->layers[0].strategy, YK_REPLICATED);
+    assert_int_equal(plan->layers[11].strategy, YK_FULLY_SHARDED);
+    assert_true(plan->layers[11].recompute && !plan->layers[12].recompute);
+    assert_int_equal(plan->layers[12].strategy, YK_KEPT);
+    assert_int_equal(plan->layers[13].strategy, YK_KEPT);
+}
+
+/* Of 15 layers: forward of layer 3 (number 4) is slot 4, turn 15, backward of layer 1 (number 2)
+ * slot 28, end 31, begin 32. A block of gpt2 has 7087872 parameters, so 14175744 bytes in bf16 and
+ * three blocks of 5 MiB; the embedding (50257 + 1024) × 768 × 2 bytes, 16 of them. */
+static void an_order_is_said_in_words(void **state)
+{
+    static const struct yk_plan_transfer transfers[] = {
+        {YK_TRANSFER_GATHER, 5, 0, 3, 4},   {YK_TRANSFER_GATHER, 11, 2, 1, 15},
+        {YK_TRANSFER_SCATTER, 3, 0, 2, 28}, {YK_TRANSFER_GATHER, 1, 0, 3, 28},
+        {YK_TRANSFER_REDUCE, 0, 0, 16, 31}, {YK_TRANSFER_GATHER, 12, 0, 3, 32},
+    };
+    struct made *made = *state;
+    const struct yk_plan *plan = NULL;
+    assert_ok(read_text(state, made->text, &plan));
+    assert_int_equal(plan->transfer_count, 6);
+    for (int32_t i = 0; i < plan->transfer_count; i++) {
+        const struct yk_plan_transfer *transfer = &plan->transfers[i];
+        assert_int_equal(transfer->kind, transfers[i].kind);
+        assert_int_equal(transfer->layer, transfers[i].layer);
+        assert_int_equal(transfer->first_block, transfers[i].first_block);
+        assert_int_equal(transfer->block_count, transfers[i].block_count);
+        assert_int_equal(transfer->slot, transfers[i].slot);
+    }
+}
+
+static void a_plan_is_written_for_people(void **state)
+{
+    struct made *made = *state;
+    const struct yk_plan *plan = NULL;
+    struct yk_text text = {0};
+    assert_ok(read_text(state, made->text, &plan));
+    assert_ok(yk_plan_file_write(plan, &made->context, &text));
+    assert_string_equal(yk_text_chars(&text), made->text);
+    yk_text_free(&text);
+}
+
+static void round_trip(const char *model, uint64_t seed)
+{
+    struct yk_random random = yk_random_from_seed(seed);
+    struct yk_cluster *cluster = NULL;
+    struct yk_plan_context context = {0};
+    assert_ok(yk_cluster_parse("2x(2xa30 @ pcie4) + 1x(3xtitanxp @ pcie3) @ 10GbE", &cluster));
+    assert_ok(yk_model_config_find(model, &context.config));
+    context.cluster = cluster;
+    for (int i = 0; i < ROUNDS; i++) {
+        struct yk_arena *arena = NULL;
+        const struct yk_plan *again = NULL;
+        struct yk_text first = {0};
+        struct yk_text second = {0};
+        assert_ok(yk_arena_create(&arena));
+        const struct yk_plan *plan = support_random_plan(&random, &context, arena);
+        assert_ok(yk_plan_file_write(plan, &context, &first));
+        assert_ok(yk_plan_file_read(yk_text_chars(&first), first.length, "again", &context, arena,
+                                    &again));
+        assert_null(support_plan_difference(plan, again));
+        assert_ok(yk_plan_file_write(again, &context, &second));
+        assert_string_equal(yk_text_chars(&first), yk_text_chars(&second));
+        yk_text_free(&first);
+        yk_text_free(&second);
+        yk_arena_destroy(arena);
+    }
+    yk_cluster_destroy(cluster);
+}
+
+static void plans_of_a_model_with_a_tied_head_read_back_the_same(void **state)
+{
+    (void)state;
+    round_trip("gpt2", 1);
+}
+
+static void plans_of_a_small_model_read_back_the_same(void **state)
+{
+    (void)state;
+    round_trip("gpt-nano", 2);
+}
+
+static void plans_of_an_encoder_and_decoder_read_back_the_same(void **state)
+{
+    (void)state;
+    round_trip("transformer-base", 3);
+}
+
+static void what_is_missing_has_a_value(void **state)
+{
+    const struct yk_plan *plan =
+        read_edited(state,
+                    " \"micro_batches\": 1, \"pipeline\": \"gpipe\", \"no_sync\": false, "
+                    "\"clip\": true,\n \"prefetch\": 1,",
+                    "");
+    assert_int_equal(plan->micro_batches, 1);
+    assert_int_equal(plan->prefetch, 1);
+    assert_int_equal(plan->pipeline, YK_GPIPE);
+    assert_false(plan->clip || plan->no_sync);
+    plan = read_edited(state, "\"gpu2\", \"limit\": \"15.5GiB\"", "\"gpu2\"");
+    assert_true(plan->ranks[0].limit_bytes == 16 * 1073741824.0);
+    plan = read_edited(state, "\"limit\": \"15.5GiB\"", "\"limit\": 1e9");
+    assert_true(plan->ranks[0].limit_bytes == 1e9);
+    plan =
+        read_edited(state,
+                    "{\"members\": [{\"rank\": 0, \"share\": 5, \"part\": 0.25},\n"
+                    "   {\"rank\": 1, \"share\": 7, \"part\": 0.75}]}",
+                    "{\"members\": [{\"rank\": 1, \"share\": 2}, {\"rank\": 0, \"share\": 10}]}");
+    assert_true(plan->groups[0].members[0].part == 0.5 && plan->groups[0].members[1].part == 0.5);
+    plan = read_edited(state, "\"group\": 0, \"strategy\": \"kept\", \"recompute\": false",
+                       "\"strategy\": \"kept\"");
+    assert_int_equal(plan->layers[12].group, 0);
+    assert_false(plan->layers[12].recompute);
+}
+
+static void slots_may_stand_in_any_order(void **state)
+{
+    const struct yk_plan *plan =
+        read_edited(state, "\"during\": \"forward layer 3\"", "\"during\": \"backward layer 2\"");
+    assert_int_equal(plan->transfer_count, 6);
+    assert_int_equal(plan->transfers[0].slot, 15);
+    assert_int_equal(plan->transfers[1].slot, 27);
+    assert_int_equal(plan->transfers[1].layer, 5);
+}
+
+static void the_sources_can_be_asked_for_alone(void **state)
+{
+    struct made *made = *state;
+    struct yk_plan_sources sources = {0};
+    assert_ok(
+        yk_plan_file_sources(made->text, strlen(made->text), "p.json", made->arena, &sources));
+    assert_string_equal(sources.model, "gpt2");
+    assert_string_equal(sources.cluster, "1xrtx3090 + 2xv100 @ 10GB/s");
+    assert_null(sources.profile);
+    const char *other = replace(made->arena, made->text, "\"profile\": null",
+                                "\"profile\": {\"source\": \"x.db\"}");
+    assert_ok(yk_plan_file_sources(other, strlen(other), "p.json", made->arena, &sources));
+    assert_string_equal(sources.profile, "x.db");
+    assert_fails(yk_plan_file_sources("{", 1, "p.json", made->arena, &sources), YK_ERROR_INPUT,
+                 "p.json: line 1, column 1: broken JSON: string or '}' expected near end of file");
+}
+
+static void a_file_of_another_form_is_refused(void **state)
+{
+    assert_edit_refused("\"yoke\": 1", "\"yoke\": 2",
+                        "\"yoke\" is 2, but this program reads version 1");
+    assert_edit_refused("\"kind\": \"plan\"", "\"kind\": \"cluster\"",
+                        "\"kind\" is \"cluster\", but a \"plan\" is needed here");
+    assert_edit_refused("\"micro_batches\": 1", "\"micro_batch\": 1",
+                        "unknown key \"micro_batch\"; did you mean \"micro_batches\"?");
+    assert_edit_refused("\"lora\"", "\"laro\"",
+                        "workload: unknown key \"laro\"; did you mean \"lora\"?");
+    assert_refused_text(state, "[]", "a plan is an object, not a list", "list", __LINE__);
+}
+
+static void numbers_that_are_none_are_refused(void **state)
+{
+    assert_edit_refused("\"share\": 5", "\"share\": 5.5",
+                        "groups[0]: members[0]: \"share\" must be a whole number from 0 to 12");
+    assert_edit_refused("\"share\": 5", "\"share\": -5",
+                        "groups[0]: members[0]: \"share\" must be a whole number from 0 to 12");
+    assert_edit_refused("\"batch\": 12", "\"batch\": 1e300",
+                        "workload: \"batch\" must be a whole number from 1 to 9007199254740992");
+    assert_edit_refused("\"batch\": 12", "\"batch\": 0",
+                        "workload: \"batch\" must be a whole number from 1 to 9007199254740992");
+    assert_edit_refused("\"micro_batches\": 1", "\"micro_batches\": 0",
+                        "\"micro_batches\" must be a whole number from 1 to 2147483647");
+    assert_edit_refused("\"prefetch\": 1", "\"prefetch\": -1",
+                        "\"prefetch\" must be a whole number from 0 to 2147483647");
+    assert_edit_refused("\"part\": 0.25", "\"part\": -0.25",
+                        "groups[0]: members[0]: \"part\" must be a number from 0 to 1");
+    assert_edit_refused("\"part\": 0.25", "\"part\": \"a quarter\"",
+                        "groups[0]: members[0]: \"part\" must be a number from 0 to 1");
+    const struct yk_plan *plan = NULL;
+    struct made *made = *state;
+    assert_int_equal(read_text(state, replace(made->arena, made->text, "0.25", "NaN"), &plan),
+                     YK_ERROR_INPUT);
+    assert_int_equal(read_text(state, replace(made->arena, made->text, "0.25", "1e999"), &plan),
+                     YK_ERROR_INPUT);
+}
+
+static void sizes_that_cannot_be_are_refused(void **state)
+{
+    assert_edit_refused("\"block\": \"5MiB\"", "\"block\": 0",
+                        "\"block\" must be more than 0 bytes");
+    assert_edit_refused("\"block\": \"5MiB\"", "\"block\": \"-5MiB\"",
+                        "\"block\" must be more than 0 bytes");
+    assert_edit_refused("\"block\": \"5MiB\"", "\"block\": \"5s\"",
+                        "block: \"5s\": no size has the unit \"s\"; write it like 24GiB");
+    assert_edit_refused("\"block\": \"5MiB\"", "\"block\": true",
+                        "\"block\" must be a number, not true or false");
+    assert_edit_refused("\"block\": \"5MiB\", ", "", "\"block\" is missing");
+    assert_edit_refused("\"bucket\": \"25MiB\"", "\"bucket\": -1",
+                        "\"bucket\" must be 0 bytes or more");
+    assert_edit_refused("\"limit\": \"15.5GiB\"", "\"limit\": 0",
+                        "ranks[0]: \"limit\" must be more than 0 bytes");
+    assert_edit_refused("\"limit\": \"15.5GiB\"", "\"limit\": \"17GiB\"",
+                        "ranks[0]: \"limit\" is more than the memory of \"gpu2\", 16GiB");
+}
+
+static void ranks_and_groups_that_cannot_be_are_refused(void **state)
+{
+    assert_edit_refused("{\"device\": \"gpu2\"", "{\"device\": \"gpu7\"",
+                        "ranks[0]: the cluster has no device \"gpu7\"; did you mean \"gpu0\"?");
+    assert_edit_refused("{\"device\": \"gpu2\"", "{\"device\": \"gpu0\"",
+                        "device 0 has two ranks; give it one");
+    assert_edit_refused("\"rank\": 1", "\"rank\": 2",
+                        "groups[0]: members[1]: \"rank\" must be a whole number from 0 to 1");
+    assert_edit_refused("\"rank\": 1", "\"rank\": 0", "group 0 has rank 0 twice");
+    assert_edit_refused("\"share\": 5", "\"share\": 4",
+                        "the shares of group 0 add up to 11, but the batch has 12 samples");
+    assert_edit_refused("\"part\": 0.25", "\"part\": 0.5",
+                        "the parts of group 0 add up to 1.25, not to 1");
+    assert_edit_refused("\"share\": 5, \"part\": 0.25", "\"share\": 5",
+                        "groups[0]: some members say a \"part\", and some do not; say all, or "
+                        "none for equal ones");
+    assert_edit_refused("\"share\": 5, ", "", "groups[0]: members[0]: \"share\" is missing");
+}
+
+static void words_that_are_none_are_refused(void **state)
+{
+    assert_edit_refused("\"pipeline\": \"gpipe\"", "\"pipeline\": \"gpip\"",
+                        "\"pipeline\" is \"gpip\"; did you mean \"gpipe\"?");
+    assert_edit_refused("\"pipeline\": \"gpipe\"", "\"pipeline\": \"interleaved\"",
+                        "\"pipeline\" must be \"gpipe\" or \"1f1b\", not \"interleaved\"");
+    assert_edit_refused("\"strategy\": \"kept\"", "\"strategy\": \"zero\"",
+                        "layers[2]: \"strategy\" must be \"replicated\", \"sharded-state\", "
+                        "\"kept\" or \"fully-sharded\", not \"zero\"");
+    assert_edit_refused("\"precision\": \"bf16\"", "\"precision\": \"bf61\"",
+                        "workload: \"precision\" is \"bf61\"; did you mean \"bf16\"?");
+    assert_edit_refused("\"clip\": true", "\"clip\": \"yes\"",
+                        "\"clip\" must be true or false, not a string");
+    assert_edit_refused("\"nf4\": false", "\"nf4\": true",
+                        "workload: NF4 weights are frozen and nothing would be trained; add "
+                        "adapters with a LoRA rank, such as 32");
+    assert_edit_refused("\"sequence\": 1024", "\"sequence\": 1025",
+                        "workload: gpt2: a sequence of 1025 tokens is too long; the model has "
+                        "learned 1024 positions");
+}
+
+static void layers_must_be_said_once_each(void **state)
+{
+    assert_edit_refused("\"to\": \"layer 10\"", "\"to\": \"layer 9\"",
+                        "\"layers\" leaves out \"layer 10\"");
+    assert_edit_refused("\"to\": \"layer 10\"", "\"to\": \"layer 11\"",
+                        "layers[2]: \"layer 11\" is in an earlier run, too");
+    assert_edit_refused("\"to\": \"layer 10\"", "\"to\": \"layer 100\"",
+                        "layers[1]: the model has no layer \"layer 100\"; did you mean \"layer "
+                        "10\"?");
+    assert_edit_refused("\"to\": \"layer 10\"", "\"to\": \"embed\"",
+                        "layers[1]: \"layer 0\" comes after \"embed\"; swap them");
+    assert_edit_refused("\"group\": 0, \"strategy\": \"kept\"",
+                        "\"group\": 1, \"strategy\": \"kept\"",
+                        "layers[2]: \"group\" must be a whole number from 0 to 0");
+    assert_edit_refused("\"head\", \"group\": 0, \"strategy\": \"replicated\"",
+                        "\"head\", \"group\": 0, \"strategy\": \"kept\"",
+                        "\"head\" uses the weights of \"embed\"; both must have one strategy");
+}
+
+static void an_order_of_nonsense_is_refused(void **state)
+{
+    assert_edit_refused("\"during\": \"turn\"", "\"during\": \"turns\"",
+                        "order[1]: \"turns\" is no slot; those are \"forward LAYER\", \"turn\", "
+                        "\"backward LAYER\", \"end\" and \"begin\"");
+    assert_edit_refused("\"during\": \"turn\"", "\"during\": \"forward layr 3\"",
+                        "order[1]: the model has no layer \"layr 3\"; did you mean \"layer 3\"?");
+    assert_edit_refused("\"during\": \"turn\"", "\"during\": \"forward layer 3\"",
+                        "order[1]: \"forward layer 3\" is there already; put both into one");
+    assert_edit_refused(
+        "\"gather layer 4\"", "\"fetch layer 4\"",
+        "order[0]: \"fetch layer 4\" is no transfer; those are \"gather LAYER\", "
+        "\"scatter LAYER\" and \"reduce LAYER\", all with \"blocks 0-3\" at the end "
+        "if not all of it travels");
+    assert_edit_refused("\"gather layer 4\"", "\"gather layer 44\"",
+                        "order[0]: the model has no layer \"layer 44\"; did you mean \"layer 4\"?");
+    assert_edit_refused("\"gather layer 4\"", "\"gather layer 4 blocks 2-1\"",
+                        "order[0]: \"blocks 2-1\" must be \"block 3\" or \"blocks 0-3\"");
+    assert_edit_refused("\"gather layer 4\"", "\"gather layer 4 blocks 1-3\"",
+                        "gather of \"layer 4\": there are no 3 blocks from block 1 on; it has 3");
+    assert_edit_refused("\"gather layer 4\"", "\"gather layer 4 block 99999999999999999999\"",
+                        "order[0]: \"block 99999999999999999999\" must be \"block 3\" or \"blocks "
+                        "0-3\"");
+    assert_edit_refused("\"gather layer 4\"", "\"reduce layer 4\"",
+                        "reduce of \"layer 4\": that is not done with a layer that is "
+                        "fully-sharded");
+    assert_edit_refused("\"gather layer 4\"", "\"gather head\"",
+                        "gather of \"head\": it uses the weights of \"embed\", and travels with "
+                        "that");
+    assert_edit_refused("\"micro_batches\": 1", "\"micro_batches\": 2",
+                        "an order of transfers is for plans with one group and one micro-batch, "
+                        "not 1 and 2");
+    assert_edit_refused("[\"gather layer 4\"]", "\"gather layer 4\"",
+                        "order[0]: \"do\" must be a list, not a string");
+}
+
+static void a_plan_for_another_model_is_refused(void **state)
+{
+    struct made *made = *state;
+    assert_ok(yk_model_config_find("gpt2-xl", &made->context.config));
+    assert_refused_text(state, made->text,
+                        "model: made for gpt2 with 12 layers, this is gpt2-xl with 48", "gpt2-xl",
+                        __LINE__);
+    assert_ok(yk_model_config_find("bert-base", &made->context.config));
+    assert_refused_text(state, made->text,
+                        "model: made for gpt2 with 124439808 parameters, this is bert-base with "
+                        "109482240",
+                        "bert-base", __LINE__);
+    struct yk_model_config other = {0};
+    const struct yk_model_config *config = NULL;
+    assert_ok(yk_model_config_find("gpt2", &config));
+    other = *config;
+    other.heads = other.kv_heads = 24;
+    other.head_size = 32;
+    other.name = "other.json";
+    made->context.config = &other;
+    assert_refused_text(state, made->text,
+                        "model: made for gpt2, this is other.json with as many layers and "
+                        "parameters but other sizes; plan again",
+                        "heads", __LINE__);
+}
+
+static void the_same_model_may_have_another_name(void **state)
+{
+    struct made *made = *state;
+    const struct yk_plan *plan = NULL;
+    struct yk_model_config other = *made->context.config;
+    other.name = "somewhere/config.json";
+    made->context.config = &other;
+    assert_ok(read_text(state, made->text, &plan));
+    assert_string_equal(plan->model_source, "gpt2");
+}
+
+/* Against a cluster that `line` describes instead. */
+static void assert_other_cluster(void **state, const char *line, const char *message, int at)
+{
+    struct made *made = *state;
+    struct yk_cluster *other = NULL;
+    assert_ok(yk_cluster_parse(line, &other));
+    made->context.cluster = other;
+    assert_refused_text(state, made->text, message, line, at);
+    made->context.cluster = made->cluster;
+    yk_cluster_destroy(other);
+}
+
+static void a_plan_for_another_cluster_is_refused(void **state)
+{
+    assert_other_cluster(state, "1xrtx3090 + 1xv100 @ 10GB/s",
+                         "cluster: made for 3 devices, this cluster has 2", __LINE__);
+    assert_other_cluster(state, "3xrtx3090 @ 10GB/s",
+                         "cluster: device 1 was v100-16 with 16GiB, it is rtx3090 with 24GiB now",
+                         __LINE__);
+    assert_other_cluster(state, "1xrtx3090 + 2xv100:12GiB @ 10GB/s",
+                         "cluster: device 1 was v100-16 with 16GiB, it is v100-16 with 12GiB now",
+                         __LINE__);
+    assert_other_cluster(state, "1xrtx3090 + 2xv100 @ 11GB/s",
+                         "cluster: the links are not those that the plan was made for; plan again",
+                         __LINE__);
+    assert_other_cluster(state, "1xrtx3090 + 2xv100:50%:16GiB @ 10GB/s",
+                         "cluster: the rates, nodes or measured times of the devices are not those "
+                         "that the plan was made for; plan again",
+                         __LINE__);
+    assert_edit_refused("\"name\": \"gpu1\"", "\"name\": \"big\"",
+                        "cluster: device 1 was \"big\", it is \"gpu1\" now");
+}
+
+/* A line and the file it is written to are one cluster. */
+static void the_same_cluster_may_come_from_a_file(void **state)
+{
+    struct made *made = *state;
+    const struct yk_plan *plan = NULL;
+    struct yk_cluster *again = NULL;
+    struct yk_text text = {0};
+    assert_ok(yk_cluster_write(made->cluster, &text));
+    assert_ok(yk_cluster_read(yk_text_chars(&text), text.length, "lab.json", &again));
+    made->context.cluster = again;
+    assert_ok(read_text(state, made->text, &plan));
+    yk_text_free(&text);
+    yk_cluster_destroy(again);
+}
+
+static void a_file_written_by_hand_needs_no_hashes(void **state)
+{
+    struct made *made = *state;
+    const struct yk_plan *plan = NULL;
+    char *text = replace(made->arena, written,
+                         ", \"hash\": \"MODEL\",\n  \"layers\": 12, "
+                         "\"parameters\": 124439808",
+                         "");
+    text = replace(made->arena, text, ", \"hash\": \"CLUSTER\", \"links\": \"LINKS\"", "");
+    assert_ok(read_text(state, text, &plan));
+    assert_refused_text(state, written,
+                        "model: \"hash\" must be 16 hexadecimal digits, not \"MODEL\"", "hash",
+                        __LINE__);
+}
+
+static void add_time(struct yk_profile *profile, double seconds)
+{
+    const struct yk_profile_layer layer = {"v100", 1, "gpt-block", 1024, "forward"};
+    const struct yk_profile_measurement time = {seconds, 0.01, 5, "none"};
+    assert_ok(yk_profile_add_layer(profile, &layer, 4, &time));
+}
+
+static void a_plan_for_another_profile_is_refused(void **state)
+{
+    struct made *made = *state;
+    struct yk_plan_context *context = &made->context;
+    const struct yk_plan *plan = NULL;
+    const struct yk_plan *again = NULL;
+    struct yk_plan *copy = NULL;
+    struct yk_text text = {0};
+    char folder[] = "/tmp/yoke-plan-XXXXXX";
+    char path[64];
+    assert_ok(read_text(state, made->text, &plan));
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/here.db", folder);
+    assert_ok(yk_profile_create(path, &context->profile));
+    assert_refused_text(state, made->text, "profile: made without a profile, but one is given",
+                        "no profile", __LINE__);
+    add_time(context->profile, 0.5);
+    assert_ok(yk_plan_copy(plan, made->arena, &copy));
+    assert_int_equal(yk_plan_file_write(copy, context, &text), YK_ERROR_INPUT);
+    copy->profile_source = "here.db";
+    assert_ok(yk_plan_file_write(copy, context, &text));
+    assert_ok(read_text(state, yk_text_chars(&text), &again));
+    assert_string_equal(again->profile_source, "here.db");
+    add_time(context->profile, 0.25);
+    assert_refused_text(state, yk_text_chars(&text),
+                        "profile: here.db holds other times than those that the plan was made "
+                        "with; plan again",
+                        "other times", __LINE__);
+    yk_profile_close(context->profile);
+    context->profile = NULL;
+    assert_refused_text(state, yk_text_chars(&text),
+                        "profile: made with here.db, but no profile is given", "gone", __LINE__);
+    yk_text_free(&text);
+    assert_int_equal(unlink(path) | rmdir(folder), 0);
+}
+
+/* "", "a" and "foobar" of the reference vectors of the hash's authors. */
+static void hashes_are_fnv_1a(void **state)
+{
+    (void)state;
+    char hash[YK_PLAN_HASH_SIZE];
+    yk_plan_hash("", 0, hash);
+    assert_string_equal(hash, "cbf29ce484222325");
+    yk_plan_hash("a", 1, hash);
+    assert_string_equal(hash, "af63dc4c8601ec8c");
+    yk_plan_hash("foobar", 6, hash);
+    assert_string_equal(hash, "85944171f73967e8");
+}
+
+static void no_beginning_of_a_file_is_a_plan(void **state)
+{
+    struct made *made = *state;
+    const struct yk_plan *plan = NULL;
+    for (size_t length = 0; length + 2 < strlen(made->text); length++) {
+        assert_int_equal(
+            yk_plan_file_read(made->text, length, "cut", &made->context, made->arena, &plan),
+            YK_ERROR_INPUT);
+    }
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
+    const struct CMUnitTest tests[] = {
+        TEST(a_file_says_what_the_plan_is),
+        TEST(an_order_is_said_in_words),
+        TEST(a_plan_is_written_for_people),
+        TEST(plans_of_a_model_with_a_tied_head_read_back_the_same),
+        TEST(plans_of_a_small_model_read_back_the_same),
+        TEST(plans_of_an_encoder_and_decoder_read_back_the_same),
+        TEST(what_is_missing_has_a_value),
+        TEST(slots_may_stand_in_any_order),
+        TEST(the_sources_can_be_asked_for_alone),
+        TEST(a_file_of_another_form_is_refused),
+        TEST(numbers_that_are_none_are_refused),
+        TEST(sizes_that_cannot_be_are_refused),
+        TEST(ranks_and_groups_that_cannot_be_are_refused),
+        TEST(words_that_are_none_are_refused),
+        TEST(layers_must_be_said_once_each),
+        TEST(an_order_of_nonsense_is_refused),
+        TEST(a_plan_for_another_model_is_refused),
+        TEST(the_same_model_may_have_another_name),
+        TEST(a_plan_for_another_cluster_is_refused),
+        TEST(the_same_cluster_may_come_from_a_file),
+        TEST(a_file_written_by_hand_needs_no_hashes),
+        TEST(a_plan_for_another_profile_is_refused),
+        TEST(hashes_are_fnv_1a),
+        TEST(no_beginning_of_a_file_is_a_plan),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
