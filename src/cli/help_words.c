@@ -2,6 +2,9 @@
 
 void yk_help_words_add_option(const struct yk_option *option, struct yk_text *out)
 {
+    if (option->letter) {
+        yk_text_addf(out, "-%c, ", option->letter);
+    }
     yk_text_addf(out, "--%s", option->name);
     if (option->placeholder) {
         yk_text_addf(out, " %s", option->placeholder);

@@ -158,7 +158,11 @@ static void add_operands(const struct yk_command *command, struct yk_text *out)
 
 static void add_option(const struct yk_option *option, struct yk_text *out)
 {
-    yk_text_add(out, ".TP\n\\fB\\-\\-");
+    yk_text_add(out, ".TP\n");
+    if (option->letter) {
+        yk_text_addf(out, "\\fB\\-%c\\fR, ", option->letter);
+    }
+    yk_text_add(out, "\\fB\\-\\-");
     add_roff(out, option->name, true);
     yk_text_add(out, "\\fR");
     if (option->placeholder) {

@@ -127,6 +127,15 @@ static yk_status read_amount(const struct yk_option *option, const char *word, d
     return YK_OK;
 }
 
+static yk_status read_factor(const struct yk_option *option, const char *word, double *out)
+{
+    if (!yk_number_read(word, strlen(word), out) || !(*out >= 1)) {
+        return yk_fail(YK_ERROR_USAGE, "--%s must be a number of 1 or more, not \"%s\"",
+                       option->name, word);
+    }
+    return YK_OK;
+}
+
 static yk_status read_list(const struct yk_option *option, const char *word, struct yk_arena *arena,
                            struct yk_option_list *out)
 {
@@ -183,6 +192,8 @@ static yk_status store(struct parser *parser, const struct yk_option *option, co
     case YK_OPTION_UNIT:
     case YK_OPTION_SECONDS:
         return read_amount(option, word, field);
+    case YK_OPTION_FACTOR:
+        return read_factor(option, word, field);
     case YK_OPTION_LIST:
         return read_list(option, word, parser->arena, field);
     }
@@ -205,13 +216,25 @@ static yk_status store_presets(struct parser *parser)
     return YK_OK;
 }
 
+/* The option of a word such as -o; NULL when the command has none. */
+static const struct yk_option *find_letter(const struct yk_command *command, const char *word)
+{
+    for (size_t i = 0; i < command->option_count; i++) {
+        if (command->options[i].letter && command->options[i].letter == word[1] && !word[2]) {
+            return &command->options[i];
+        }
+    }
+    return NULL;
+}
+
 /* A word after --name that begins with two dashes is an option, never a value: a
  * forgotten value is more likely than a value of that form, which --name=value still allows. */
 static yk_status read_option(struct parser *parser, const char *word)
 {
     const size_t length = strcspn(word, "=");
-    const struct yk_option *option =
-        strncmp(word, "--", 2) == 0 ? find_option(parser->command, word + 2, length - 2) : NULL;
+    const struct yk_option *option = strncmp(word, "--", 2) == 0
+                                         ? find_option(parser->command, word + 2, length - 2)
+                                         : find_letter(parser->command, word);
     if (!option) {
         return fail_unknown_option(parser->command, word);
     }

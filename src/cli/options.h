@@ -28,6 +28,7 @@ enum yk_option_kind {
     YK_OPTION_INTEGER, /* int64_t, from `least` to `most` */
     YK_OPTION_UNIT,    /* double, an amount of the row's unit */
     YK_OPTION_SECONDS, /* double, a time: seconds, or a number with its unit */
+    YK_OPTION_FACTOR,  /* double, a number of 1 or more */
     YK_OPTION_LIST,    /* struct yk_option_list, positive numbers with commas between them */
 };
 
@@ -46,6 +47,7 @@ typedef bool (*yk_choices)(size_t number, struct yk_choice *out);
 
 struct yk_option {
     const char *name;        /* without the dashes */
+    char letter;             /* after one dash, for the few that everybody abbreviates; or 0 */
     const char *placeholder; /* what the help calls the value; NULL for a flag */
     const char *help;        /* a sentence without its full stop */
     const char *group;       /* the heading it stands under; NULL: the one before */

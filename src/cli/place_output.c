@@ -2,6 +2,7 @@
 
 #include "base/table.h"
 #include "base/units.h"
+#include "cli/workload.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,20 +12,6 @@ enum {
     MOST_RUNS = 12,          /* lines of a divided map */
     NAME_COLUMNS = 24,       /* for the layers of a run */
 };
-
-void yk_place_add_title(const struct yk_place_request *request, struct yk_text *out)
-{
-    const struct yk_workload *workload = &request->workload;
-    yk_text_addf(out, "%s on %s: %lld %s of %lld tokens, %s", request->config->name,
-                 request->book->cluster->source, (long long)workload->batch,
-                 workload->batch == 1 ? "sample" : "samples", (long long)workload->sequence,
-                 yk_precision_name(workload->precision));
-    if (workload->lora_rank > 0) {
-        yk_text_addf(out, ", LoRA of rank %lld", (long long)workload->lora_rank);
-    }
-    yk_text_add(out, workload->nf4 ? ", NF4" : "");
-    yk_text_add(out, workload->recompute ? ", recomputation" : "");
-}
 
 const char *yk_place_violation(const struct yk_place_output *output,
                                const struct yk_placement *placement, struct yk_text *out)
@@ -275,7 +262,8 @@ yk_status yk_place_write_text(const struct yk_place_output *output, struct yk_te
 {
     const struct yk_placements *all = output->placements;
     struct yk_text words = {0};
-    yk_place_add_title(output->request, out);
+    yk_workload_add_title(output->request->config, output->request->book->cluster,
+                          &output->request->workload, out);
     yk_text_add(out, "\n");
     add_source(output, out);
     yk_text_add(out, "\n");

@@ -1,5 +1,6 @@
 #include "base/units.h"
 #include "cli/place_output.h"
+#include "cli/workload.h"
 #include "report/side_by_side.h"
 
 #include <math.h>
@@ -91,7 +92,8 @@ static yk_status write_page(struct page *page, struct yk_text *out)
     for (int32_t i = 0; i < all->count; i++) {
         YK_TRY(fill_row(page, &all->placements[i], &page->rows[i]));
     }
-    yk_place_add_title(page->output->request, &title);
+    yk_workload_add_title(page->output->request->config, page->output->request->book->cluster,
+                          &page->output->request->workload, &title);
     yk_text_add(&lead,
                 "Where the layers go, decided in several ways, and one training step of each: a "
                 "bar is a layer's forward, backward or update, its colour the micro-batch "

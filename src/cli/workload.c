@@ -35,3 +35,16 @@ yk_status yk_workload_read(const struct yk_workload_words *words,
     *out = workload;
     return YK_OK;
 }
+
+void yk_workload_add_title(const struct yk_model_config *config, const struct yk_cluster *cluster,
+                           const struct yk_workload *workload, struct yk_text *out)
+{
+    yk_text_addf(out, "%s on %s: %lld %s of %lld tokens, %s", config->name, cluster->source,
+                 (long long)workload->batch, workload->batch == 1 ? "sample" : "samples",
+                 (long long)workload->sequence, yk_precision_name(workload->precision));
+    if (workload->lora_rank > 0) {
+        yk_text_addf(out, ", LoRA of rank %lld", (long long)workload->lora_rank);
+    }
+    yk_text_add(out, workload->nf4 ? ", NF4" : "");
+    yk_text_add(out, workload->recompute ? ", recomputation" : "");
+}

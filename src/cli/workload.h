@@ -6,7 +6,9 @@
 #ifndef YK_CLI_WORKLOAD_H
 #define YK_CLI_WORKLOAD_H
 
+#include "base/text.h"
 #include "cli/options.h"
+#include "cluster/cluster.h"
 #include "model/model.h"
 
 #include <stdbool.h>
@@ -32,6 +34,10 @@ struct yk_workload_words {
 yk_status yk_workload_read(const struct yk_workload_words *words,
                            const struct yk_model_config *config,
                            struct yk_workload *out) YK_MUST_USE;
+
+/* "llama3-8b on 1xrtx6000ada + 2xrtx3090: 5 samples of 1024 tokens, bf16, LoRA of rank 32, NF4". */
+void yk_workload_add_title(const struct yk_model_config *config, const struct yk_cluster *cluster,
+                           const struct yk_workload *workload, struct yk_text *out);
 
 /* The precisions, as choices of an option. */
 bool yk_workload_precisions(size_t number, struct yk_choice *out);

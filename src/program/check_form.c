@@ -45,8 +45,8 @@ static yk_status check_numbers(const struct forming *forming, int32_t number)
                op->wait_count > forming->list->wait_count - op->first_wait) {
         wrong = "waits";
     }
-    return wrong ? yk_fail(YK_ERROR_INPUT, "formed: op %d on %s has a %s that does not exist",
-                           number, yk_rule_device(program, forming->rank), wrong)
+    return wrong ? yk_fail(YK_ERROR_INPUT, "formed: op %d on %s has no valid %s", number,
+                           yk_rule_device(program, forming->rank), wrong)
                  : YK_OK;
 }
 

@@ -41,7 +41,7 @@ static void write_op(const struct yk_program *program, const struct yk_op *op, s
 {
     char bytes[YK_UNITS_SIZE];
     yk_op_describe(program, op, out);
-    if (op->peer >= 0) {
+    if (op->kind == YK_OP_SEND || op->kind == YK_OP_RECV) {
         yk_text_addf(out, " %s %d", op->kind == YK_OP_SEND ? "to" : "from", op->peer);
     }
     if (op->kind == YK_OP_GATHER && op->backward) {
@@ -52,7 +52,7 @@ static void write_op(const struct yk_program *program, const struct yk_op *op, s
         yk_text_addf(out, ", %s", bytes);
     }
     if (op->step != 0) {
-        yk_text_add(out, op->step > 0 ? ", next step" : ", last step");
+        yk_text_add(out, op->step > 0 ? ", next step" : ", step before");
     }
 }
 

@@ -18,9 +18,6 @@ enum {
     TICK_PIXELS = 90,
 };
 
-/* Letters are measured by a guess that is seldom too small: an SVG cannot ask for their width. */
-static const double PIXELS_PER_COLUMN = 6.7;
-
 struct picture {
     const struct yk_schedule *schedule;
     const struct yk_graph *graph;
@@ -37,11 +34,6 @@ struct picture {
     struct yk_text *out;
 };
 
-static double label_pixels(const char *words)
-{
-    return (double)yk_text_columns(words) * PIXELS_PER_COLUMN;
-}
-
 static double most_label_pixels(double width)
 {
     return fmin(150, width / 4);
@@ -55,7 +47,7 @@ static struct picture lay_out(const struct yk_schedule *schedule,
     const int32_t devices = graph->device_count;
     double widest = 0;
     for (int32_t p = 0; p < devices; p++) {
-        widest = fmax(widest, label_pixels(graph->devices[p].name));
+        widest = fmax(widest, yk_label_pixels(graph->devices[p].name));
     }
     picture.width = options->width > LEAST_WIDTH ? options->width : LEAST_WIDTH;
     picture.left = 24 + fmin(widest, most_label_pixels(picture.width));
@@ -95,21 +87,6 @@ yk_status yk_gantt_svg_bars(struct yk_schedule *schedule,
     return yk_gantt_bars_make(schedule, &limits, arena, out);
 }
 
-/* The longest beginning of a device's name that fits beside its row. */
-static void add_device_name(const struct picture *picture, const char *name)
-{
-    const double room = most_label_pixels(picture->width);
-    if (label_pixels(name) <= room) {
-        yk_text_add_xml(picture->out, name);
-        return;
-    }
-    struct yk_text cut = {0};
-    yk_text_add_bytes(&cut, name, yk_text_prefix(name, (size_t)(room / PIXELS_PER_COLUMN) - 1));
-    yk_text_add(&cut, "\xe2\x80\xa6");
-    yk_text_add_xml(picture->out, yk_text_chars(&cut));
-    yk_text_free(&cut);
-}
-
 static void draw_head(const struct picture *picture)
 {
     struct yk_text *out = picture->out;
@@ -143,7 +120,7 @@ static void draw_rows(const struct picture *picture)
                      "rx=\"4\"/><text class=\"device\" x=\"%.2f\" y=\"%.1f\">",
                      picture->left, y, picture->right - picture->left, picture->bar,
                      picture->left - 10, y + picture->bar / 2 + (picture->bar < 16 ? 3 : 4));
-        add_device_name(picture, picture->graph->devices[p].name);
+        yk_label_add_cut(out, picture->graph->devices[p].name, most_label_pixels(picture->width));
         yk_text_add(out, "</text>\n");
     }
     yk_text_add(out, "</g>\n");
@@ -292,7 +269,7 @@ static void draw_name(const struct picture *picture, int32_t device, const struc
         name = merged;
     }
     const double width = x_of(picture, bar->finish) - x_of(picture, bar->start);
-    if (label_pixels(name) + 8 > width) {
+    if (yk_label_pixels(name) + 8 > width) {
         return;
     }
     yk_text_addf(picture->out, "<text x=\"%.2f\" y=\"%.1f\">", x_of(picture, bar->start) + 6,
@@ -326,7 +303,7 @@ static void draw_marks(const struct picture *picture)
     const double y = picture->top - 9;
     char label[YK_NUMBER_SIZE];
     yk_label_time(picture->graph, makespan, label);
-    const double end_label = label_pixels(label) + label_pixels("makespan ") + 14;
+    const double end_label = yk_label_pixels(label) + yk_label_pixels("makespan ") + 14;
     const double end = picture->span > 0 ? x_of(picture, makespan) : picture->right;
     yk_text_add(picture->out, "<g class=\"marks\">\n");
     draw_line(picture, "end", end);
@@ -336,7 +313,8 @@ static void draw_marks(const struct picture *picture)
     if (bound > 0 && bound < makespan) {
         const double x = x_of(picture, bound);
         yk_label_time(picture->graph, bound, label);
-        const double least = picture->left + label_pixels(label) + label_pixels("lower bound ");
+        const double least =
+            picture->left + yk_label_pixels(label) + yk_label_pixels("lower bound ");
         draw_line(picture, "bound", x);
         yk_text_addf(picture->out,
                      "<text class=\"mark low\" x=\"%.2f\" y=\"%.0f\">lower bound %s</text>\n",

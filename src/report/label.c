@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static const double PIXELS_PER_COLUMN = 6.7;
+
 static void drop_trailing_zeros(char *digits)
 {
     if (!strchr(digits, '.')) {
@@ -62,6 +64,35 @@ void yk_label_percent(double part, double whole, char out[YK_NUMBER_SIZE])
 {
     /* printf alone would round 61.25 down and 53.75 up. */
     snprintf(out, YK_NUMBER_SIZE, "%.1f%%", whole > 0 ? round(1000 * part / whole) / 10 : 0);
+}
+
+void yk_label_unit(double value, enum yk_unit unit, char out[YK_UNITS_SIZE])
+{
+    if (isfinite(value) && value != 0) {
+        yk_units_format(value, unit, out);
+    } else {
+        snprintf(out, YK_UNITS_SIZE, "%s", value == 0 ? "0" : "none");
+    }
+}
+
+double yk_label_pixels(const char *words)
+{
+    return (double)yk_text_columns(words) * PIXELS_PER_COLUMN;
+}
+
+void yk_label_add_cut(struct yk_text *text, const char *words, double pixels)
+{
+    if (yk_label_pixels(words) <= pixels) {
+        yk_text_add_xml(text, words);
+        return;
+    }
+    struct yk_text cut = {0};
+    const double columns = fmax(0, floor(pixels / PIXELS_PER_COLUMN) - 1);
+    yk_text_add_bytes(&cut, words, yk_text_prefix(words, (size_t)columns));
+    yk_text_add(&cut, "\xe2\x80\xa6");
+    yk_text_add_xml(text, yk_text_chars(&cut));
+    text->failed |= cut.failed;
+    yk_text_free(&cut);
 }
 
 double yk_label_step(double span, int pieces)

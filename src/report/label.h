@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "graph/graph.h"
 
 #include <stdint.h>
@@ -21,6 +22,16 @@ void yk_label_count(int64_t count, char out[YK_NUMBER_SIZE]);
 
 /* `part` of `whole` as a percentage with one decimal: "19.4%"; "0.0%" when the whole is nothing. */
 void yk_label_percent(double part, double whole, char out[YK_NUMBER_SIZE]);
+
+/* `value` with its unit, "3.2ms"; "0" of nothing, "none" when it is not finite. */
+void yk_label_unit(double value, enum yk_unit unit, char out[YK_UNITS_SIZE]);
+
+/* About how many pixels `words` take in letters of 12 pixels: a guess that is seldom too small,
+ * since an SVG cannot ask for their width. */
+double yk_label_pixels(const char *words);
+
+/* `words` for XML, or as many of them as fit into `pixels`, and an ellipsis. */
+void yk_label_add_cut(struct yk_text *text, const char *words, double pixels);
 
 /* The least of 1, 2 and 5 times a power of ten that cuts `span` into at most `pieces`, for a
  * positive span and at least one piece. */

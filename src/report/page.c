@@ -48,6 +48,13 @@ void yk_page_end_section(struct yk_text *out)
     yk_text_add(out, "</section>\n");
 }
 
+void yk_page_add_cell(const char *words, struct yk_text *out)
+{
+    yk_text_add(out, "<td>");
+    yk_text_add_xml(out, words);
+    yk_text_add(out, "</td>");
+}
+
 void yk_page_end(const char *const *scripts, struct yk_text *out)
 {
     yk_text_add(out, "</main>\n<script>\n(() => {\n'use strict';\n");

@@ -17,6 +17,9 @@ void yk_page_end_figures(struct yk_text *out);
 void yk_page_begin_section(const char *heading, struct yk_text *out);
 void yk_page_end_section(struct yk_text *out);
 
+/* A cell of a table. */
+void yk_page_add_cell(const char *words, struct yk_text *out);
+
 /* The rest of the page, with `scripts` run in it: texts that follow each other, ended by a NULL. */
 void yk_page_end(const char *const *scripts, struct yk_text *out);
 

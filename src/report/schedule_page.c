@@ -8,6 +8,7 @@
 #include "report/schedule_report.h"
 #include "report/schedule_script.h"
 #include "report/schedule_words.h"
+#include "report/timeline_script.h"
 
 enum {
     CHART_WIDTH = 1180
@@ -69,21 +70,14 @@ static yk_status add_chart(const struct yk_schedule_report *report, struct yk_te
     return YK_OK;
 }
 
-static void add_cell(struct yk_text *out, const char *words)
-{
-    yk_text_add(out, "<td>");
-    yk_text_add_xml(out, words);
-    yk_text_add(out, "</td>");
-}
-
 static void add_memory(const struct yk_device_figures *figures, int64_t limit_bytes,
                        struct yk_text *out)
 {
     char words[YK_UNITS_SIZE];
     yk_units_format((double)figures->peak_bytes, YK_UNIT_BYTES, words);
-    add_cell(out, words);
+    yk_page_add_cell(words, out);
     yk_units_format((double)limit_bytes, YK_UNIT_BYTES, words);
-    add_cell(out, limit_bytes == YK_GRAPH_UNLIMITED ? "none" : words);
+    yk_page_add_cell(limit_bytes == YK_GRAPH_UNLIMITED ? "none" : words, out);
 }
 
 static void add_device(const struct yk_schedule *schedule, int32_t device,
@@ -95,13 +89,13 @@ static void add_device(const struct yk_schedule *schedule, int32_t device,
     yk_text_add_xml(out, graph->devices[device].name);
     yk_text_add(out, "</th>");
     yk_label_count(figures->tasks, words);
-    add_cell(out, words);
+    yk_page_add_cell(words, out);
     yk_label_time(graph, figures->busy, words);
-    add_cell(out, words);
+    yk_page_add_cell(words, out);
     yk_label_percent((double)figures->busy, (double)schedule->makespan, words);
     yk_text_addf(out, "<td><span class=\"meter\" style=\"--part:%s\"></span>%s</td>", words, words);
     yk_label_time(graph, schedule->makespan - figures->busy, words);
-    add_cell(out, words);
+    yk_page_add_cell(words, out);
     if (graph->limited) {
         add_memory(figures, graph->devices[device].memory_bytes, out);
     }
@@ -134,8 +128,10 @@ yk_status yk_schedule_report_page(const struct yk_schedule_report *report, struc
 {
     static const char *const scripts[] = {
         yk_schedule_script_view,
+        yk_timeline_script_view,
         yk_schedule_script_draw,
         yk_schedule_script_details,
+        yk_timeline_script_gestures,
         yk_schedule_script_input,
         NULL,
     };

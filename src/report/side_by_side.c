@@ -14,13 +14,6 @@ static const char style[] =
     "td.remark { color: var(--soft); white-space: normal; min-width: 12rem; }\n"
     ".chart { overflow-x: auto; }\n";
 
-static void add_cell(struct yk_text *out, const char *words)
-{
-    yk_text_add(out, "<td>");
-    yk_text_add_xml(out, words);
-    yk_text_add(out, "</td>");
-}
-
 static void add_row(const struct yk_side_by_side *page, int32_t number, struct yk_text *out)
 {
     const struct yk_side_row *row = &page->rows[number];
@@ -29,7 +22,7 @@ static void add_row(const struct yk_side_by_side *page, int32_t number, struct y
     yk_text_add_xml(out, row->name);
     yk_text_add(out, "</th>");
     for (int32_t c = 0; c < page->column_count; c++) {
-        add_cell(out, row->cells[c]);
+        yk_page_add_cell(row->cells[c], out);
     }
     yk_text_add(out, "<td class=\"remark\">");
     yk_text_add_xml(out, row->remark ? row->remark : "");

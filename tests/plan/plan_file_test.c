@@ -59,16 +59,16 @@ struct made {
  */
 static char *replace(struct yk_arena *arena, const char *text, const char *from, const char *to)
 {
+    struct yk_text changed = {0};
     const char *found = strstr(text, from);
     assert_non_null(found);
-    const size_t length = strlen(text) - strlen(from) + strlen(to);
-    const size_t before = (size_t)(found - text);
-    char *result = yk_arena_take(arena, length + 1, 1);
+    yk_text_add_bytes(&changed, text, (size_t)(found - text));
+    yk_text_add(&changed, to);
+    yk_text_add(&changed, found + strlen(from));
+    assert_ok(yk_text_status(&changed));
+    char *result = yk_arena_copy_text(arena, changed.bytes, changed.length);
     assert_non_null(result);
-    memcpy(result, text, before);
-    memcpy(result + before, to, strlen(to));
-    memcpy(result + before + strlen(to), found + strlen(from),
-           strlen(text) - before - strlen(from));
+    yk_text_free(&changed);
     return result;
 }
 

@@ -1,5 +1,6 @@
 #include "report/label.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,6 +61,38 @@ static void steps_are_one_two_or_five(void **state)
     assert_float_equal(yk_label_step(0.03, 3), 0.01, 1e-12);
 }
 
+static void units_of_nothing_and_of_no_number_are_words(void **state)
+{
+    (void)state;
+    char label[YK_UNITS_SIZE];
+    yk_label_unit(0.0032, YK_UNIT_SECONDS, label);
+    assert_string_equal(label, "3.20ms");
+    yk_label_unit(0, YK_UNIT_BYTES, label);
+    assert_string_equal(label, "0");
+    yk_label_unit(NAN, YK_UNIT_SECONDS, label);
+    assert_string_equal(label, "none");
+    yk_label_unit(INFINITY, YK_UNIT_SECONDS, label);
+    assert_string_equal(label, "none");
+}
+
+static void expect_cut(const char *words, double pixels, const char *expected)
+{
+    struct yk_text text = {0};
+    yk_label_add_cut(&text, words, pixels);
+    assert_string_equal(yk_text_chars(&text), expected);
+    yk_text_free(&text);
+}
+
+/* A column takes 6.7 pixels; a Korean syllable takes two columns. */
+static void words_are_cut_to_the_room_there_is(void **state)
+{
+    (void)state;
+    expect_cut("a<b", 3 * 6.7, "a&lt;b");
+    expect_cut("a<bc", 3 * 6.7, "a&lt;\xe2\x80\xa6");
+    expect_cut("\xea\xb0\x80\xeb\x82\x98", 3.5 * 6.7, "\xea\xb0\x80\xe2\x80\xa6");
+    expect_cut("abc", 0, "\xe2\x80\xa6");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -67,6 +100,8 @@ int main(void)
         cmocka_unit_test(counts_have_commas),
         cmocka_unit_test(percentages_survive_an_empty_whole),
         cmocka_unit_test(steps_are_one_two_or_five),
+        cmocka_unit_test(units_of_nothing_and_of_no_number_are_words),
+        cmocka_unit_test(words_are_cut_to_the_room_there_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

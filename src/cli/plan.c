@@ -1,0 +1,396 @@
+#include "base/log.h"
+#include "base/units.h"
+#include "cli/command.h"
+#include "cli/drawings.h"
+#include "cli/outputs.h"
+#include "cli/plan_output.h"
+#include "cli/planning.h"
+#include "cli/search.h"
+#include "cli/terminal.h"
+#include "export/export.h"
+#include "planner/planned.h"
+
+#include <string.h>
+
+enum {
+    MOST_MICRO_BATCHES = 4096
+};
+
+struct arguments {
+    struct yk_planning_words planning;
+    struct yk_workload_words workload;
+    int64_t micro_batches;
+    bool clip;
+    const char *only;
+    const char *strategy;
+    double budget_s;
+    int64_t seed;
+    bool json;
+    bool quiet;
+    const char *output;
+    const char *export;
+    const char *export_output;
+};
+
+struct decision {
+    const char *name;
+    uint32_t decision;
+};
+
+static const struct decision decisions[] = {
+    {"shares", YK_DECIDE_SHARES},
+    {"parts", YK_DECIDE_PARTS},
+    {"strategies", YK_DECIDE_STRATEGIES},
+    {"block", YK_DECIDE_BLOCK},
+    {"order", YK_DECIDE_ORDER},
+    {"placement", YK_DECIDE_PLACEMENT},
+    {"recomputation", YK_DECIDE_RECOMPUTATION},
+};
+
+enum {
+    DECISION_COUNT = sizeof decisions / sizeof decisions[0]
+};
+
+static bool strategy_choices(size_t number, struct yk_choice *out)
+{
+    *out = (struct yk_choice){"random", NULL};
+    if (number < YK_STRATEGY_COUNT) {
+        out->name = yk_strategy_name((enum yk_strategy)number);
+    }
+    return number <= YK_STRATEGY_COUNT;
+}
+
+static bool export_choices(size_t number, struct yk_choice *out)
+{
+    if (number >= yk_exporter_count) {
+        return false;
+    }
+    *out = (struct yk_choice){yk_exporters[number]->name, yk_exporters[number]->summary};
+    return true;
+}
+
+/* "shares,order" as bits. */
+static yk_status read_decisions(const char *words, uint32_t *out)
+{
+    *out = 0;
+    for (const char *word = words; *word;) {
+        const size_t length = strcspn(word, ",");
+        size_t found = 0;
+        while (found < DECISION_COUNT && (strlen(decisions[found].name) != length ||
+                                          strncmp(decisions[found].name, word, length) != 0)) {
+            found++;
+        }
+        if (found == DECISION_COUNT) {
+            return yk_fail(YK_ERROR_USAGE,
+                           "--only: there is no decision \"%.*s\"; there are shares, parts, "
+                           "strategies, block, order, placement and recomputation, with commas "
+                           "between them",
+                           (int)length, word);
+        }
+        *out |= decisions[found].decision;
+        word += length + (word[length] == ',' ? 1 : 0);
+    }
+    return YK_OK;
+}
+
+static yk_status read_strategy(const struct arguments *arguments, struct yk_plan_request *request)
+{
+    request->strategy = YK_STRATEGY_COUNT;
+    request->random_strategies = arguments->strategy && strcmp(arguments->strategy, "random") == 0;
+    for (int32_t s = 0; arguments->strategy && s < YK_STRATEGY_COUNT; s++) {
+        if (strcmp(arguments->strategy, yk_strategy_name((enum yk_strategy)s)) == 0) {
+            request->strategy = (enum yk_strategy)s;
+        }
+    }
+    return arguments->only ? read_decisions(arguments->only, &request->decisions) : YK_OK;
+}
+
+static const struct yk_exporter *exporter_of(const struct arguments *arguments)
+{
+    for (size_t i = 0; arguments->export && i < yk_exporter_count; i++) {
+        if (strcmp(yk_exporters[i]->name, arguments->export) == 0) {
+            return yk_exporters[i];
+        }
+    }
+    return NULL;
+}
+
+static const char *export_path(const struct arguments *arguments)
+{
+    const struct yk_exporter *exporter = exporter_of(arguments);
+    return arguments->export_output || !exporter ? arguments->export_output : exporter->file;
+}
+
+static yk_status check(const struct arguments *arguments)
+{
+    if (arguments->micro_batches > arguments->workload.batch) {
+        return yk_fail(YK_ERROR_USAGE, "%lld samples cannot be split into %lld micro-batches",
+                       (long long)arguments->workload.batch, (long long)arguments->micro_batches);
+    }
+    if (arguments->export_output && !arguments->export) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "--export-output names what --export writes; add --export fsdp, for one");
+    }
+    const char *const paths[] = {arguments->planning.model, arguments->planning.cluster,
+                                 arguments->planning.profile, arguments->output,
+                                 export_path(arguments)};
+    return yk_outputs_check(paths, sizeof paths / sizeof paths[0], 3);
+}
+
+static yk_status prepare(const struct arguments *arguments, struct yk_planning *planning)
+{
+    const struct yk_search_words search = {.budget_s = arguments->budget_s,
+                                           .seed = arguments->seed};
+    YK_TRY(yk_planning_open(&arguments->planning, planning));
+    struct yk_plan_request *request = &planning->request;
+    YK_TRY(yk_workload_read(&arguments->workload, request->config, &request->workload));
+    YK_TRY(read_strategy(arguments, request));
+    if (arguments->workload.recompute) {
+        request->decisions &= ~(uint32_t)YK_DECIDE_RECOMPUTATION;
+    }
+    request->micro_batches = (int32_t)arguments->micro_batches;
+    request->clip = arguments->clip;
+    request->search = yk_search_options(&search);
+    return YK_OK;
+}
+
+static yk_status fail_no_fit(const struct yk_planned *planned)
+{
+    const char *model = planned->request.config->name;
+    if (planned->missing_device < 0) {
+        return yk_fail(YK_ERROR_NO_FIT, "no plan for %s fits these devices; %s", model,
+                       planned->remedy);
+    }
+    char missing[YK_UNITS_SIZE];
+    char limit[YK_UNITS_SIZE];
+    yk_units_format(planned->missing_bytes, YK_UNIT_BYTES, missing);
+    yk_units_format(planned->study->limit_bytes[planned->missing_device], YK_UNIT_BYTES, limit);
+    return yk_fail(YK_ERROR_NO_FIT,
+                   "no plan for %s fits: in the nearest, %s lacks %s of memory beyond its %s; %s",
+                   model, planned->study->cluster->devices[planned->missing_device].name, missing,
+                   limit, planned->remedy);
+}
+
+static yk_status export_plan(const struct arguments *arguments, const struct yk_planned *planned,
+                             struct yk_outputs *outputs)
+{
+    const struct yk_exporter *exporter = exporter_of(arguments);
+    struct yk_text notes = {0};
+    if (!exporter) {
+        return YK_OK;
+    }
+    const char *path = export_path(arguments);
+    YK_TRY(exporter->write(planned->plan, planned->study->model, planned->study->cluster,
+                           yk_outputs_add(outputs, path), &notes));
+    if (notes.length > 0) {
+        yk_log(YK_LOG_NOTE, "%s: %s", path, yk_text_chars(&notes));
+    }
+    yk_text_free(&notes);
+    return YK_OK;
+}
+
+static yk_status make_outputs(const struct arguments *arguments, const struct yk_planning *planning,
+                              const struct yk_planned *planned)
+{
+    const struct yk_plan_context context = yk_planning_context(planning);
+    struct yk_outputs outputs = {0};
+    yk_status status = YK_OK;
+    if (arguments->output) {
+        status = yk_plan_file_write(planned->plan, &context,
+                                    yk_outputs_add(&outputs, arguments->output));
+    }
+    if (status == YK_OK) {
+        status = export_plan(arguments, planned, &outputs);
+    }
+    if (status == YK_OK) {
+        status = yk_outputs_write(&outputs);
+    }
+    yk_outputs_free(&outputs);
+    return status;
+}
+
+static yk_status find_and_show(const struct arguments *arguments,
+                               const struct yk_planning *planning, struct yk_text *out)
+{
+    struct yk_planned *planned = NULL;
+    yk_terminal_progress_begin();
+    yk_status status = yk_planned_find(&planning->request, &planned);
+    yk_terminal_progress_end();
+    if (status != YK_OK) {
+        return status;
+    }
+    yk_search_note_interruption(&planning->request.search);
+    status =
+        arguments->json ? yk_plan_output_json(planned, out) : yk_plan_output_text(planned, out);
+    if (status == YK_OK) {
+        status = planned->plan ? make_outputs(arguments, planning, planned) : fail_no_fit(planned);
+    }
+    yk_planned_destroy(planned);
+    return status;
+}
+
+static yk_status run(const void *given, struct yk_text *out)
+{
+    const struct arguments *arguments = given;
+    struct yk_planning planning = {0};
+    if (arguments->quiet) {
+        yk_terminal_be_quiet();
+    }
+    YK_TRY(check(arguments));
+    yk_status status = prepare(arguments, &planning);
+    if (status == YK_OK) {
+        status = find_and_show(arguments, &planning, out);
+    }
+    yk_planning_close(&planning);
+    return status;
+}
+
+static const struct yk_option options[] = {
+    YK_PLANNING_OPTIONS(struct arguments, planning,
+                        "A built-in model (yoke model lists them) or a Hugging Face config.json",
+                        "A cluster file, or a line such as \"1xrtx6000ada + 2xrtx3090 @ 32GB/s\""),
+    YK_WORKLOAD_OPTIONS(struct arguments, workload),
+    {
+        .name = "micro-batches",
+        .placeholder = "N",
+        .help = "Split the batch into this many parts; else the search chooses",
+        .group = YK_WORKLOAD_GROUP,
+        .kind = YK_OPTION_INTEGER,
+        .least = 1,
+        .most = MOST_MICRO_BATCHES,
+        .offset = offsetof(struct arguments, micro_batches),
+    },
+    {
+        .name = "clip",
+        .help = "Gradients are clipped by their norm: no update before all ranks have agreed on it",
+        .group = YK_WORKLOAD_GROUP,
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, clip),
+    },
+    {
+        .name = "memory",
+        .placeholder = "BYTES",
+        .help = "Use at most this much of every device's memory: 20GiB",
+        .group = YK_SEARCH_GROUP,
+        .kind = YK_OPTION_UNIT,
+        .unit = YK_UNIT_BYTES,
+        .offset = offsetof(struct arguments, planning.memory_bytes),
+    },
+    {
+        .name = "only",
+        .placeholder = "WORDS",
+        .help = "Decide only these, with commas between them: shares, parts, strategies, block, "
+                "order, placement, recomputation; all else is as plain as it can be",
+        .group = YK_SEARCH_GROUP,
+        .kind = YK_OPTION_TEXT,
+        .offset = offsetof(struct arguments, only),
+    },
+    {
+        .name = "strategy",
+        .placeholder = "NAME",
+        .help = "One strategy for all layers: replicated, sharded-state, kept or fully-sharded; or "
+                "random, one drawn for each layer by the seed",
+        .group = YK_SEARCH_GROUP,
+        .kind = YK_OPTION_CHOICE,
+        .choices = strategy_choices,
+        .offset = offsetof(struct arguments, strategy),
+    },
+    {
+        .name = "budget",
+        .placeholder = "SECONDS",
+        .help = "How long to search; 2min is understood, too",
+        .group = YK_SEARCH_GROUP,
+        .preset = "8",
+        .kind = YK_OPTION_SECONDS,
+        .offset = offsetof(struct arguments, budget_s),
+    },
+    {
+        .name = "seed",
+        .placeholder = "N",
+        .help = "Seed of random strategies",
+        .group = YK_SEARCH_GROUP,
+        .preset = "1",
+        .kind = YK_OPTION_INTEGER,
+        .most = INT64_MAX,
+        .offset = offsetof(struct arguments, seed),
+    },
+    {
+        .name = "output",
+        .letter = 'o',
+        .placeholder = "FILE",
+        .help = "Write the plan: for yoke simulate, report and train, and to be edited",
+        .group = YK_OUTPUT_GROUP,
+        .kind = YK_OPTION_FILE,
+        .offset = offsetof(struct arguments, output),
+    },
+    {
+        .name = "json",
+        .help = "Print JSON instead of text",
+        .group = YK_OUTPUT_GROUP,
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, json),
+    },
+    {
+        .name = "export",
+        .placeholder = "FORM",
+        .help = "Also write the plan in another tool's words",
+        .group = YK_OUTPUT_GROUP,
+        .kind = YK_OPTION_CHOICE,
+        .choices = export_choices,
+        .offset = offsetof(struct arguments, export),
+    },
+    {
+        .name = "export-output",
+        .placeholder = "FILE",
+        .help = "What --export writes; else a name that suits the form",
+        .group = YK_OUTPUT_GROUP,
+        .kind = YK_OPTION_FILE,
+        .offset = offsetof(struct arguments, export_output),
+    },
+    {
+        .name = "quiet",
+        .help = "No notes and no progress line on standard error",
+        .group = YK_OUTPUT_GROUP,
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, quiet),
+    },
+};
+
+static const struct yk_example examples[] = {
+    {"yoke plan --model gpt2-xl --batch 16 --cluster \"1xrtx6000ada + 2xrtx3090 @ 32GB/s\" -o "
+     "plan.json",
+     "Plan a fine-tuning of GPT-2 XL on three unequal cards"},
+    {"yoke plan --model llama3-8b --lora 32 --nf4 --batch 16 --cluster cluster.json --memory 20GiB",
+     "Use at most 20 GiB of every device"},
+    {"yoke plan --model bert-large --batch 64 --cluster \"4xrtx3090\" --only shares,order "
+     "--strategy fully-sharded",
+     "Decide shares and the order of communication only"},
+    {NULL, NULL},
+};
+
+static const struct yk_exit exits[] = {
+    {YK_ERROR_NO_FIT, "no plan fits the devices' memory"},
+    {YK_ERROR_INPUT, "the model, the cluster or the profile makes no sense"},
+    {0, NULL},
+};
+
+const struct yk_command yk_command_plan = {
+    .name = "plan",
+    .summary = "decide who holds which layer, takes which samples, and sends what when",
+    .description =
+        "Searches for the fastest way to train a model on devices that need not match, within the "
+        "memory of each: data parallelism with unequal shares, layers replicated or sharded each "
+        "in its own way, pipelines of unequal stages, mixtures of these, micro-batches, "
+        "recomputation, and the order of communication. Each candidate is compiled to the program "
+        "that would run and simulated.\n\n"
+        "Printed are the predicted step and where its times come from, a bound that no plan beats, "
+        "what every device computes, waits for and holds, what binds, what the usual ways would "
+        "take, and what leaving a device out would change. Ctrl-C ends the search with the best "
+        "plan so far.",
+    .examples = examples,
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .exits = exits,
+    .arguments_size = sizeof(struct arguments),
+    .run = run,
+};

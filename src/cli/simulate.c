@@ -1,0 +1,170 @@
+#include "base/units.h"
+#include "cli/command.h"
+#include "cli/drawings.h"
+#include "cli/outputs.h"
+#include "cli/plan_output.h"
+#include "cli/planning.h"
+#include "cli/terminal.h"
+#include "program/program_text.h"
+#include "trace/chrome.h"
+
+struct arguments {
+    const char *plan;
+    struct yk_planning_words planning;
+    bool program;
+    bool json;
+    bool quiet;
+    const char *trace;
+};
+
+static yk_status write_trace(const struct arguments *arguments, const struct yk_planned *planned)
+{
+    struct yk_trace *trace = NULL;
+    struct yk_outputs outputs = {0};
+    if (!arguments->trace) {
+        return YK_OK;
+    }
+    YK_TRY(yk_sim_trace(planned->trial.sim, &trace));
+    yk_status status = yk_trace_write_chrome(trace, yk_outputs_add(&outputs, arguments->trace));
+    if (status == YK_OK) {
+        status = yk_outputs_write(&outputs);
+    }
+    yk_outputs_free(&outputs);
+    yk_trace_destroy(trace);
+    return status;
+}
+
+/* A plan that was edited may need more than there is; what it would take is shown all the same. */
+static yk_status fail_unless_fits(const struct yk_planned *planned)
+{
+    const struct yk_trial *trial = &planned->trial;
+    if (trial->fits) {
+        return YK_OK;
+    }
+    char missing[YK_UNITS_SIZE];
+    char limit[YK_UNITS_SIZE];
+    const struct yk_plan_rank *rank = &planned->plan->ranks[trial->rank];
+    yk_units_format(trial->missing_bytes, YK_UNIT_BYTES, missing);
+    yk_units_format(rank->limit_bytes, YK_UNIT_BYTES, limit);
+    return yk_fail(YK_ERROR_NO_FIT,
+                   "the plan does not fit: %s lacks %s of memory beyond its %s; plan again, or "
+                   "recompute more layers",
+                   planned->study->cluster->devices[rank->device].name, missing, limit);
+}
+
+static yk_status simulate(const struct arguments *arguments, struct yk_planning *planning,
+                          struct yk_text *out)
+{
+    const struct yk_plan *plan = NULL;
+    struct yk_planned *planned = NULL;
+    YK_TRY(yk_planning_open_plan(arguments->plan, &arguments->planning, planning, &plan));
+    YK_TRY(yk_planned_examine(&planning->request, plan, false, &planned));
+    yk_status status = YK_OK;
+    if (arguments->program) {
+        status = yk_program_write_text(planned->trial.program, out);
+    } else {
+        status =
+            arguments->json ? yk_plan_output_json(planned, out) : yk_plan_output_text(planned, out);
+    }
+    if (status == YK_OK) {
+        status = fail_unless_fits(planned);
+    }
+    if (status == YK_OK) {
+        status = write_trace(arguments, planned);
+    }
+    yk_planned_destroy(planned);
+    return status;
+}
+
+static yk_status run(const void *given, struct yk_text *out)
+{
+    const struct arguments *arguments = given;
+    struct yk_planning planning = {0};
+    const char *const paths[] = {arguments->plan, arguments->planning.model,
+                                 arguments->planning.cluster, arguments->planning.profile,
+                                 arguments->trace};
+    if (arguments->quiet) {
+        yk_terminal_be_quiet();
+    }
+    if (arguments->program && arguments->json) {
+        return yk_fail(YK_ERROR_USAGE, "--program is text; leave out --json");
+    }
+    YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 4));
+    const yk_status status = simulate(arguments, &planning, out);
+    yk_planning_close(&planning);
+    return status;
+}
+
+static const struct yk_operand operands[] = {
+    {
+        .placeholder = "PLAN",
+        .help = "A plan that yoke plan wrote",
+        .required = true,
+        .offset = offsetof(struct arguments, plan),
+    },
+};
+
+static const struct yk_option options[] = {
+    YK_PLANNING_OPTIONS(struct arguments, planning,
+                        "The model the plan is for, if not where it was",
+                        "The cluster the plan is for, if not where it was"),
+    {
+        .name = "program",
+        .help = "Print the program: every rank's ops on every lane, with what each waits for",
+        .group = YK_OUTPUT_GROUP,
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, program),
+    },
+    {
+        .name = "json",
+        .help = "Print JSON instead of text",
+        .group = YK_OUTPUT_GROUP,
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, json),
+    },
+    {
+        .name = "trace",
+        .placeholder = "FILE",
+        .help = "Also write a trace that Perfetto and chrome://tracing open",
+        .group = YK_OUTPUT_GROUP,
+        .kind = YK_OPTION_FILE,
+        .offset = offsetof(struct arguments, trace),
+    },
+    {
+        .name = "quiet",
+        .help = "No notes on standard error",
+        .group = YK_OUTPUT_GROUP,
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, quiet),
+    },
+};
+
+static const struct yk_example examples[] = {
+    {"yoke simulate plan.json", "Predict the step of a plan, after editing it for one"},
+    {"yoke simulate plan.json --program", "Show what every rank does, op by op"},
+    {"yoke simulate plan.json --trace step.json", "Look at the predicted step in Perfetto"},
+    {NULL, NULL},
+};
+
+static const struct yk_exit exits[] = {
+    {YK_ERROR_NO_FIT, "the plan needs more memory than a device has"},
+    {YK_ERROR_INPUT, "the plan makes no sense, or is for another model, cluster or profile"},
+    {0, NULL},
+};
+
+const struct yk_command yk_command_simulate = {
+    .name = "simulate",
+    .summary = "predict the step of a plan, and show the program it becomes",
+    .description =
+        "Compiles a plan to the program that every rank would run, checks it, counts its memory, "
+        "and runs it in virtual time: computation and communication side by side, links shared, "
+        "every op waiting for what the program says.",
+    .examples = examples,
+    .operands = operands,
+    .operand_count = sizeof operands / sizeof operands[0],
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .exits = exits,
+    .arguments_size = sizeof(struct arguments),
+    .run = run,
+};

@@ -1,0 +1,111 @@
+#include "export/data_parallel.h"
+
+#include "export/words.h"
+
+#include <inttypes.h>
+
+yk_status yk_data_parallel_group(const struct yk_plan *plan, const char *tool,
+                                 const struct yk_plan_group **out)
+{
+    for (int32_t i = 1; i < plan->layer_count; i++) {
+        if (plan->layers[i].group != plan->layers[0].group) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "%s trains every layer on all ranks, but this plan has layers in "
+                           "several groups; a placement can be exported to accelerate",
+                           tool);
+        }
+    }
+    *out = &plan->groups[plan->layers[0].group];
+    return YK_OK;
+}
+
+const char *yk_data_parallel_device(const struct yk_plan *plan, const struct yk_cluster *cluster,
+                                    const struct yk_plan_member *member)
+{
+    return cluster->devices[plan->ranks[member->rank].device].name;
+}
+
+static bool is_member(const struct yk_plan_group *group, int32_t rank)
+{
+    bool found = false;
+    for (int32_t i = 0; i < group->member_count; i++) {
+        found = found || group->members[i].rank == rank;
+    }
+    return found;
+}
+
+void yk_data_parallel_note_ranks(const struct yk_plan *plan, const struct yk_cluster *cluster,
+                                 const struct yk_plan_group *group, struct yk_text *notes)
+{
+    for (int32_t i = 0; i < plan->rank_count; i++) {
+        if (!is_member(group, i)) {
+            yk_export_note(notes, "%s holds no layer, and is left out.",
+                           cluster->devices[plan->ranks[i].device].name);
+        }
+    }
+    for (int32_t i = 0; i < group->member_count; i++) {
+        const struct yk_plan_member *member = &group->members[i];
+        if (member->share == 0) {
+            yk_export_note(notes,
+                           "Rank %" PRId32 " (%s) takes no samples. It must compute all the same "
+                           "to take part in communication: it repeats one sample, with weight 0.",
+                           i, yk_data_parallel_device(plan, cluster, member));
+        }
+    }
+}
+
+bool yk_data_parallel_is_sharded(const struct yk_plan *plan, int32_t layer)
+{
+    return yk_plan_strategy(plan, layer) != YK_REPLICATED;
+}
+
+bool yk_data_parallel_is_replicated(const struct yk_plan *plan, int32_t layer)
+{
+    return yk_plan_strategy(plan, layer) == YK_REPLICATED;
+}
+
+bool yk_data_parallel_is_recomputed(const struct yk_plan *plan, int32_t layer)
+{
+    return plan->layers[layer].recompute;
+}
+
+void yk_data_parallel_note_parts(const struct yk_plan *plan, const struct yk_plan_group *group,
+                                 const char *tool, struct yk_text *notes)
+{
+    double least = 1;
+    double most = 0;
+    bool sharded = false;
+    for (int32_t i = 0; i < group->member_count; i++) {
+        least = group->members[i].part < least ? group->members[i].part : least;
+        most = group->members[i].part > most ? group->members[i].part : most;
+    }
+    for (int32_t i = 0; i < plan->layer_count; i++) {
+        sharded = sharded || yk_data_parallel_is_sharded(plan, i);
+    }
+    if (sharded && most - least > 1e-9) {
+        yk_export_note(notes,
+                       "Parts are unequal in the plan, from %.4g to %.4g of the sharded state; %s "
+                       "divides it evenly, so that ranks with small parts need more memory.",
+                       least, most, tool);
+    }
+}
+
+void yk_data_parallel_note_adapters(const struct yk_plan *plan, struct yk_text *notes)
+{
+    if (plan->workload.lora_rank > 0) {
+        yk_export_note(notes,
+                       "Adapters of rank %" PRId64 " on all linears are planned%s: put them into "
+                       "the model first; names of modules are those without adapters.",
+                       plan->workload.lora_rank,
+                       plan->workload.nf4 ? ", with the frozen linears in NF4" : "");
+    }
+}
+
+bool yk_data_parallel_has_unequal_shares(const struct yk_plan_group *group)
+{
+    bool unequal = false;
+    for (int32_t i = 1; i < group->member_count; i++) {
+        unequal = unequal || group->members[i].share != group->members[0].share;
+    }
+    return unequal;
+}

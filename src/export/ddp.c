@@ -1,0 +1,149 @@
+/* DDP: a Python file that trains a Hugging Face model with DistributedDataParallel, every rank
+ * taking its planned share. */
+#include "export/data_parallel.h"
+#include "export/export.h"
+#include "export/python.h"
+#include "export/words.h"
+
+#include <inttypes.h>
+
+static const char imports[] =
+    "\nimport contextlib\n"
+    "\nimport torch\n"
+    "import torch.distributed as dist\n"
+    "from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper\n"
+    "from torch.distributed.algorithms.ddp_comm_hooks import default_hooks\n"
+    "from torch.nn.parallel import DistributedDataParallel\n\n";
+
+static const char apply[] =
+    "\n\ndef apply(model, device=None):\n"
+    "    \"\"\"The model, which is on its device, as a DistributedDataParallel.\"\"\"\n"
+    "    if dist.get_world_size() != RANKS:\n"
+    "        raise ValueError(f\"the plan is for {RANKS} ranks, not for "
+    "{dist.get_world_size()}\")\n"
+    "    torch.backends.cuda.matmul.allow_tf32 = TF32\n"
+    "    recompute(model, RECOMPUTED)\n"
+    "    model = DistributedDataParallel(\n"
+    "        model,\n"
+    "        device_ids=None if device is None else [device],\n"
+    "        bucket_cap_mb=BUCKET_MIB,\n"
+    "        gradient_as_bucket_view=True,\n"
+    "    )\n"
+    "    hooks = {\n"
+    "        torch.bfloat16: default_hooks.bf16_compress_hook,\n"
+    "        torch.float16: default_hooks.fp16_compress_hook,\n"
+    "    }\n"
+    "    if DTYPE is not None and dist.get_backend() == \"nccl\":\n"
+    "        model.register_comm_hook(None, hooks[DTYPE])\n"
+    "    return model\n";
+
+static const char step[] =
+    "\n\ndef step(model, optimizer, batches, loss_function, rank, count_tokens=None, "
+    "scaler=None):\n"
+    "    \"\"\"One step. `batches` is an iterator over a loader with Shares; loss_function(model, "
+    "batch)\n"
+    "    is the mean loss of a batch. Returns this rank's part of the batch's mean loss.\"\"\"\n"
+    "    kind = next(model.parameters()).device.type\n"
+    "    taken = [next(batches) for _ in range(MICRO_BATCHES)]\n"
+    "    tokens = [count_tokens(batch) for batch in taken] if count_tokens else None\n"
+    "    loss_sum = 0.0\n"
+    "    for k, weight in enumerate(loss_weights(rank, tokens)):\n"
+    "        quiet = NO_SYNC and k < MICRO_BATCHES - 1\n"
+    "        with model.no_sync() if quiet else contextlib.nullcontext():\n"
+    "            with torch.autocast(kind, dtype=DTYPE, enabled=DTYPE is not None):\n"
+    "                loss = loss_function(model, taken[k]) * weight\n"
+    "            (scaler.scale(loss) if scaler else loss).backward()\n"
+    "        loss_sum += loss.item() / RANKS\n"
+    "    if scaler:\n"
+    "        scaler.unscale_(optimizer)\n"
+    "    if CLIP_NORM is not None:\n"
+    "        torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP_NORM)\n"
+    "    if scaler:\n"
+    "        scaler.step(optimizer)\n"
+    "        scaler.update()\n"
+    "    else:\n"
+    "        optimizer.step()\n"
+    "    optimizer.zero_grad()\n"
+    "    return loss_sum\n";
+
+static void add_recomputed(struct yk_text *out, const struct yk_plan *plan,
+                           const struct yk_model *model)
+{
+    yk_text_add(out, "RECOMPUTED = [\n");
+    for (int32_t i = 0; i < plan->layer_count; i++) {
+        const struct yk_layer *layer = &model->layers[i];
+        for (int32_t m = 0; plan->layers[i].recompute && m < layer->module_count; m++) {
+            yk_text_add(out, "    ");
+            yk_text_add_json(out, layer->modules[m]);
+            yk_text_add(out, ",\n");
+        }
+    }
+    yk_text_add(out, "]\n");
+}
+
+/* PyTorch takes whole numbers and fractions alike, but not 0, which would mean its usual size. */
+static void add_bucket(struct yk_text *out, const struct yk_plan *plan)
+{
+    const double mebibyte = 1048576;
+    yk_text_add(out, "BUCKET_MIB = ");
+    yk_text_add_number(out, plan->bucket_bytes >= 1 ? plan->bucket_bytes / mebibyte : 1 / mebibyte);
+    yk_text_add(out, "\n");
+}
+
+static void add_notes(const struct yk_plan *plan, const struct yk_model *model,
+                      const struct yk_cluster *cluster, const struct yk_plan_group *group,
+                      struct yk_text *notes)
+{
+    struct yk_text layers = {0};
+    yk_data_parallel_note_ranks(plan, cluster, group, notes);
+    if (yk_export_add_layers(&layers, plan, model, yk_data_parallel_is_sharded) > 0) {
+        yk_export_note(notes,
+                       "%s: planned in parts, but DDP keeps every layer whole on every rank, 16 "
+                       "bytes a parameter; the plan's memory does not hold. Export to fsdp "
+                       "instead.",
+                       yk_text_chars(&layers));
+    }
+    notes->failed |= layers.failed;
+    yk_text_free(&layers);
+    if (yk_python_type(plan->workload.precision)) {
+        yk_export_note(notes, "Parameters and gradients stay fp32 under autocast, 4 bytes a "
+                              "parameter where 2 are planned; with NCCL gradients travel in 16 "
+                              "bit.");
+    }
+    yk_export_note(notes, "DDP closes its first bucket at 1 MiB, and fills buckets by the order in "
+                          "which gradients were ready in the first step.");
+    if (plan->transfer_count > 0) {
+        yk_export_note(notes, "The plan's order of transfers is not said: DDP reduces a bucket as "
+                              "soon as it is full.");
+    }
+    yk_data_parallel_note_adapters(plan, notes);
+    yk_python_note_step(plan, notes);
+}
+
+static yk_status write_ddp(const struct yk_plan *plan, const struct yk_model *model,
+                           const struct yk_cluster *cluster, struct yk_text *out,
+                           struct yk_text *notes)
+{
+    const struct yk_plan_group *group = NULL;
+    YK_TRY(yk_data_parallel_group(plan, "ddp", &group));
+    add_notes(plan, model, cluster, group, notes);
+    yk_export_add_header(out, plan, notes);
+    yk_text_add(out, "#\n# Use: apply(model), then an optimizer, a DataLoader with Shares, and "
+                     "step().\n");
+    yk_text_add(out, imports);
+    yk_python_add_numbers(out, plan, cluster, group);
+    add_bucket(out, plan);
+    add_recomputed(out, plan, model);
+    yk_python_add_sharing(out);
+    yk_text_add(out, apply);
+    yk_text_add(out, step);
+    YK_TRY(yk_text_status(notes));
+    return yk_text_status(out);
+}
+
+const struct yk_exporter yk_exporter_ddp = {
+    .name = "ddp",
+    .summary = "Python for PyTorch's DistributedDataParallel",
+    .file = "plan_ddp.py",
+    .write = write_ddp,
+};

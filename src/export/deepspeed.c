@@ -1,0 +1,226 @@
+/* DeepSpeed: a ds_config.json. It has one stage for the whole model and counts in elements. */
+#include "base/units.h"
+#include "export/data_parallel.h"
+#include "export/export.h"
+#include "export/words.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* Sums over layers that stage 3's thresholds are made of, in parameters. */
+struct counts {
+    int64_t largest;     /* of one layer */
+    int64_t kept;        /* of all that stay gathered from forward to backward */
+    int64_t kept_at_end; /* of those after which no other layer comes */
+    int32_t of[YK_STRATEGY_COUNT];
+};
+
+static struct counts count(const struct yk_plan *plan, const struct yk_model *model)
+{
+    struct counts counts = {0};
+    bool at_end = true;
+    for (int32_t i = plan->layer_count - 1; i >= 0; i--) {
+        const enum yk_strategy strategy = yk_plan_strategy(plan, i);
+        const int64_t parameters = model->layers[i].parameters;
+        counts.of[strategy]++;
+        counts.largest = parameters > counts.largest ? parameters : counts.largest;
+        counts.kept += strategy == YK_FULLY_SHARDED ? 0 : parameters;
+        at_end = at_end && strategy != YK_FULLY_SHARDED;
+        counts.kept_at_end += at_end ? parameters : 0;
+    }
+    return counts;
+}
+
+/* Stage 3 where parameters are sharded anywhere: what is planned to be whole then is not. */
+static int find_stage(const struct counts *counts)
+{
+    return counts->of[YK_KEPT] + counts->of[YK_FULLY_SHARDED] > 0 ? 3
+           : counts->of[YK_SHARDED_STATE] > 0                     ? 2
+                                                                  : 0;
+}
+
+/* The micro-batch that every rank takes; DeepSpeed has one for all. */
+static int64_t find_micro_batch(const struct yk_plan *plan, const struct yk_plan_group *group)
+{
+    const int64_t takers = (int64_t)group->member_count * plan->micro_batches;
+    return (plan->workload.batch + takers - 1) / takers;
+}
+
+static void add_elements(struct yk_text *out, const char *key, double elements)
+{
+    yk_text_addf(out, ",\n    \"%s\": %.0f", key, fmax(1, ceil(elements)));
+}
+
+static void add_stage(struct yk_text *out, const struct yk_plan *plan, const struct counts *counts)
+{
+    const int stage = find_stage(counts);
+    const double width = (double)yk_precision_bytes(plan->workload.precision);
+    yk_text_addf(out, ",\n  \"zero_optimization\": {\n    \"stage\": %d", stage);
+    if (stage > 0) {
+        yk_text_add(out, ",\n    \"overlap_comm\": true,\n    \"contiguous_gradients\": true");
+        add_elements(out, "reduce_bucket_size",
+                     fmax(plan->bucket_bytes, plan->block_bytes) / width);
+    }
+    if (stage == 2) {
+        add_elements(out, "allgather_bucket_size", plan->block_bytes / width);
+    }
+    if (stage == 3) {
+        const double ahead = (double)plan->prefetch * (double)counts->largest;
+        add_elements(out, "stage3_prefetch_bucket_size", ahead);
+        add_elements(out, "stage3_max_live_parameters",
+                     (double)counts->kept + (double)counts->largest + ahead);
+        /* Between forward and backward of the first of them lie all of them, twice. */
+        yk_text_addf(out, ",\n    \"stage3_max_reuse_distance\": %" PRId64,
+                     2 * counts->kept_at_end);
+    }
+    yk_text_add(out, "\n  }");
+}
+
+static void add_precision(struct yk_text *out, const struct yk_plan *plan)
+{
+    const enum yk_precision precision = plan->workload.precision;
+    if (precision == YK_PRECISION_BF16) {
+        yk_text_add(out, ",\n  \"bf16\": {\"enabled\": true}");
+    } else if (precision == YK_PRECISION_FP16) {
+        yk_text_add(out, ",\n  \"fp16\": {\"enabled\": true, \"initial_scale_power\": 16, "
+                         "\"loss_scale_window\": 2000}");
+    }
+}
+
+static void note_batch(const struct yk_plan *plan, const struct yk_plan_group *group,
+                       struct yk_text *notes)
+{
+    const int64_t micro_batch = find_micro_batch(plan, group);
+    const int64_t batch = micro_batch * group->member_count * plan->micro_batches;
+    if (yk_data_parallel_has_unequal_shares(group)) {
+        struct yk_text shares = {0};
+        for (int32_t i = 0; i < group->member_count; i++) {
+            yk_text_addf(&shares, "%s%" PRId64, i > 0 ? ", " : "", group->members[i].share);
+        }
+        yk_export_note(notes,
+                       "Shares are unequal in the plan (%s); DeepSpeed gives every rank as many "
+                       "samples, and the slowest rank decides.",
+                       yk_text_chars(&shares));
+        notes->failed |= shares.failed;
+        yk_text_free(&shares);
+    }
+    if (batch != plan->workload.batch) {
+        yk_export_note(notes,
+                       "The batch of %" PRId64 " does not divide by %" PRId32 " ranks and %" PRId32
+                       " micro-batches; train_batch_size is %" PRId64 " instead.",
+                       plan->workload.batch, group->member_count, plan->micro_batches, batch);
+    }
+}
+
+static void note_strategies(const struct yk_plan *plan, const struct counts *counts,
+                            struct yk_text *notes)
+{
+    const int stage = find_stage(counts);
+    struct yk_text planned = {0};
+    int kinds = 0;
+    for (int i = 0; i < YK_STRATEGY_COUNT; i++) {
+        if (counts->of[i] > 0) {
+            yk_text_addf(&planned, "%s%" PRId32 " %s", kinds > 0 ? ", " : "", counts->of[i],
+                         yk_strategy_name((enum yk_strategy)i));
+            kinds++;
+        }
+    }
+    if (kinds > 1) {
+        yk_export_note(notes,
+                       "Layers differ in the plan (%s); DeepSpeed has one stage for all, %d here.",
+                       yk_text_chars(&planned), stage);
+    }
+    notes->failed |= planned.failed;
+    yk_text_free(&planned);
+    if (counts->of[YK_KEPT] > 0) {
+        yk_export_note(notes, "Kept layers are asked for by stage3_max_reuse_distance, which "
+                              "reaches those at the end of the model that no fully-sharded layer "
+                              "follows; any others are gathered again.");
+    }
+    if (stage == 0) {
+        yk_export_note(notes, "Stage 0 takes its bucket from the engine, not from this file: the "
+                              "planned buckets are not said.");
+    }
+    if (plan->transfer_count > 0) {
+        yk_export_note(notes, "The plan's order of transfers is not said: stage 3 gathers ahead by "
+                              "stage3_prefetch_bucket_size, in the order it has traced.");
+    }
+}
+
+static void note_rest(const struct yk_plan *plan, const struct yk_model *model,
+                      struct yk_text *notes)
+{
+    struct yk_text layers = {0};
+    bool limits = false;
+    if (yk_export_add_layers(&layers, plan, model, yk_data_parallel_is_recomputed) > 0) {
+        yk_export_note(notes,
+                       "%s: recomputed in the plan; that is said in the model "
+                       "(gradient_checkpointing_enable() does it for all blocks), not in this "
+                       "file.",
+                       yk_text_chars(&layers));
+    }
+    notes->failed |= layers.failed;
+    yk_text_free(&layers);
+    for (int32_t i = 0; i < plan->rank_count; i++) {
+        limits = limits || plan->ranks[i].limit_bytes > 0;
+    }
+    if (limits) {
+        yk_export_note(notes, "Limits of memory are not said.");
+    }
+    if (plan->micro_batches > 1) {
+        yk_export_note(notes,
+                       "DeepSpeed decides by its stage when gradients are reduced; the "
+                       "plan's no_sync (%s) is not said.",
+                       plan->no_sync ? "true" : "false");
+    }
+    if (plan->clip) {
+        yk_export_note(notes, "The plan says that gradients are clipped, but not at which norm: "
+                              "gradient_clipping is 1.0 until you change it.");
+    }
+    if (plan->workload.precision == YK_PRECISION_TF32) {
+        yk_export_note(notes, "tf32 is not said: set torch.backends.cuda.matmul.allow_tf32.");
+    }
+}
+
+static yk_status write_deepspeed(const struct yk_plan *plan, const struct yk_model *model,
+                                 const struct yk_cluster *cluster, struct yk_text *out,
+                                 struct yk_text *notes)
+{
+    const struct yk_plan_group *group = NULL;
+    YK_TRY(yk_data_parallel_group(plan, "deepspeed", &group));
+    const struct counts counts = count(plan, model);
+    const int64_t micro_batch = find_micro_batch(plan, group);
+    yk_text_addf(
+        out,
+        "{\n  \"train_batch_size\": %" PRId64 ",\n  \"train_micro_batch_size_per_gpu\": %" PRId64
+        ",\n  \"gradient_accumulation_steps\": %" PRId32,
+        micro_batch * group->member_count * plan->micro_batches, micro_batch, plan->micro_batches);
+    if (plan->clip) {
+        yk_text_add(out, ",\n  \"gradient_clipping\": 1.0");
+    }
+    add_precision(out, plan);
+    add_stage(out, plan, &counts);
+    yk_text_add(out, "\n}\n");
+    note_batch(plan, group, notes);
+    note_strategies(plan, &counts, notes);
+    yk_data_parallel_note_parts(plan, group, "DeepSpeed", notes);
+    for (int32_t i = 0; i < group->member_count; i++) {
+        if (group->members[i].share == 0) {
+            yk_export_note(notes,
+                           "Rank %" PRId32 " (%s) takes no samples in the plan, but as many "
+                           "as the others here.",
+                           i, yk_data_parallel_device(plan, cluster, &group->members[i]));
+        }
+    }
+    note_rest(plan, model, notes);
+    yk_data_parallel_note_adapters(plan, notes);
+    YK_TRY(yk_text_status(notes));
+    return yk_text_status(out);
+}
+
+const struct yk_exporter yk_exporter_deepspeed = {
+    .name = "deepspeed",
+    .summary = "a ds_config.json for DeepSpeed: one ZeRO stage, buckets in elements",
+    .file = "ds_config.json",
+    .write = write_deepspeed,
+};

@@ -1,0 +1,71 @@
+#include "export/launch.h"
+
+#include "export/data_parallel.h"
+#include "export/words.h"
+
+static bool has_one_group(const struct yk_plan *plan)
+{
+    bool one = true;
+    for (int32_t i = 1; i < plan->layer_count; i++) {
+        one = one && plan->layers[i].group == plan->layers[0].group;
+    }
+    return one;
+}
+
+static int32_t number_in_node(const struct yk_cluster *cluster, int32_t device)
+{
+    const struct yk_device *of = &cluster->devices[device];
+    int32_t number = 0;
+    for (int32_t i = 0; i < device; i++) {
+        const struct yk_device *other = &cluster->devices[i];
+        number += other->node == of->node && other->is_cpu == of->is_cpu ? 1 : 0;
+    }
+    return number;
+}
+
+static void add_rank(struct yk_launch *launch, const struct yk_cluster *cluster, int32_t device)
+{
+    const int32_t rank = launch->rank_count++;
+    const struct yk_device *of = &cluster->devices[device];
+    int32_t node = 0;
+    while (node < launch->node_count && launch->nodes[node].name != of->node) {
+        node++;
+    }
+    struct yk_launch_node *at = &launch->nodes[node];
+    if (node == launch->node_count) {
+        launch->node_count++;
+        *at = (struct yk_launch_node){.name = of->node, .first_rank = rank, .together = true};
+    }
+    at->together = at->together && rank == at->first_rank + at->rank_count;
+    at->rank_count++;
+    launch->ranks[rank] = (struct yk_launch_rank){
+        .device = of, .number = number_in_node(cluster, device), .node = node};
+    launch->has_cpus = launch->has_cpus || of->is_cpu;
+    launch->has_parts = launch->has_parts || (!of->is_cpu && of->part < 1);
+}
+
+yk_status yk_launch_make(const struct yk_plan *plan, const struct yk_cluster *cluster,
+                         struct yk_arena *arena, struct yk_launch *out)
+{
+    const struct yk_plan_group *group =
+        has_one_group(plan) ? &plan->groups[plan->layers[0].group] : NULL;
+    const int32_t count = group ? group->member_count : plan->rank_count;
+    *out = (struct yk_launch){0};
+    YK_TRY_NEW(arena, out->ranks, count);
+    YK_TRY_NEW(arena, out->nodes, count);
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t rank = group ? group->members[i].rank : i;
+        add_rank(out, cluster, plan->ranks[rank].device);
+    }
+    return YK_OK;
+}
+
+void yk_launch_note(const struct yk_launch *launch, struct yk_text *notes)
+{
+    yk_export_note(notes, "This starts processes and says nothing of what they do: shares, "
+                          "strategies and limits are in the file for fsdp or ddp.");
+    if (launch->has_parts) {
+        yk_export_note(notes, "Parts of devices need MPS, which must be started before; which GPU "
+                              "a part is of is not known here, so check CUDA_VISIBLE_DEVICES.");
+    }
+}

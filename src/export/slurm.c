@@ -1,0 +1,242 @@
+/*
+ * Slurm: a batch script. Nodes that are asked for alike are one component; where they differ, it is
+ * a heterogeneous job, whose one srun starts the ranks of all components.
+ */
+#include "export/export.h"
+#include "export/launch.h"
+#include "export/words.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    MOST_NAME = 40
+};
+
+/* What is asked for at once: nodes that are alike, all their ranks of GPUs or all of CPUs. */
+struct component {
+    struct yk_text request; /* "--ntasks-per-node=2 --gres=gpu:rtx3090:2" */
+    int32_t nodes;
+};
+
+struct components {
+    struct component *list;
+    int32_t *order; /* the plan's rank of each task, in the order of srun's numbers */
+    int32_t count;
+    int32_t task_count;
+};
+
+/* "gpu:rtx3090:2,gpu:rtx6000ada:1": the GPUs of a node by type, as its ranks come. */
+static void add_types(struct yk_text *out, const struct yk_launch *launch, int32_t node)
+{
+    bool first = true;
+    for (int32_t i = 0; i < launch->rank_count; i++) {
+        const struct yk_device *device = launch->ranks[i].device;
+        int32_t count = 0;
+        bool seen = launch->ranks[i].node != node || device->is_cpu;
+        for (int32_t j = 0; j < launch->rank_count && !seen; j++) {
+            const struct yk_device *other = launch->ranks[j].device;
+            const bool same =
+                launch->ranks[j].node == node && !other->is_cpu &&
+                strcmp(other->type ? other->type : "", device->type ? device->type : "") == 0;
+            seen = same && j < i;
+            count += same ? 1 : 0;
+        }
+        if (!seen) {
+            yk_text_addf(out, "%sgpu:%s%s%" PRId32, first ? " --gres=" : ",",
+                         device->type ? device->type : "", device->type ? ":" : "", count);
+            first = false;
+        }
+    }
+}
+
+/* Adds the ranks of a node's GPUs or CPUs, to the last component if that is alike. */
+static yk_status add_component(struct components *components, const struct yk_launch *launch,
+                               int32_t node, bool cpus)
+{
+    struct yk_text request = {0};
+    int32_t tasks = 0;
+    int32_t cores = 0;
+    for (int32_t i = 0; i < launch->rank_count; i++) {
+        const struct yk_launch_rank *rank = &launch->ranks[i];
+        if (rank->node == node && rank->device->is_cpu == cpus) {
+            components->order[components->task_count++] = i;
+            cores = rank->device->cores > cores ? rank->device->cores : cores;
+            tasks++;
+        }
+    }
+    if (tasks == 0) {
+        return YK_OK;
+    }
+    yk_text_addf(&request, " --ntasks-per-node=%" PRId32, tasks);
+    if (cpus && cores > 0) {
+        yk_text_addf(&request, " --cpus-per-task=%" PRId32, cores);
+    }
+    if (!cpus) {
+        add_types(&request, launch, node);
+    }
+    const yk_status status = yk_text_status(&request);
+    if (status != YK_OK) {
+        yk_text_free(&request);
+        return status;
+    }
+    struct component *last =
+        components->count > 0 ? &components->list[components->count - 1] : NULL;
+    if (last && strcmp(yk_text_chars(&last->request), yk_text_chars(&request)) == 0) {
+        last->nodes++;
+        yk_text_free(&request);
+    } else {
+        components->list[components->count++] = (struct component){request, 1};
+    }
+    return YK_OK;
+}
+
+static yk_status list_components(const struct yk_launch *launch, struct yk_arena *arena,
+                                 struct components *out)
+{
+    YK_TRY_NEW(arena, out->list, 2 * (int64_t)launch->node_count);
+    YK_TRY_NEW(arena, out->order, launch->rank_count);
+    for (int32_t i = 0; i < launch->node_count; i++) {
+        /* Rank 0, whose host all others are told, must be in the first component. */
+        const bool cpus = launch->ranks[launch->nodes[i].first_rank].device->is_cpu;
+        YK_TRY(add_component(out, launch, i, cpus));
+        YK_TRY(add_component(out, launch, i, !cpus));
+    }
+    return YK_OK;
+}
+
+/* The last part of the source, without what a name may not have. */
+static void add_job_name(struct yk_text *out, const char *source)
+{
+    char name[MOST_NAME + 1];
+    size_t length = 0;
+    const char *slash = strrchr(source, '/');
+    for (const char *c = slash ? slash + 1 : source; *c && length < MOST_NAME; c++) {
+        name[length++] = isalnum((unsigned char)*c) || strchr("-_.", *c) ? *c : '_';
+    }
+    name[length] = '\0';
+    yk_text_addf(out, "#SBATCH --job-name=%s\n", length > 0 ? name : "yoke");
+}
+
+static bool is_in_order(const struct components *components)
+{
+    bool ordered = true;
+    for (int32_t i = 0; i < components->task_count; i++) {
+        ordered = ordered && components->order[i] == i;
+    }
+    return ordered;
+}
+
+static void add_srun(struct yk_text *out, const struct components *components, bool has_cpus)
+{
+    const bool several = components->count > 1;
+    yk_text_addf(out,
+                 "\nMASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST%s\" | head "
+                 "-n 1)\nexport MASTER_ADDR MASTER_PORT=${MASTER_PORT:-29500} WORLD_SIZE=%" PRId32
+                 "\n\nsrun ",
+                 several ? "_HET_GROUP_0" : "", components->task_count);
+    if (several) {
+        yk_text_addf(out, "--het-group=0-%" PRId32 " ", components->count - 1);
+    }
+    yk_text_add(out, "--kill-on-bad-exit=1 bash -c '\n");
+    if (is_in_order(components)) {
+        yk_text_add(out, "    export RANK=$SLURM_PROCID");
+    } else {
+        yk_text_add(out, "    ranks=(");
+        for (int32_t i = 0; i < components->task_count; i++) {
+            yk_text_addf(out, "%s%" PRId32, i > 0 ? " " : "", components->order[i]);
+        }
+        yk_text_add(out, ") # of the tasks as Slurm numbers them\n"
+                         "    export RANK=${ranks[$SLURM_PROCID]}");
+    }
+    yk_text_add(out, " LOCAL_RANK=$SLURM_LOCALID\n");
+    if (has_cpus) {
+        yk_text_add(out, "    export OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}\n");
+    }
+    yk_text_add(out, "    exec python3 \"$@\"' train \"$@\"\n");
+}
+
+static bool has_mixed_node(const struct yk_launch *launch)
+{
+    bool mixed = false;
+    for (int32_t i = 0; i < launch->rank_count; i++) {
+        for (int32_t j = 0; j < i; j++) {
+            const struct yk_launch_rank *a = &launch->ranks[i];
+            const struct yk_launch_rank *b = &launch->ranks[j];
+            mixed = mixed ||
+                    (a->node == b->node && strcmp(a->device->type ? a->device->type : "",
+                                                  b->device->type ? b->device->type : "") != 0);
+        }
+    }
+    return mixed;
+}
+
+static void add_notes(const struct yk_launch *launch, const struct components *components,
+                      struct yk_text *notes)
+{
+    yk_export_note(notes, "Types of GPUs after --gres are the plan's names; yours may differ "
+                          "(scontrol show node). Time, account and partition are yours to add.");
+    if (has_mixed_node(launch)) {
+        yk_export_note(notes, "A node has devices of several types: Slurm does not promise that "
+                              "LOCAL_RANK 0 is the first that is asked for. Hold nvidia-smi "
+                              "against the devices of the plan.");
+    }
+    if (launch->has_cpus && components->count > 1) {
+        yk_export_note(notes, "CPUs are asked for as a component of their own, which may be "
+                              "another node than the plan's.");
+    }
+    yk_launch_note(launch, notes);
+}
+
+static void add_components(struct yk_text *out, const struct components *components)
+{
+    for (int32_t i = 0; i < components->count; i++) {
+        yk_text_addf(out, "%s#SBATCH --nodes=%" PRId32 "%s\n", i > 0 ? "#SBATCH hetjob\n" : "",
+                     components->list[i].nodes, yk_text_chars(&components->list[i].request));
+    }
+}
+
+/* Comments may come before the last #SBATCH line, commands may not. */
+static yk_status write_script(const struct yk_plan *plan, const struct yk_launch *launch,
+                              const struct components *components, struct yk_text *out,
+                              struct yk_text *notes)
+{
+    add_notes(launch, components, notes);
+    yk_text_add(out, "#!/bin/bash\n");
+    add_job_name(out, plan->model_source ? plan->model_source : "");
+    add_components(out, components);
+    yk_export_add_header(out, plan, notes);
+    yk_text_add(out, "#\n# Use: sbatch job.sh train.py …\nset -eu\n");
+    add_srun(out, components, launch->has_cpus);
+    YK_TRY(yk_text_status(notes));
+    return yk_text_status(out);
+}
+
+static yk_status write_slurm(const struct yk_plan *plan, const struct yk_model *model,
+                             const struct yk_cluster *cluster, struct yk_text *out,
+                             struct yk_text *notes)
+{
+    (void)model;
+    struct yk_arena *arena = NULL;
+    struct yk_launch launch = {0};
+    struct components components = {0};
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = YK_OK;
+    YK_TRY_GOTO(yk_launch_make(plan, cluster, arena, &launch), done);
+    YK_TRY_GOTO(list_components(&launch, arena, &components), done);
+    status = write_script(plan, &launch, &components, out, notes);
+done:
+    for (int32_t i = 0; i < components.count; i++) {
+        yk_text_free(&components.list[i].request);
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
+const struct yk_exporter yk_exporter_slurm = {
+    .name = "slurm",
+    .summary = "a batch script for Slurm, a heterogeneous job where nodes differ",
+    .file = "job.sh",
+    .write = write_slurm,
+};

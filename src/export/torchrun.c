@@ -1,0 +1,163 @@
+/*
+ * torchrun: a shell script that starts the ranks of one node. torchrun starts equally many on every
+ * node; where nodes differ, the script starts each rank by itself, with the variables that torchrun
+ * would have set.
+ */
+#include "export/export.h"
+#include "export/launch.h"
+#include "export/words.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* Whether torchrun's numbers (node × ranks per node + rank in the node) are those of the plan. */
+static bool is_even(const struct yk_launch *launch)
+{
+    bool even = !launch->has_cpus && !launch->has_parts;
+    for (int32_t i = 0; i < launch->node_count; i++) {
+        const struct yk_launch_node *node = &launch->nodes[i];
+        even = even && node->together && node->rank_count == launch->nodes[0].rank_count;
+    }
+    return even;
+}
+
+static void add_start(struct yk_text *out, const struct yk_launch *launch)
+{
+    const bool nodes = launch->node_count > 1;
+    yk_text_addf(out, "#\n# Use%s: %ssh launch.sh %strain.py …\nset -eu\n",
+                 nodes ? ", on every node" : "", nodes ? "MASTER_ADDR=HOST_OF_RANK_0 " : "",
+                 nodes ? "NODE " : "");
+    if (nodes) {
+        yk_text_add(out, "node=${1:?the number of this node}\nshift\n"
+                         ": \"${MASTER_ADDR:?the host of rank 0}\"\n");
+    } else {
+        yk_text_add(out, ": \"${MASTER_ADDR:=127.0.0.1}\"\n");
+    }
+    yk_text_add(out, ": \"${MASTER_PORT:=29500}\"\nexport MASTER_ADDR MASTER_PORT\n\n");
+}
+
+/* "gpu0, gpu1" */
+static void add_device_names(struct yk_text *out, const struct yk_launch *launch, int32_t node)
+{
+    bool first = true;
+    for (int32_t i = 0; i < launch->rank_count; i++) {
+        if (launch->ranks[i].node == node) {
+            yk_text_add(out, first ? "" : ", ");
+            yk_export_add_clean(out, launch->ranks[i].device->name);
+            first = false;
+        }
+    }
+}
+
+static void add_torchrun(struct yk_text *out, const struct yk_launch *launch, int32_t node)
+{
+    const struct yk_launch_node *at = &launch->nodes[node];
+    yk_text_add(out, "CUDA_VISIBLE_DEVICES=");
+    for (int32_t i = 0; i < at->rank_count; i++) {
+        yk_text_addf(out, "%s%" PRId32, i > 0 ? "," : "", launch->ranks[at->first_rank + i].number);
+    }
+    yk_text_addf(out,
+                 " torchrun --nnodes=%" PRId32 " --nproc-per-node=%" PRId32 " --node-rank=%" PRId32
+                 " \\\n        --master-addr=\"$MASTER_ADDR\" --master-port=\"$MASTER_PORT\" "
+                 "\"$@\"\n",
+                 launch->node_count, at->rank_count, node);
+}
+
+/* A rank sees one device only, so that it is number 0 to it. */
+static void add_rank(struct yk_text *out, const struct yk_launch *launch, int32_t rank)
+{
+    const struct yk_launch_rank *at = &launch->ranks[rank];
+    yk_text_addf(out, "RANK=%" PRId32 " LOCAL_RANK=0 WORLD_SIZE=%" PRId32, rank,
+                 launch->rank_count);
+    if (at->device->is_cpu) {
+        yk_text_add(out, " CUDA_VISIBLE_DEVICES=");
+        if (at->device->cores > 0) {
+            yk_text_addf(out, " OMP_NUM_THREADS=%" PRId32, at->device->cores);
+        }
+    } else {
+        yk_text_addf(out, " CUDA_VISIBLE_DEVICES=%" PRId32, at->number);
+        if (at->device->part < 1) {
+            yk_text_addf(out, " CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=%.0f",
+                         ceil(100 * at->device->part));
+        }
+    }
+    yk_text_add(out, " python3 \"$@\" & # ");
+    yk_export_add_clean(out, at->device->name);
+    yk_text_add(out, "\n    ranks=\"$ranks $!\"\n");
+}
+
+static void add_ranks(struct yk_text *out, const struct yk_launch *launch, int32_t node)
+{
+    bool first = true;
+    for (int32_t i = 0; i < launch->rank_count; i++) {
+        if (launch->ranks[i].node == node) {
+            yk_text_add(out, first ? "" : "    ");
+            add_rank(out, launch, i);
+            first = false;
+        }
+    }
+}
+
+static void add_nodes(struct yk_text *out, const struct yk_launch *launch, bool even)
+{
+    yk_text_add(out, even ? "" : "ranks=\n");
+    yk_text_add(out, launch->node_count > 1 ? "case \"$node\" in\n" : "");
+    for (int32_t i = 0; i < launch->node_count; i++) {
+        if (launch->node_count > 1) {
+            yk_text_addf(out, "%" PRId32 ") # ", launch->nodes[i].name);
+            add_device_names(out, launch, i);
+            yk_text_add(out, "\n    ");
+        } else {
+            yk_text_add(out, "    ");
+        }
+        (even ? add_torchrun : add_ranks)(out, launch, i);
+        yk_text_add(out, launch->node_count > 1 ? "    ;;\n" : "");
+    }
+    if (launch->node_count > 1) {
+        yk_text_add(out, "*)\n    echo \"launch.sh: the plan has no node $node\" >&2\n    exit 2\n"
+                         "    ;;\nesac\n");
+    }
+    if (!even) {
+        yk_text_add(out, "failed=0\nfor rank in $ranks; do\n    wait \"$rank\" || failed=1\ndone\n"
+                         "exit \"$failed\"\n");
+    }
+}
+
+static yk_status write_script(const struct yk_plan *plan, const struct yk_cluster *cluster,
+                              struct yk_arena *arena, struct yk_text *out, struct yk_text *notes)
+{
+    struct yk_launch launch = {0};
+    YK_TRY(yk_launch_make(plan, cluster, arena, &launch));
+    const bool even = is_even(&launch);
+    if (!even) {
+        yk_export_note(notes,
+                       "torchrun starts equally many GPUs on every node, in order, which is not "
+                       "this plan; each rank is started by itself, without torchrun's restarts.");
+    }
+    yk_launch_note(&launch, notes);
+    yk_text_add(out, "#!/bin/sh\n");
+    yk_export_add_header(out, plan, notes);
+    add_start(out, &launch);
+    add_nodes(out, &launch, even);
+    YK_TRY(yk_text_status(notes));
+    return yk_text_status(out);
+}
+
+static yk_status write_torchrun(const struct yk_plan *plan, const struct yk_model *model,
+                                const struct yk_cluster *cluster, struct yk_text *out,
+                                struct yk_text *notes)
+{
+    (void)model;
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    const yk_status status = write_script(plan, cluster, arena, out, notes);
+    yk_arena_destroy(arena);
+    return status;
+}
+
+const struct yk_exporter yk_exporter_torchrun = {
+    .name = "torchrun",
+    .summary = "a script that starts the ranks of each node, also where nodes differ",
+    .file = "launch.sh",
+    .write = write_torchrun,
+};

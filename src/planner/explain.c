@@ -1,0 +1,220 @@
+#include "planner/explain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A loss below this part of the step is not what binds. */
+static const double little = 0.1;
+/* The layers named bear this much of what is said about them. */
+static const double most_of_it = 0.8;
+
+/* The number at the end of a name such as "layer 20", or −1; `stem` is the length before it. */
+static int32_t number_of(const char *name, size_t *stem)
+{
+    const char *space = strrchr(name, ' ');
+    char *end = NULL;
+    if (!space || !space[1]) {
+        return -1;
+    }
+    const long number = strtol(space + 1, &end, 10);
+    *stem = (size_t)(space - name);
+    return *end || number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
+}
+
+void yk_explain_layers(const struct yk_model *model, int32_t first, int32_t last,
+                       struct yk_text *out)
+{
+    const char *one = model->layers[first].name;
+    const char *other = model->layers[last].name;
+    size_t stem = 0;
+    size_t other_stem = 0;
+    const int32_t from = number_of(one, &stem);
+    const int32_t to = number_of(other, &other_stem);
+    if (first == last) {
+        yk_text_add(out, one);
+    } else if (from >= 0 && to >= 0 && stem == other_stem && strncmp(one, other, stem) == 0) {
+        yk_text_add_bytes(out, one, stem);
+        yk_text_addf(out, "s %d–%d", from, to);
+    } else {
+        yk_text_addf(out, "%s to %s", one, other);
+    }
+}
+
+struct exposure {
+    double by_kind[YK_OP_KIND_COUNT];
+    enum yk_op_kind worst;
+    int32_t first; /* layer */
+    int32_t last;
+};
+
+/* The shortest run of layers that bears most of what one kind of op exposes. */
+static void find_layers(const struct yk_trial *trial, int32_t rank, struct exposure *exposure)
+{
+    const struct yk_program_rank *list = &trial->program->ranks[rank];
+    const int32_t L = trial->plan->layer_count;
+    const double wanted = most_of_it * exposure->by_kind[exposure->worst];
+    double *by_layer = calloc((size_t)L, sizeof *by_layer);
+    int32_t shortest = L;
+    exposure->first = 0;
+    exposure->last = L - 1;
+    if (!by_layer) {
+        return; /* a sentence about all layers, then */
+    }
+    for (int32_t i = 0; i < list->op_count; i++) {
+        if (list->ops[i].kind == exposure->worst && list->ops[i].layer >= 0) {
+            by_layer[list->ops[i].layer] += trial->sim->ranks[rank].exposed_of_op_s[i];
+        }
+    }
+    for (int32_t first = 0; first < L; first++) {
+        double sum = 0;
+        for (int32_t last = first; last < L && last - first < shortest; last++) {
+            sum += by_layer[last];
+            if (sum >= wanted) {
+                shortest = last - first;
+                exposure->first = first;
+                exposure->last = last;
+            }
+        }
+    }
+    free(by_layer);
+}
+
+static struct exposure expose(const struct yk_trial *trial, int32_t rank)
+{
+    const struct yk_program_rank *list = &trial->program->ranks[rank];
+    struct exposure exposure = {.worst = YK_OP_GATHER};
+    for (int32_t i = 0; i < list->op_count; i++) {
+        exposure.by_kind[list->ops[i].kind] += trial->sim->ranks[rank].exposed_of_op_s[i];
+    }
+    for (int32_t kind = 0; kind < YK_OP_KIND_COUNT; kind++) {
+        if (exposure.by_kind[kind] > exposure.by_kind[exposure.worst]) {
+            exposure.worst = (enum yk_op_kind)kind;
+        }
+    }
+    find_layers(trial, rank, &exposure);
+    return exposure;
+}
+
+static const char *plural_of(enum yk_op_kind kind)
+{
+    switch (kind) {
+    case YK_OP_GATHER:
+        return "gathers";
+    case YK_OP_SCATTER:
+        return "scatters";
+    case YK_OP_REDUCE:
+        return "reductions";
+    case YK_OP_SEND:
+        return "sends";
+    case YK_OP_RECV:
+        return "receives";
+    default:
+        return "agreement";
+    }
+}
+
+static const char *device_name(const struct yk_study *study, const struct yk_trial *trial,
+                               int32_t rank)
+{
+    return study->cluster->devices[trial->plan->ranks[rank].device].name;
+}
+
+static void explain_exposed(const struct yk_study *study, const struct yk_trial *trial,
+                            int32_t rank, struct yk_text *out)
+{
+    const struct exposure exposure = expose(trial, rank);
+    const double percent = 100 * exposure.by_kind[exposure.worst] / trial->step_s;
+    yk_text_addf(out, "the link of rank %d (%s): %.0f %% of the step is exposed %s of ", rank,
+                 device_name(study, trial, rank), percent, plural_of(exposure.worst));
+    yk_explain_layers(study->model, exposure.first, exposure.last, out);
+}
+
+void yk_explain_bottleneck(const struct yk_study *study, const struct yk_trial *trial,
+                           struct yk_text *out)
+{
+    const struct yk_sim *sim = trial->sim;
+    int32_t exposed = 0;
+    int32_t busiest = 0;
+    for (int32_t r = 1; r < trial->plan->rank_count; r++) {
+        exposed = sim->ranks[r].exposed_s > sim->ranks[exposed].exposed_s ? r : exposed;
+        busiest = sim->ranks[r].compute_s > sim->ranks[busiest].compute_s ? r : busiest;
+    }
+    const double exposed_part = sim->ranks[exposed].exposed_s / sim->step_s;
+    const double idle_part = sim->ranks[busiest].idle_s / sim->step_s;
+    const double compute_part = sim->ranks[busiest].compute_s / sim->step_s;
+    const char *name = device_name(study, trial, busiest);
+    if (exposed_part > little && exposed_part >= idle_part) {
+        explain_exposed(study, trial, exposed, out);
+    } else if (idle_part > little) {
+        yk_text_addf(out,
+                     "waiting: even rank %d (%s), the busiest, waits for other ranks %.0f %% of "
+                     "the step%s",
+                     busiest, name, 100 * idle_part,
+                     trial->plan->group_count > 1 ? ", while the pipeline fills and drains" : "");
+    } else {
+        yk_text_addf(out, "computation: rank %d (%s) computes %.0f %% of the step", busiest, name,
+                     100 * compute_part);
+    }
+}
+
+static void add_shares(const struct yk_plan_group *group, struct yk_text *out)
+{
+    enum {
+        MOST_SHARES = 8
+    };
+    for (int32_t i = 0; i < group->member_count && i < MOST_SHARES; i++) {
+        yk_text_addf(out, "%s%lld", i > 0 ? "/" : "", (long long)group->members[i].share);
+    }
+    yk_text_add(out, group->member_count > MOST_SHARES ? "/…" : "");
+}
+
+static void add_strategies(const struct yk_plan *plan, struct yk_text *out)
+{
+    bool first = true;
+    for (int32_t s = 0; s < YK_STRATEGY_COUNT; s++) {
+        int32_t count = 0;
+        for (int32_t l = 0; l < plan->layer_count; l++) {
+            count += (int32_t)yk_plan_strategy(plan, l) == s ? 1 : 0;
+        }
+        if (count > 0) {
+            yk_text_addf(out, "%s%d layer%s %s", first ? "; " : ", ", count, count == 1 ? "" : "s",
+                         yk_strategy_name((enum yk_strategy)s));
+            first = false;
+        }
+    }
+}
+
+void yk_explain_plan(const struct yk_study *study, const struct yk_plan *plan, struct yk_text *out)
+{
+    int32_t several = 0;
+    int32_t again = 0;
+    for (int32_t g = 0; g < plan->group_count; g++) {
+        several += plan->groups[g].member_count > 1 ? 1 : 0;
+    }
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        again += plan->layers[l].recompute ? 1 : 0;
+    }
+    if (plan->rank_count == 1) {
+        yk_text_addf(out, "all on %s", study->cluster->devices[plan->ranks[0].device].name);
+    } else if (plan->group_count == 1) {
+        yk_text_addf(out, "data-parallel on %d devices, shares ", plan->rank_count);
+        add_shares(&plan->groups[0], out);
+    } else {
+        yk_text_addf(out, "a pipeline of %d %s on %d devices", plan->group_count,
+                     several > 0 ? "groups" : "stages", plan->rank_count);
+    }
+    if (plan->micro_batches > 1) {
+        yk_text_addf(out, ", %d micro-batches", plan->micro_batches);
+    }
+    if (plan->rank_count > 1 && (plan->group_count == 1 || several > 0)) {
+        add_strategies(plan, out);
+    }
+    if (again > 0) {
+        yk_text_addf(out, "; %d of %d layers recomputed", again, plan->layer_count);
+    }
+    if (plan->rank_count < study->cluster->device_count) {
+        yk_text_addf(out, "; %d of %d devices used", plan->rank_count,
+                     study->cluster->device_count);
+    }
+}

@@ -1,0 +1,120 @@
+/* Pipelines and mixtures of pipelines and data parallelism, as finder.h asks for them. */
+#include "planner/finder.h"
+#include "planner/pipeline.h"
+#include "planner/sets.h"
+
+#include <math.h>
+
+enum {
+    MOST_MICRO_BATCHES = 64
+};
+
+struct looking {
+    struct yk_finder *finder;
+    struct yk_arena *arena; /* of the candidate at hand */
+};
+
+static yk_status consider(struct looking *looking, const struct yk_pipeline_spec *spec)
+{
+    struct yk_plan *plan = NULL;
+    YK_TRY(yk_arena_create(&looking->arena));
+    yk_status status = yk_pipeline_plan(looking->finder->study, spec, looking->arena, &plan);
+    if (status == YK_OK && plan) {
+        status = yk_finder_consider(looking->finder, plan, "pipeline", NULL);
+    }
+    yk_arena_destroy(looking->arena);
+    return status;
+}
+
+static bool has_groups_of_several(const struct yk_device_groups *groups)
+{
+    for (int32_t k = 0; k < groups->group_count; k++) {
+        if (groups->sizes[k] > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The strategies that matter: for stages of one device, one is as good as another. */
+static yk_status try_strategies(struct looking *looking, struct yk_pipeline_spec *spec,
+                                bool of_several)
+{
+    static const enum yk_strategy tried[] = {YK_REPLICATED, YK_SHARDED_STATE, YK_KEPT,
+                                             YK_FULLY_SHARDED};
+    const enum yk_strategy fixed = looking->finder->study->request->strategy;
+    for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
+        if (fixed == YK_STRATEGY_COUNT ? of_several || i == 0 : tried[i] == fixed) {
+            spec->strategy = tried[i];
+            YK_TRY(consider(looking, spec));
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status try_groups(struct looking *looking, const struct yk_device_groups *groups)
+{
+    const struct yk_study *study = looking->finder->study;
+    const struct yk_plan_request *request = study->request;
+    const bool open = yk_study_decides(study, YK_DECIDE_RECOMPUTATION);
+    const int32_t asked = request->micro_batches;
+    for (int32_t M = 1; M <= MOST_MICRO_BATCHES && M <= request->workload.batch; M *= 2) {
+        struct yk_pipeline_spec spec = {
+            .devices = groups->devices,
+            .sizes = groups->sizes,
+            .group_count = groups->group_count,
+            .micro_batches = asked > 0 ? asked : M,
+            .order = YK_1F1B,
+        };
+        for (int32_t again = 0; again < 2; again++) {
+            spec.recompute = again == 1;
+            if (open || spec.recompute == request->workload.recompute) {
+                YK_TRY(try_strategies(looking, &spec, has_groups_of_several(groups)));
+            }
+        }
+        if (asked > 0) {
+            break;
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status try_sets(struct looking *looking, enum yk_finder_devices devices,
+                          struct yk_arena *arena)
+{
+    const struct yk_study *study = looking->finder->study;
+    struct yk_device_set *sets = NULL;
+    int32_t count = 0;
+    YK_TRY(yk_sets_of_devices(study, arena, &sets, &count));
+    const int32_t end = devices == YK_FIND_ON_ALL ? 1 : count;
+    for (int32_t s = devices == YK_FIND_ON_ALL ? 0 : 1; s < end; s++) {
+        struct yk_device_groups *groups = NULL;
+        int32_t group_count = 0;
+        if (sets[s].count < 2) {
+            continue;
+        }
+        YK_TRY(yk_sets_of_groups(study, &sets[s], arena, &groups, &group_count));
+        for (int32_t g = 0; g < group_count; g++) {
+            if (looking->finder->best && !yk_study_goes_on(study)) {
+                return YK_OK;
+            }
+            yk_study_report(study, "pipelines");
+            YK_TRY(try_groups(looking, &groups[g]));
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_finder_pipelines(struct yk_finder *finder, enum yk_finder_devices devices)
+{
+    struct looking looking = {.finder = finder};
+    struct yk_arena *arena = NULL;
+    if (!yk_study_decides(finder->study, YK_DECIDE_PLACEMENT) ||
+        finder->study->request->random_strategies) {
+        return YK_OK;
+    }
+    YK_TRY(yk_arena_create(&arena));
+    const yk_status status = try_sets(&looking, devices, arena);
+    yk_arena_destroy(arena);
+    return status;
+}

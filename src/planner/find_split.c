@@ -1,0 +1,244 @@
+#include "planner/find_split.h"
+
+#include "base/random.h"
+#include "cost/communication.h"
+#include "model/state.h"
+#include "planner/ordering.h"
+#include "planner/sets.h"
+
+#include <math.h>
+
+enum {
+    MOST_MICRO_BATCHES = 64
+};
+
+/* A layer is small when its weights are less than this. */
+static const double small_bytes = 1024 * 1024;
+static const double least_block_bytes = 1024.0 * 1024;
+static const double most_block_bytes = 64.0 * 1024 * 1024;
+static const double plain_bucket_bytes = 25.0 * 1024 * 1024;
+
+struct family {
+    const char *how;
+    enum yk_strategy strategy;
+    bool no_sync;
+    int32_t least_micro_batches;
+};
+
+/* With one micro-batch `kept` and `fully-sharded` are one family where the order decides. */
+static const struct family families[] = {
+    {"sharded", YK_FULLY_SHARDED, true, 1},
+    {"kept", YK_KEPT, true, 1},
+    {"replicated", YK_REPLICATED, true, 1},
+    {"sharded-state", YK_SHARDED_STATE, true, 1},
+    {"sharded, scattered", YK_FULLY_SHARDED, false, 2},
+    {"kept, scattered", YK_KEPT, false, 2},
+    {"state, scattered", YK_SHARDED_STATE, false, 2},
+};
+
+yk_status yk_find_split_block(const struct yk_study *study, const int32_t *devices, int32_t count,
+                              double *out)
+{
+    double block = least_block_bytes;
+    const double efficiency = 0.9;
+    for (int32_t i = 0; i < count && count > 1; i++) {
+        struct yk_link link;
+        YK_TRY(yk_cost_link(study->request->book, devices[i], devices[(i + 1) % count],
+                            plain_bucket_bytes, &link));
+        /* A round of the ring moves an n-th of the block. */
+        block =
+            fmax(block, efficiency / (1 - efficiency) * count * link.latency_s * link.bytes_per_s);
+    }
+    *out = yk_study_decides(study, YK_DECIDE_BLOCK) ? round(fmin(block, most_block_bytes))
+                                                    : plain_bucket_bytes;
+    return YK_OK;
+}
+
+void yk_find_split_uniform(const struct yk_study *study, enum yk_strategy strategy,
+                           enum yk_strategy *out)
+{
+    const struct yk_model *model = study->model;
+    for (int32_t l = 0; l < model->layer_count; l++) {
+        const struct yk_layer_state state = yk_layer_state(model, &model->layers[l]);
+        out[l] = state.weight_bytes < small_bytes ? YK_REPLICATED : strategy;
+    }
+    /* Layers that share weights have one strategy, that of the weights' owner. */
+    for (int32_t l = 0; l < model->layer_count; l++) {
+        const int32_t shared = model->layers[l].shares;
+        out[l] = shared == YK_LAYER_NONE ? out[l] : out[shared];
+    }
+}
+
+static yk_status order_and_consider(struct yk_finder *finder, struct yk_plan *plan, const char *how,
+                                    struct yk_arena *arena)
+{
+    const struct yk_ordering ordering = {
+        .method = YK_ORDERING_GREEDY,
+        .open = finder->study->request->strategy == YK_STRATEGY_COUNT &&
+                !finder->study->request->random_strategies &&
+                yk_study_decides(finder->study, YK_DECIDE_STRATEGIES),
+    };
+    bool ordered = false;
+    YK_TRY(yk_ordering_apply(finder->study, &ordering, arena, plan, &ordered));
+    return ordered ? yk_finder_consider(finder, plan, how, NULL) : YK_OK;
+}
+
+static bool communicates(const struct yk_plan *plan)
+{
+    return plan->rank_count > 1 && plan->micro_batches == 1;
+}
+
+static yk_status try_in(struct yk_finder *finder, const struct yk_split *split, const char *how,
+                        struct yk_arena *arena)
+{
+    struct yk_plan *plan = NULL;
+    bool fits = false;
+    YK_TRY(yk_split_plan(finder->study, split, arena, &plan, &fits));
+    if (!plan) {
+        return YK_OK;
+    }
+    YK_TRY(yk_finder_consider(finder, plan, how, NULL));
+    if (!fits && !split->keeps_idle && plan->rank_count < split->count) {
+        struct yk_split all = *split;
+        all.keeps_idle = true;
+        return try_in(finder, &all, how, arena);
+    }
+    if (fits && communicates(plan) && yk_study_decides(finder->study, YK_DECIDE_ORDER)) {
+        return order_and_consider(finder, plan, how, arena);
+    }
+    return YK_OK;
+}
+
+yk_status yk_find_split_try(struct yk_finder *finder, const struct yk_split *split, const char *how)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    const yk_status status = try_in(finder, split, how, arena);
+    yk_arena_destroy(arena);
+    return status;
+}
+
+struct looking {
+    struct yk_finder *finder;
+    struct yk_split split;
+    enum yk_strategy *strategies; /* (L) */
+    bool *recompute;              /* (L) */
+};
+
+static void draw_strategies(const struct looking *looking)
+{
+    const struct yk_study *study = looking->finder->study;
+    struct yk_random random = yk_random_from_seed(study->request->search.seed);
+    for (int32_t l = 0; l < study->model->layer_count; l++) {
+        const int32_t shared = study->model->layers[l].shares;
+        const enum yk_strategy drawn =
+            (enum yk_strategy)yk_random_below(&random, YK_STRATEGY_COUNT);
+        looking->strategies[l] = shared == YK_LAYER_NONE ? drawn : looking->strategies[shared];
+    }
+}
+
+/* Families that the request leaves open, for the split's number of micro-batches. */
+static yk_status try_families(struct looking *looking)
+{
+    const struct yk_study *study = looking->finder->study;
+    const struct yk_plan_request *request = study->request;
+    const enum yk_strategy fixed =
+        yk_study_decides(study, YK_DECIDE_STRATEGIES)
+            ? request->strategy
+            : (request->strategy == YK_STRATEGY_COUNT ? YK_FULLY_SHARDED : request->strategy);
+    if (request->random_strategies) {
+        draw_strategies(looking);
+        looking->split.no_sync = true;
+        return yk_find_split_try(looking->finder, &looking->split, "random");
+    }
+    for (size_t f = 0; f < sizeof families / sizeof families[0]; f++) {
+        const struct family *family = &families[f];
+        const bool alone = looking->split.count == 1 && family->strategy != YK_REPLICATED;
+        if (looking->split.micro_batches < family->least_micro_batches || alone ||
+            (fixed != YK_STRATEGY_COUNT && family->strategy != fixed)) {
+            continue;
+        }
+        looking->split.no_sync = family->no_sync;
+        looking->split.most_s = looking->finder->best_s;
+        yk_find_split_uniform(study, family->strategy, looking->strategies);
+        for (int32_t l = 0; l < study->model->layer_count && fixed != YK_STRATEGY_COUNT; l++) {
+            looking->strategies[l] = fixed;
+        }
+        YK_TRY(yk_find_split_try(looking->finder, &looking->split, family->how));
+    }
+    return YK_OK;
+}
+
+static yk_status try_recomputation(struct looking *looking)
+{
+    const struct yk_study *study = looking->finder->study;
+    const bool asked = study->request->workload.recompute;
+    const bool open = yk_study_decides(study, YK_DECIDE_RECOMPUTATION);
+    for (int32_t again = 0; again < 2; again++) {
+        if ((again == 1) != asked && !open) {
+            continue;
+        }
+        for (int32_t l = 0; l < study->model->layer_count; l++) {
+            looking->recompute[l] = again == 1 && study->recomputes[l];
+        }
+        YK_TRY(try_families(looking));
+    }
+    return YK_OK;
+}
+
+static yk_status try_set(struct looking *looking, const struct yk_device_set *set)
+{
+    const struct yk_study *study = looking->finder->study;
+    const int32_t asked = study->request->micro_batches;
+    const int64_t batch = study->request->workload.batch;
+    looking->split = (struct yk_split){
+        .devices = set->devices,
+        .count = set->count,
+        .strategies = looking->strategies,
+        .recompute = looking->recompute,
+        .even = !yk_study_decides(study, YK_DECIDE_SHARES),
+        .prefetch = 1,
+        .bucket_bytes = plain_bucket_bytes,
+        .most_s = INFINITY,
+    };
+    YK_TRY(yk_find_split_block(study, set->devices, set->count, &looking->split.block_bytes));
+    for (int32_t M = 1; M <= MOST_MICRO_BATCHES && M <= batch; M *= 2) {
+        looking->split.micro_batches = asked > 0 ? asked : M;
+        if (looking->finder->best && !yk_study_goes_on(study)) {
+            break;
+        }
+        YK_TRY(try_recomputation(looking));
+        if (asked > 0 || (int64_t)M * set->count >= batch) {
+            break;
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status try_sets(struct looking *looking, enum yk_finder_devices devices,
+                          struct yk_arena *arena)
+{
+    const struct yk_study *study = looking->finder->study;
+    struct yk_device_set *sets = NULL;
+    int32_t count = 0;
+    YK_TRY_NEW(arena, looking->strategies, study->model->layer_count);
+    YK_TRY_NEW(arena, looking->recompute, study->model->layer_count);
+    YK_TRY(yk_sets_of_devices(study, arena, &sets, &count));
+    const int32_t first = devices == YK_FIND_ON_ALL ? 0 : 1;
+    const int32_t end = devices == YK_FIND_ON_ALL ? 1 : count;
+    for (int32_t s = first; s < end && (!looking->finder->best || yk_study_goes_on(study)); s++) {
+        yk_study_report(study, "data parallelism");
+        YK_TRY(try_set(looking, &sets[s]));
+    }
+    return YK_OK;
+}
+
+yk_status yk_finder_split(struct yk_finder *finder, enum yk_finder_devices devices)
+{
+    struct looking looking = {.finder = finder};
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    const yk_status status = try_sets(&looking, devices, arena);
+    yk_arena_destroy(arena);
+    return status;
+}

@@ -1,0 +1,23 @@
+/* Find split: data-parallel candidates, as finder.h asks for them. */
+#ifndef YK_PLANNER_FIND_SPLIT_H
+#define YK_PLANNER_FIND_SPLIT_H
+
+#include "planner/finder.h"
+#include "planner/split.h"
+
+/* Considers a split, with gathers one ahead and, where its order is to be decided, in the best
+ * order that is quickly found. */
+yk_status yk_find_split_try(struct yk_finder *finder, const struct yk_split *split,
+                            const char *how) YK_MUST_USE;
+
+/* The block for a ring of these devices: the smallest message that has nine tenths of the slowest
+ * link's bandwidth. */
+yk_status yk_find_split_block(const struct yk_study *study, const int32_t *devices, int32_t count,
+                              double *out) YK_MUST_USE;
+
+/* One strategy for every layer (L), but layers so small that latency is all they cost are
+ * replicated. */
+void yk_find_split_uniform(const struct yk_study *study, enum yk_strategy strategy,
+                           enum yk_strategy *out);
+
+#endif

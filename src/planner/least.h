@@ -1,0 +1,13 @@
+/*
+ * Least: a time that no plan takes less than. Every sample passes through every layer on some
+ * device; if work could be cut at will and moved for nothing, the devices would all be busy to the
+ * end. That is a linear program over kinds of layers and kinds of devices.
+ */
+#ifndef YK_PLANNER_LEAST_H
+#define YK_PLANNER_LEAST_H
+
+#include "planner/study.h"
+
+yk_status yk_least_step_s(struct yk_study *study, double *out_s) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,214 @@
+#include "planner/planned.h"
+
+#include "base/clock.h"
+#include "planner/explain.h"
+#include "planner/find_remedy.h"
+#include "planner/finder.h"
+#include "planner/least.h"
+#include "planner/rivals.h"
+#include "planner/without.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Of the budget: for the search itself, the rest being for what leaving out devices changes. */
+static const double search_part = 0.7;
+
+static yk_status copy_words(struct yk_planned *planned, struct yk_text *words, const char **out)
+{
+    *out = yk_arena_copy_text(planned->arena, yk_text_chars(words), words->length);
+    const yk_status status = *out ? yk_text_status(words) : yk_fail_out_of_memory();
+    yk_text_free(words);
+    return status;
+}
+
+static yk_status start(const struct yk_plan_request *request, struct yk_planned **out)
+{
+    struct yk_planned *planned = calloc(1, sizeof *planned);
+    if (!planned) {
+        return yk_fail_out_of_memory();
+    }
+    planned->request = *request;
+    planned->missing_device = -1;
+    planned->trial.step_s = NAN;
+    yk_status status = yk_arena_create(&planned->arena);
+    if (status == YK_OK) {
+        status = yk_study_create(&planned->request, &planned->study);
+    }
+    if (status != YK_OK) {
+        yk_planned_destroy(planned);
+        return status;
+    }
+    *out = planned;
+    return YK_OK;
+}
+
+void yk_planned_destroy(struct yk_planned *planned)
+{
+    if (planned) {
+        yk_trial_free(&planned->trial);
+        yk_study_destroy(planned->study);
+        yk_arena_destroy(planned->arena);
+        free(planned);
+    }
+}
+
+/* Tries the plan out for good, and puts it into words. */
+static yk_status examine(struct yk_planned *planned, const struct yk_plan *plan)
+{
+    struct yk_plan *copy = NULL;
+    struct yk_text words = {0};
+    YK_TRY(yk_plan_copy(plan, planned->arena, &copy));
+    planned->plan = copy;
+    YK_TRY(yk_trial_run(planned->study, copy, YK_TRIAL_KEEP, &planned->trial));
+    planned->tokens_per_s = (double)yk_model_tokens(planned->study->model) / planned->trial.step_s;
+    yk_explain_plan(planned->study, copy, &words);
+    YK_TRY(copy_words(planned, &words, &planned->summary));
+    yk_explain_bottleneck(planned->study, &planned->trial, &words);
+    YK_TRY(copy_words(planned, &words, &planned->bottleneck));
+    YK_TRY(yk_least_step_s(planned->study, &planned->bound_s));
+    yk_prices_describe_origin(planned->study->prices, &words);
+    return copy_words(planned, &words, &planned->source);
+}
+
+static yk_status compare(struct yk_planned *planned, struct yk_finder *finder)
+{
+    struct yk_rivals rivals;
+    yk_study_report(planned->study, "what others do");
+    YK_TRY(yk_rivals_find(finder, planned->arena, &rivals));
+    planned->alternatives = rivals.rows;
+    planned->alternative_count = rivals.count;
+    return YK_OK;
+}
+
+static yk_status note_misfit(struct yk_planned *planned, const struct yk_finder *finder)
+{
+    struct yk_text words = {0};
+    planned->missing_device = finder->missing_device;
+    planned->missing_bytes = finder->missing_bytes;
+    yk_prices_describe_origin(planned->study->prices, &words);
+    YK_TRY(copy_words(planned, &words, &planned->source));
+    yk_status status = yk_find_remedy(&planned->request, &words);
+    if (status == YK_OK) {
+        status = copy_words(planned, &words, &planned->remedy);
+    }
+    yk_text_free(&words);
+    return status;
+}
+
+static yk_status search(struct yk_planned *planned, struct yk_finder *finder)
+{
+    const double budget_s = planned->request.search.budget_s;
+    planned->request.search.budget_s = search_part * budget_s;
+    YK_TRY(compare(planned, finder));
+    YK_TRY(yk_finder_look(finder));
+    YK_TRY(yk_finder_polish(finder));
+    planned->request.search.budget_s = budget_s;
+    planned->how = finder->how;
+    if (!finder->best) {
+        return note_misfit(planned, finder);
+    }
+    YK_TRY(examine(planned, finder->best));
+    return yk_without_find(planned->study, planned->plan, planned->trial.step_s, planned->arena,
+                           &planned->without, &planned->without_count);
+}
+
+yk_status yk_planned_find(const struct yk_plan_request *request, struct yk_planned **out)
+{
+    struct yk_planned *planned = NULL;
+    struct yk_finder finder;
+    YK_TRY(start(request, &planned));
+    yk_status status = yk_finder_create(planned->study, &finder);
+    if (status == YK_OK) {
+        status = search(planned, &finder);
+        yk_finder_free(&finder);
+    }
+    if (status != YK_OK) {
+        yk_planned_destroy(planned);
+        return status;
+    }
+    planned->search_s = yk_clock_now_s() - planned->study->started_s;
+    planned->trials = planned->study->trials;
+    *out = planned;
+    return YK_OK;
+}
+
+yk_status yk_planned_examine(const struct yk_plan_request *request, const struct yk_plan *plan,
+                             bool with_rivals, struct yk_planned **out)
+{
+    struct yk_planned *planned = NULL;
+    struct yk_finder finder;
+    YK_TRY(start(request, &planned));
+    yk_status status = examine(planned, plan);
+    if (status == YK_OK && with_rivals) {
+        status = yk_finder_create(planned->study, &finder);
+        if (status == YK_OK) {
+            status = compare(planned, &finder);
+            yk_finder_free(&finder);
+        }
+    }
+    if (status != YK_OK) {
+        yk_planned_destroy(planned);
+        return status;
+    }
+    *out = planned;
+    return YK_OK;
+}
+
+static yk_status report_rank(const struct yk_planned *planned, int32_t rank, struct yk_arena *arena,
+                             struct yk_plan_report_rank *out)
+{
+    const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[rank];
+    struct yk_sim_moment *moments = NULL;
+    struct yk_plan_moment *copies = NULL;
+    int32_t count = 0;
+    YK_TRY(yk_sim_memory(planned->trial.sim, rank, arena, &moments, &count));
+    YK_TRY_NEW(arena, copies, count);
+    for (int32_t i = 0; i < count; i++) {
+        copies[i].at_s = moments[i].at_s;
+        for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
+            copies[i].bytes[kind] = moments[i].bytes[kind];
+        }
+    }
+    *out = (struct yk_plan_report_rank){
+        .compute_s = simulated->compute_s,
+        .exposed_s = simulated->exposed_s,
+        .idle_s = simulated->idle_s,
+        .peak_bytes = planned->trial.peaks[rank].bytes,
+        .moments = copies,
+        .moment_count = count,
+    };
+    for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
+        out->peak_by_kind[kind] = planned->trial.peaks[rank].by_kind[kind];
+    }
+    return YK_OK;
+}
+
+yk_status yk_planned_report(const struct yk_planned *planned, const struct yk_trace *trace,
+                            struct yk_arena *arena, struct yk_plan_report *out)
+{
+    struct yk_plan_report_rank *ranks = NULL;
+    YK_TRY_NEW(arena, ranks, planned->plan->rank_count);
+    for (int32_t r = 0; r < planned->plan->rank_count; r++) {
+        YK_TRY(report_rank(planned, r, arena, &ranks[r]));
+    }
+    *out = (struct yk_plan_report){
+        .plan = planned->plan,
+        .model = planned->study->model,
+        .cluster = planned->study->cluster,
+        .trace = trace,
+        .step_s = planned->trial.step_s,
+        .bound_s = planned->bound_s,
+        .tokens_per_s = planned->tokens_per_s,
+        .title = planned->study->model->config->name,
+        .summary = planned->summary,
+        .bottleneck = planned->bottleneck,
+        .source = planned->source,
+        .ranks = ranks,
+        .alternatives = planned->alternatives,
+        .alternative_count = planned->alternative_count,
+        .without = planned->without,
+        .without_count = planned->without_count,
+    };
+    return YK_OK;
+}

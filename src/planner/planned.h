@@ -1,0 +1,52 @@
+/*
+ * Planned: a plan with all that is to be said about it: its program and simulated step, where the
+ * time goes, the runners-up, and what leaving devices out would change.
+ *
+ * It owns everything it points to. The request's book, config and sources must outlive it.
+ */
+#ifndef YK_PLANNER_PLANNED_H
+#define YK_PLANNER_PLANNED_H
+
+#include "planner/study.h"
+#include "planner/trial.h"
+#include "report/plan_report.h"
+
+struct yk_planned {
+    struct yk_arena *arena;
+    struct yk_plan_request request;
+    struct yk_study *study;
+    const struct yk_plan *plan; /* NULL: nothing fits */
+    struct yk_trial trial;      /* of the plan, kept */
+    double bound_s;             /* no plan takes less */
+    double tokens_per_s;
+    const char *how; /* it was found, in a word or two */
+    const char *summary;
+    const char *bottleneck;
+    const char *source; /* of the times */
+    double search_s;
+    int64_t trials;
+    struct yk_plan_alternative *alternatives;
+    int32_t alternative_count;
+    struct yk_plan_without *without;
+    int32_t without_count;
+    /* When nothing fits: */
+    int32_t missing_device; /* −1: no plan could even be tried */
+    double missing_bytes;
+    const char *remedy; /* a clause, tried */
+};
+
+/* Searches for the best plan. That nothing fits is a result without a plan. */
+yk_status yk_planned_find(const struct yk_plan_request *request,
+                          struct yk_planned **out) YK_MUST_USE;
+
+/* All that is to be said about a plan that is there already; with `compare`, its rivals, too. */
+yk_status yk_planned_examine(const struct yk_plan_request *request, const struct yk_plan *plan,
+                             bool compare, struct yk_planned **out) YK_MUST_USE;
+
+void yk_planned_destroy(struct yk_planned *planned);
+
+/* The record that report/plan_report.h draws; `trace` must outlive it. In the arena. */
+yk_status yk_planned_report(const struct yk_planned *planned, const struct yk_trace *trace,
+                            struct yk_arena *arena, struct yk_plan_report *out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,317 @@
+#include "planner/rivals.h"
+
+#include "base/units.h"
+#include "model/state.h"
+#include "planner/find_split.h"
+#include "planner/place.h"
+#include "planner/sets.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MOST_MICRO_BATCHES = 64
+};
+
+static const double ddp_bucket_bytes = 25.0 * 1024 * 1024;
+/* DeepSpeed's presets, in elements of two bytes. */
+static const double deepspeed_bucket_bytes = 2 * 5e8;
+static const double deepspeed_prefetch_bytes = 2 * 5e7;
+static const double deepspeed_persistent = 1e5;
+
+struct rivalry {
+    struct yk_finder *finder;
+    struct yk_arena *arena;
+    struct yk_rivals *rivals;
+    struct yk_device_set all;
+    enum yk_strategy *strategies; /* (L) */
+    bool *recompute;              /* (L) */
+};
+
+static yk_status copy_words(struct yk_arena *arena, struct yk_text *words, const char **out)
+{
+    *out = yk_arena_copy_text(arena, yk_text_chars(words), words->length);
+    const yk_status status = *out ? yk_text_status(words) : yk_fail_out_of_memory();
+    yk_text_free(words);
+    return status;
+}
+
+/* How the best of a rival's plans is run, or what the nearest lacks. */
+static yk_status describe(const struct rivalry *rivalry, const struct yk_finder *own,
+                          const char **out)
+{
+    struct yk_text words = {0};
+    if (own->best) {
+        const bool again = own->best->layers[own->best->layer_count / 2].recompute;
+        if (own->best->micro_batches > 1) {
+            yk_text_addf(&words, "%d micro-batches", own->best->micro_batches);
+        }
+        if (again) {
+            yk_text_addf(&words, "%srecomputation", words.length > 0 ? ", " : "");
+        }
+    } else if (own->nearest) {
+        char bytes[YK_UNITS_SIZE];
+        yk_units_format(own->missing_bytes, YK_UNIT_BYTES, bytes);
+        yk_text_addf(&words, "%s lacks %s",
+                     rivalry->finder->study->cluster->devices[own->missing_device].name, bytes);
+    } else {
+        yk_text_add(&words, "too large for any split of the batch");
+    }
+    return copy_words(rivalry->arena, &words, out);
+}
+
+/* The row of a rival, whose plans `own` has seen; the best goes into the main search. */
+static yk_status add_row(struct rivalry *rivalry, const char *name, struct yk_finder *own)
+{
+    struct yk_plan_alternative *row = &rivalry->rivals->rows[rivalry->rivals->count++];
+    *row = (struct yk_plan_alternative){
+        .name = name, .step_s = own->best ? own->best_s : NAN, .fits = own->best != NULL};
+    YK_TRY(describe(rivalry, own, &row->remark));
+    if (own->best) {
+        return yk_finder_consider(rivalry->finder, own->best, name, NULL);
+    }
+    if (own->nearest) {
+        /* Its time is shown all the same: what it would take if it fitted. */
+        struct yk_trial trial;
+        YK_TRY(yk_trial_run(rivalry->finder->study, own->nearest, YK_TRIAL_ALWAYS, &trial));
+        row->step_s = trial.step_s;
+        yk_trial_free(&trial);
+        return yk_finder_consider(rivalry->finder, own->nearest, name, NULL);
+    }
+    return YK_OK;
+}
+
+static yk_status try_split(struct rivalry *rivalry, struct yk_split *split, struct yk_finder *own)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_plan *plan = NULL;
+    bool fits = false;
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = yk_split_plan(rivalry->finder->study, split, arena, &plan, &fits);
+    if (status == YK_OK && plan) {
+        status = yk_finder_consider(own, plan, "rival", NULL);
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
+/* Every number of micro-batches, with and without recomputation. */
+static yk_status try_splits(struct rivalry *rivalry, struct yk_split *split, struct yk_finder *own)
+{
+    const struct yk_study *study = rivalry->finder->study;
+    const struct yk_plan_request *request = study->request;
+    const bool open = yk_study_decides(study, YK_DECIDE_RECOMPUTATION);
+    split->recompute = rivalry->recompute;
+    for (int32_t M = 1; M <= MOST_MICRO_BATCHES && M <= request->workload.batch; M *= 2) {
+        split->micro_batches = request->micro_batches > 0 ? request->micro_batches : M;
+        for (int32_t again = 0; again < 2; again++) {
+            for (int32_t l = 0; l < study->model->layer_count; l++) {
+                rivalry->recompute[l] = again == 1 && study->recomputes[l];
+            }
+            if (open || (again == 1) == request->workload.recompute) {
+                YK_TRY(try_split(rivalry, split, own));
+            }
+        }
+        if (request->micro_batches > 0 || (int64_t)M * split->count >= request->workload.batch) {
+            break;
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status add_split(struct rivalry *rivalry, const char *name, struct yk_split split)
+{
+    struct yk_finder own;
+    split.strategies = rivalry->strategies;
+    split.no_sync = true;
+    split.even = true;
+    split.most_s = INFINITY;
+    split.block_bytes = ddp_bucket_bytes;
+    YK_TRY(yk_finder_create(rivalry->finder->study, &own));
+    yk_status status = try_splits(rivalry, &split, &own);
+    if (status == YK_OK) {
+        status = add_row(rivalry, name, &own);
+    }
+    yk_finder_free(&own);
+    return status;
+}
+
+static void fill_strategies(const struct rivalry *rivalry, enum yk_strategy blocks,
+                            enum yk_strategy others)
+{
+    const struct yk_model *model = rivalry->finder->study->model;
+    for (int32_t l = 0; l < model->layer_count; l++) {
+        const bool block = strstr(model->layers[l].kind, "block") != NULL;
+        rivalry->strategies[l] = block ? blocks : others;
+    }
+}
+
+/* How many blocks of the model DeepSpeed gathers ahead. */
+static int32_t deepspeed_prefetch(const struct yk_model *model)
+{
+    const struct yk_layer *middle = &model->layers[model->layer_count / 2];
+    const double bytes = yk_layer_state(model, middle).weight_bytes;
+    return bytes > 0 && bytes < deepspeed_prefetch_bytes
+               ? (int32_t)(deepspeed_prefetch_bytes / bytes)
+               : 1;
+}
+
+static yk_status add_splits(struct rivalry *rivalry)
+{
+    const struct yk_model *model = rivalry->finder->study->model;
+    struct yk_split split = {
+        .devices = rivalry->all.devices,
+        .count = rivalry->all.count,
+        .prefetch = 1,
+        .bucket_bytes = ddp_bucket_bytes,
+    };
+    if (rivalry->all.count < 2) {
+        return YK_OK;
+    }
+    fill_strategies(rivalry, YK_REPLICATED, YK_REPLICATED);
+    YK_TRY(add_split(rivalry, "even data-parallel", split));
+    /* FSDP keeps what is outside the blocks, its root, from forward to backward. */
+    fill_strategies(rivalry, YK_FULLY_SHARDED, YK_KEPT);
+    YK_TRY(add_split(rivalry, "fully-sharded, prefetch of one", split));
+    fill_strategies(rivalry, YK_KEPT, YK_KEPT);
+    YK_TRY(add_split(rivalry, "kept", split));
+    fill_strategies(rivalry, YK_FULLY_SHARDED, YK_FULLY_SHARDED);
+    for (int32_t l = 0; l < model->layer_count; l++) {
+        if ((double)model->layers[l].parameters < deepspeed_persistent &&
+            model->layers[l].shares == YK_LAYER_NONE) {
+            rivalry->strategies[l] = YK_REPLICATED;
+        }
+    }
+    split.prefetch = deepspeed_prefetch(model);
+    split.bucket_bytes = deepspeed_bucket_bytes;
+    return add_split(rivalry, "DeepSpeed-like", split);
+}
+
+static yk_status add_singles(struct rivalry *rivalry)
+{
+    const struct yk_study *study = rivalry->finder->study;
+    for (int32_t i = 0; i < rivalry->all.count; i++) {
+        const int32_t device = rivalry->all.devices[i];
+        bool known = false;
+        for (int32_t j = 0; j < i; j++) {
+            const int32_t other = rivalry->all.devices[j];
+            known = known || (yk_prices_kind(study->prices, other) ==
+                                  yk_prices_kind(study->prices, device) &&
+                              study->limit_bytes[other] == study->limit_bytes[device]);
+        }
+        if (known) {
+            continue;
+        }
+        struct yk_text words = {0};
+        const char *name = NULL;
+        yk_text_addf(&words, "%s alone", study->cluster->devices[device].name);
+        YK_TRY(copy_words(rivalry->arena, &words, &name));
+        fill_strategies(rivalry, YK_REPLICATED, YK_REPLICATED);
+        YK_TRY(add_split(
+            rivalry, name,
+            (struct yk_split){
+                .devices = &device, .count = 1, .prefetch = 1, .bucket_bytes = ddp_bucket_bytes}));
+    }
+    return YK_OK;
+}
+
+/* A device for every layer as a plan: one group for each device that has any. */
+static yk_status plan_of_map(const struct yk_study *study, const int32_t *layer_devices,
+                             struct yk_arena *arena, struct yk_plan **out)
+{
+    const int32_t P = study->cluster->device_count;
+    struct yk_plan *plan = NULL;
+    int32_t *rank_of = NULL;
+    int32_t *devices = NULL;
+    int32_t count = 0;
+    YK_TRY_NEW(arena, rank_of, P);
+    YK_TRY_NEW(arena, devices, P);
+    for (int32_t p = 0; p < P; p++) {
+        rank_of[p] = -1;
+    }
+    for (int32_t l = 0; l < study->model->layer_count; l++) {
+        if (rank_of[layer_devices[l]] < 0) {
+            rank_of[layer_devices[l]] = count;
+            devices[count++] = layer_devices[l];
+        }
+    }
+    YK_TRY(yk_study_begin_plan(study, devices, count, count, arena, &plan));
+    for (int32_t g = 0; g < count; g++) {
+        plan->groups[g].member_count = 1;
+        YK_TRY_NEW(arena, plan->groups[g].members, 1);
+        plan->groups[g].members[0] =
+            (struct yk_plan_member){.rank = g, .share = plan->workload.batch, .part = 1};
+    }
+    for (int32_t l = 0; l < study->model->layer_count; l++) {
+        plan->layers[l].group = rank_of[layer_devices[l]];
+    }
+    *out = plan;
+    return YK_OK;
+}
+
+static yk_status consider_map(struct rivalry *rivalry, const struct yk_placement *placement,
+                              struct yk_finder *own)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_plan *plan = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = plan_of_map(rivalry->finder->study, placement->devices, arena, &plan);
+    if (status == YK_OK) {
+        status = yk_finder_consider(own, plan, "map", NULL);
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
+/* What `yoke place` finds by a way of its own, the batch going through whole. */
+static yk_status add_placement(struct rivalry *rivalry, const char *name, const char *algorithm)
+{
+    const struct yk_study *study = rivalry->finder->study;
+    const struct yk_place_request request = {
+        .book = study->request->book,
+        .config = study->request->config,
+        .workload = study->request->workload,
+        .micro_batches = 1,
+        .algorithm = algorithm,
+        .search = study->request->search,
+    };
+    struct yk_placements *placements = NULL;
+    struct yk_finder own = {0};
+    YK_TRY(yk_place_compare(&request, &placements));
+    const struct yk_placement *placement = &placements->placements[0];
+    yk_status status = yk_finder_create(rivalry->finder->study, &own);
+    if (status == YK_OK && placement->devices) {
+        status = consider_map(rivalry, placement, &own);
+    }
+    if (status == YK_OK) {
+        status = add_row(rivalry, name, &own);
+    }
+    if (status == YK_OK && placement->refusal) {
+        struct yk_text words = {0};
+        yk_text_add(&words, placement->refusal);
+        status = copy_words(rivalry->arena, &words,
+                            &rivalry->rivals->rows[rivalry->rivals->count - 1].remark);
+    }
+    yk_finder_free(&own);
+    yk_placements_destroy(placements);
+    return status;
+}
+
+yk_status yk_rivals_find(struct yk_finder *finder, struct yk_arena *arena, struct yk_rivals *out)
+{
+    struct rivalry rivalry = {.finder = finder, .arena = arena, .rivals = out};
+    struct yk_device_set *sets = NULL;
+    int32_t count = 0;
+    *out = (struct yk_rivals){0};
+    YK_TRY(yk_sets_of_devices(finder->study, arena, &sets, &count));
+    rivalry.all = sets[0];
+    YK_TRY_NEW(arena, out->rows, rivalry.all.count + 8);
+    YK_TRY_NEW(arena, rivalry.strategies, finder->study->model->layer_count);
+    YK_TRY_NEW(arena, rivalry.recompute, finder->study->model->layer_count);
+    if (rivalry.all.count > 1) {
+        YK_TRY(add_placement(&rivalry, "auto", "auto"));
+        YK_TRY(add_placement(&rivalry, "HEFT placement", "heft"));
+    }
+    YK_TRY(add_singles(&rivalry));
+    return add_splits(&rivalry);
+}

@@ -1,0 +1,22 @@
+/*
+ * Rivals: what people do today, as plans that are tried out like any other: Accelerate's device
+ * map, HEFT's, one device alone, even data parallelism as DDP does it, fully-sharded as FSDP does
+ * it, kept, and the way of DeepSpeed. Each with the number of micro-batches and the recomputation
+ * that suit it best.
+ */
+#ifndef YK_PLANNER_RIVALS_H
+#define YK_PLANNER_RIVALS_H
+
+#include "planner/finder.h"
+#include "report/plan_report.h"
+
+struct yk_rivals {
+    struct yk_plan_alternative *rows;
+    int32_t count;
+};
+
+/* Tries all of them; those that fit are candidates of `finder`, too. In the arena. */
+yk_status yk_rivals_find(struct yk_finder *finder, struct yk_arena *arena,
+                         struct yk_rivals *out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * Sets: which devices a plan could use, and how they could stand together. Not every subset of a
+ * cluster is worth a look: devices that are alike are as good as each other, and nodes belong
+ * together.
+ */
+#ifndef YK_PLANNER_SETS_H
+#define YK_PLANNER_SETS_H
+
+#include "planner/study.h"
+
+enum {
+    YK_SETS_MOST = 64
+};
+
+/* Devices, by number. */
+struct yk_device_set {
+    int32_t *devices;
+    int32_t count;
+};
+
+/* Devices in groups that follow each other. */
+struct yk_device_groups {
+    int32_t *devices; /* of all groups */
+    int32_t *sizes;   /* (group_count) */
+    int32_t group_count;
+};
+
+/* All devices first; then without each kind or node, each kind, node and device alone; for a few
+ * devices, every number of each kind. At most YK_SETS_MOST, none twice. In the arena. */
+yk_status yk_sets_of_devices(const struct yk_study *study, struct yk_arena *arena,
+                             struct yk_device_set **out, int32_t *out_count) YK_MUST_USE;
+
+/* Ways to line up the devices of a set as stages: one by one, by node, by kind, and across nodes,
+ * faster ones first and last. */
+yk_status yk_sets_of_groups(const struct yk_study *study, const struct yk_device_set *set,
+                            struct yk_arena *arena, struct yk_device_groups **out,
+                            int32_t *out_count) YK_MUST_USE;
+
+#endif

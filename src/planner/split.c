@@ -1,0 +1,293 @@
+#include "planner/split.h"
+
+#include "model/state.h"
+#include "planner/parts.h"
+#include "planner/shares.h"
+#include "planner/trial.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    PART_ROUNDS = 3
+};
+
+struct splitting {
+    struct yk_study *study;
+    const struct yk_split *split;
+    struct yk_arena *arena;
+    double *pass_s; /* (count, batch + 1) of a micro-batch of as many samples; NAN: not asked yet */
+    double whole_bytes;   /* state that every rank holds whatever its part */
+    double sharded_bytes; /* state that is divided */
+    double largest_bytes; /* what must be gathered at the least: the two largest layers */
+    double summed_bytes;  /* whole gradients that wait for the last micro-batch */
+};
+
+/* Where whole and divided state goes, by DESIGN's table of strategies. */
+static void add_state(struct splitting *splitting, int32_t layer)
+{
+    const struct yk_model *model = splitting->study->model;
+    const struct yk_layer_state state = yk_layer_state(model, &model->layers[layer]);
+    const double changing = state.gradient_bytes + state.optimizer_bytes;
+    const bool sums = splitting->split->micro_batches > 1 && splitting->split->no_sync;
+    const enum yk_strategy strategy = splitting->split->strategies[layer];
+    if (strategy == YK_REPLICATED || splitting->split->count == 1) {
+        splitting->whole_bytes += state.weight_bytes + changing;
+        return;
+    }
+    splitting->summed_bytes += sums ? state.gradient_bytes : 0;
+    if (strategy == YK_SHARDED_STATE) {
+        splitting->whole_bytes += state.weight_bytes;
+        splitting->sharded_bytes += changing;
+    } else {
+        splitting->sharded_bytes += state.weight_bytes + changing;
+        splitting->largest_bytes =
+            fmax(splitting->largest_bytes, 2 * state.weight_bytes + state.gradient_bytes);
+    }
+}
+
+static yk_status share_s(void *user, int32_t rank, int64_t samples, double *out_s)
+{
+    struct splitting *splitting = user;
+    const struct yk_split *split = splitting->split;
+    const int64_t M = split->micro_batches;
+    const int64_t sizes[2] = {samples / M, samples / M + 1};
+    const int64_t counts[2] = {M - samples % M, samples % M};
+    const int64_t batch = splitting->study->request->workload.batch;
+    double seconds = 0;
+    for (int32_t i = 0; i < 2; i++) {
+        if (counts[i] == 0 || sizes[i] == 0) {
+            continue;
+        }
+        double *pass_s = &splitting->pass_s[rank * (batch + 1) + sizes[i]];
+        if (isnan(*pass_s)) {
+            YK_TRY(yk_study_layers_s(splitting->study, split->devices[rank], 0,
+                                     splitting->study->model->layer_count - 1, sizes[i],
+                                     split->recompute, pass_s));
+        }
+        seconds += (double)counts[i] * *pass_s;
+    }
+    *out_s = seconds;
+    return YK_OK;
+}
+
+/* About what a micro-batch of `samples` takes beside state: an estimate that trials put right. */
+static yk_status pass_bytes(const struct splitting *splitting, int64_t samples, double *out)
+{
+    struct yk_study *study = splitting->study;
+    const struct yk_model *plain = NULL;
+    const struct yk_model *saving = NULL;
+    double saved = 0;
+    double besides = 0;
+    if (samples > 0) {
+        YK_TRY(yk_sizes_get(study->sizes, samples, false, &plain));
+        YK_TRY(yk_sizes_get(study->sizes, samples, true, &saving));
+        for (int32_t l = 0; l < plain->layer_count; l++) {
+            const bool again = splitting->split->recompute[l];
+            const double all = (double)plain->layers[l].saved_bytes;
+            const double kept = again ? (double)saving->layers[l].saved_bytes : all;
+            saved += kept;
+            besides = fmax(besides, (double)plain->layers[l].workspace_bytes + all - kept);
+        }
+    }
+    *out = saved + besides;
+    return YK_OK;
+}
+
+/* The most samples that leave a rank room for what it holds at the least. */
+static yk_status most_samples(const struct splitting *splitting, int32_t rank, int64_t *out)
+{
+    const struct yk_split *split = splitting->split;
+    const struct yk_study *study = splitting->study;
+    const int32_t device = split->devices[rank];
+    const double room = study->limit_bytes[device] -
+                        yk_cost_context_bytes(&study->cluster->devices[device]) -
+                        splitting->whole_bytes - splitting->largest_bytes - splitting->summed_bytes;
+    const int64_t M = split->micro_batches;
+    int64_t low = 0;
+    int64_t high = (study->request->workload.batch + M - 1) / M;
+    while (low < high) {
+        const int64_t half = low + (high - low + 1) / 2;
+        double bytes = 0;
+        YK_TRY(pass_bytes(splitting, half, &bytes));
+        if (bytes <= room) {
+            low = half;
+        } else {
+            high = half - 1;
+        }
+    }
+    *out = low * M;
+    return YK_OK;
+}
+
+static yk_status find_shares(struct splitting *splitting, int64_t *shares)
+{
+    const struct yk_split *split = splitting->split;
+    const int64_t batch = splitting->study->request->workload.batch;
+    int64_t *most = NULL;
+    double slowest_s = 0;
+    YK_TRY_NEW(splitting->arena, most, split->count);
+    if (split->even) {
+        for (int32_t i = 0; i < split->count; i++) {
+            shares[i] = batch / split->count + (i < batch % split->count ? 1 : 0);
+        }
+        return YK_OK;
+    }
+    YK_TRY_NEW(splitting->arena, splitting->pass_s, split->count * (batch + 1));
+    for (int64_t i = 0; i < split->count * (batch + 1); i++) {
+        splitting->pass_s[i] = NAN;
+    }
+    for (int32_t i = 0; i < split->count; i++) {
+        YK_TRY(most_samples(splitting, i, &most[i]));
+        most[i] = most[i] < batch ? most[i] : batch;
+    }
+    const struct yk_shares_problem problem = {
+        .rank_count = split->count,
+        .samples = batch,
+        .unit = 1,
+        .most = most,
+        .time = share_s,
+        .user = splitting,
+    };
+    YK_TRY(yk_shares_find(&problem, shares, &slowest_s));
+    return slowest_s < split->most_s ? YK_OK : YK_ERROR_NO_FIT;
+}
+
+static yk_status make_plan(const struct splitting *splitting, const int64_t *shares,
+                           struct yk_plan **out)
+{
+    const struct yk_split *split = splitting->split;
+    struct yk_plan *plan = NULL;
+    int32_t *devices = NULL;
+    int32_t count = 0;
+    YK_TRY_NEW(splitting->arena, devices, split->count);
+    for (int32_t i = 0; i < split->count; i++) {
+        if (shares[i] > 0 || split->keeps_idle) {
+            devices[count++] = split->devices[i];
+        }
+    }
+    YK_TRY(yk_study_begin_plan(splitting->study, devices, count, 1, splitting->arena, &plan));
+    YK_TRY_NEW(splitting->arena, plan->groups[0].members, count);
+    plan->groups[0].member_count = count;
+    for (int32_t i = 0, member = 0; i < split->count; i++) {
+        if (shares[i] > 0 || split->keeps_idle) {
+            plan->groups[0].members[member] =
+                (struct yk_plan_member){.rank = member, .share = shares[i], .part = 1.0 / count};
+            member++;
+        }
+    }
+    plan->micro_batches = split->micro_batches;
+    plan->no_sync = split->no_sync;
+    plan->prefetch = split->prefetch;
+    plan->block_bytes = split->block_bytes;
+    plan->bucket_bytes = split->bucket_bytes;
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        plan->layers[l] = (struct yk_plan_layer){
+            .group = 0, .strategy = split->strategies[l], .recompute = split->recompute[l]};
+    }
+    *out = plan;
+    return YK_OK;
+}
+
+/* Parts that leave the same room everywhere, where they can: the level is found by bisection. */
+static void level_parts(int32_t count, double state_bytes, const double *room, double *parts)
+{
+    double low = -state_bytes;
+    double high = 0;
+    for (int32_t i = 0; i < count; i++) {
+        low = fmin(low, room[i] - state_bytes);
+        high = fmax(high, room[i]);
+    }
+    for (int32_t step = 0; step < 60; step++) {
+        const double level = low + (high - low) / 2;
+        double taken = 0;
+        for (int32_t i = 0; i < count; i++) {
+            taken += fmax(0, room[i] - level);
+        }
+        if (taken > state_bytes) {
+            low = level;
+        } else {
+            high = level;
+        }
+    }
+    double sum = 0;
+    for (int32_t i = 0; i < count; i++) {
+        parts[i] = fmax(0, room[i] - low);
+        sum += parts[i];
+    }
+    for (int32_t i = 0; i < count; i++) {
+        parts[i] /= sum;
+    }
+}
+
+/* Parts for the rooms that a trial left beside the parts it had. */
+static yk_status set_parts(const struct splitting *splitting, const struct yk_trial *trial,
+                           struct yk_plan *plan)
+{
+    struct yk_plan_group *group = &plan->groups[0];
+    const int32_t n = group->member_count;
+    const double state_bytes = splitting->sharded_bytes;
+    double *room = NULL;
+    double *parts = NULL;
+    double *level = NULL;
+    YK_TRY_NEW(splitting->arena, room, n);
+    YK_TRY_NEW(splitting->arena, parts, n);
+    YK_TRY_NEW(splitting->arena, level, n);
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t rank = group->members[i].rank;
+        room[i] = plan->ranks[rank].limit_bytes -
+                  (trial->peaks[rank].bytes - state_bytes * group->members[i].part);
+    }
+    const yk_status status = yk_parts_find(n, state_bytes, room, parts);
+    if (status != YK_OK && status != YK_ERROR_NO_FIT) {
+        return status;
+    }
+    level_parts(n, state_bytes, room, level);
+    for (int32_t i = 0; i < n; i++) {
+        const double lean = splitting->split->lean;
+        group->members[i].part = (1 - lean) * parts[i] + lean * level[i];
+    }
+    return YK_OK;
+}
+
+static yk_status fit_parts(const struct splitting *splitting, struct yk_plan *plan, bool *out_fits)
+{
+    struct yk_trial trial;
+    YK_TRY(yk_trial_run(splitting->study, plan, YK_TRIAL_MEMORY, &trial));
+    const bool fixed = splitting->split->even || plan->rank_count == 1 ||
+                       splitting->sharded_bytes <= 0 ||
+                       !yk_study_decides(splitting->study, YK_DECIDE_PARTS);
+    yk_status status = YK_OK;
+    for (int32_t round = 0; round < PART_ROUNDS && !fixed && status == YK_OK; round++) {
+        if (trial.fits && (splitting->split->lean <= 0 || round > 0)) {
+            break;
+        }
+        status = set_parts(splitting, &trial, plan);
+        yk_trial_free(&trial);
+        if (status == YK_OK) {
+            status = yk_trial_run(splitting->study, plan, YK_TRIAL_MEMORY, &trial);
+        }
+    }
+    *out_fits = trial.fits;
+    yk_trial_free(&trial);
+    return status;
+}
+
+yk_status yk_split_plan(struct yk_study *study, const struct yk_split *split,
+                        struct yk_arena *arena, struct yk_plan **out, bool *out_fits)
+{
+    struct splitting splitting = {.study = study, .split = split, .arena = arena};
+    int64_t *shares = NULL;
+    *out = NULL;
+    *out_fits = false;
+    for (int32_t l = 0; l < study->model->layer_count; l++) {
+        add_state(&splitting, l);
+    }
+    YK_TRY_NEW(arena, shares, split->count);
+    const yk_status status = find_shares(&splitting, shares);
+    if (status != YK_OK) {
+        return status == YK_ERROR_NO_FIT ? YK_OK : status;
+    }
+    YK_TRY(make_plan(&splitting, shares, out));
+    return fit_parts(&splitting, *out, out_fits);
+}

@@ -1,0 +1,131 @@
+#include "planner/study.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double plain_block_bytes = 25.0 * 1024 * 1024;
+
+static yk_status find_recomputed(struct yk_study *study)
+{
+    const struct yk_model *saving = NULL;
+    YK_TRY(yk_sizes_get(study->sizes, study->request->workload.batch, true, &saving));
+    study->recomputes = calloc((size_t)study->model->layer_count, sizeof *study->recomputes);
+    if (!study->recomputes) {
+        return yk_fail_out_of_memory();
+    }
+    for (int32_t l = 0; l < study->model->layer_count; l++) {
+        study->recomputes[l] = saving->layers[l].saved_bytes < study->model->layers[l].saved_bytes;
+    }
+    return YK_OK;
+}
+
+static yk_status start(struct yk_study *study)
+{
+    const struct yk_plan_request *request = study->request;
+    YK_TRY(yk_sizes_create(request->config, &request->workload, &study->sizes));
+    YK_TRY(yk_prices_create(request->book, study->sizes, &study->prices));
+    study->model = yk_sizes_whole(study->sizes);
+    study->limit_bytes = calloc((size_t)study->cluster->device_count, sizeof *study->limit_bytes);
+    if (!study->limit_bytes) {
+        return yk_fail_out_of_memory();
+    }
+    YK_TRY(find_recomputed(study));
+    for (int32_t p = 0; p < study->cluster->device_count; p++) {
+        const double memory = study->cluster->devices[p].memory_bytes;
+        study->limit_bytes[p] =
+            request->memory_bytes > 0 ? fmin(memory, request->memory_bytes) : memory;
+    }
+    return YK_OK;
+}
+
+yk_status yk_study_create(const struct yk_plan_request *request, struct yk_study **out)
+{
+    struct yk_study *study = calloc(1, sizeof *study);
+    if (!study) {
+        return yk_fail_out_of_memory();
+    }
+    study->request = request;
+    study->cluster = request->book->cluster;
+    study->started_s = yk_clock_now_s();
+    const yk_status status = start(study);
+    if (status != YK_OK) {
+        yk_study_destroy(study);
+        return status;
+    }
+    *out = study;
+    return YK_OK;
+}
+
+void yk_study_destroy(struct yk_study *study)
+{
+    if (study) {
+        yk_prices_destroy(study->prices);
+        yk_sizes_destroy(study->sizes);
+        free(study->recomputes);
+        free(study->limit_bytes);
+        free(study);
+    }
+}
+
+bool yk_study_goes_on(const struct yk_study *study)
+{
+    const struct yk_scheduler_options *search = &study->request->search;
+    return !(search->stop && atomic_load(search->stop)) &&
+           yk_clock_now_s() - study->started_s < search->budget_s;
+}
+
+void yk_study_report(const struct yk_study *study, const char *what)
+{
+    const struct yk_scheduler_options *search = &study->request->search;
+    if (search->progress) {
+        const double done = (yk_clock_now_s() - study->started_s) / search->budget_s;
+        search->progress(search->progress_user, what, done < 1 ? done : 1);
+    }
+}
+
+yk_status yk_study_begin_plan(const struct yk_study *study, const int32_t *devices, int32_t count,
+                              int32_t groups, struct yk_arena *arena, struct yk_plan **out)
+{
+    const struct yk_plan_request *request = study->request;
+    struct yk_plan *plan = NULL;
+    YK_TRY(yk_plan_create(arena, count, groups, study->model->layer_count, &plan));
+    plan->model_source = request->model_source;
+    plan->cluster_source = request->cluster_source;
+    plan->profile_source = request->profile_source;
+    plan->workload = request->workload;
+    plan->workload.recompute = false;
+    plan->micro_batches = 1;
+    plan->pipeline = YK_1F1B;
+    plan->no_sync = true;
+    plan->clip = request->clip;
+    plan->prefetch = 1;
+    plan->block_bytes = plain_block_bytes;
+    plan->bucket_bytes = plain_block_bytes;
+    for (int32_t i = 0; i < count; i++) {
+        plan->ranks[i] = (struct yk_plan_rank){.device = devices[i],
+                                               .limit_bytes = study->limit_bytes[devices[i]]};
+    }
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        plan->layers[l].recompute = request->workload.recompute && study->recomputes[l];
+    }
+    *out = plan;
+    return YK_OK;
+}
+
+yk_status yk_study_layers_s(const struct yk_study *study, int32_t device, int32_t first,
+                            int32_t last, int64_t samples, const bool *recompute, double *out_s)
+{
+    double seconds = 0;
+    for (int32_t l = first; l <= last; l++) {
+        double forward_s = 0;
+        double backward_s = 0;
+        YK_TRY(yk_prices_layer(study->prices, device, l, samples, YK_COST_FORWARD, &forward_s));
+        YK_TRY(yk_prices_layer(study->prices, device, l, samples, YK_COST_BACKWARD, &backward_s));
+        const bool again = recompute && recompute[l];
+        seconds += (again ? 2 : 1) * forward_s + backward_s;
+    }
+    *out_s = seconds;
+    return YK_OK;
+}

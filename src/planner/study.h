@@ -1,0 +1,89 @@
+/*
+ * Study: what a search for a plan works on: the model, the devices with their limits, times, and
+ * what is to be decided.
+ *
+ * A study owns its sizes and prices. One thread at a time.
+ */
+#ifndef YK_PLANNER_STUDY_H
+#define YK_PLANNER_STUDY_H
+
+#include "base/status.h"
+#include "cost/cost.h"
+#include "cost/prices.h"
+#include "model/sizes.h"
+#include "plan/plan.h"
+#include "sched/scheduler.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a plan decides; what is not to be decided takes its plainest value. */
+enum yk_decision {
+    YK_DECIDE_SHARES = 1 << 0,        /* else as even as it goes */
+    YK_DECIDE_PARTS = 1 << 1,         /* else equal */
+    YK_DECIDE_STRATEGIES = 1 << 2,    /* else fully-sharded */
+    YK_DECIDE_BLOCK = 1 << 3,         /* else 25 MiB */
+    YK_DECIDE_ORDER = 1 << 4,         /* else one gather ahead */
+    YK_DECIDE_PLACEMENT = 1 << 5,     /* else one group of all devices, each with all layers */
+    YK_DECIDE_RECOMPUTATION = 1 << 6, /* else as the workload says */
+    YK_DECIDE_ALL = (1 << 7) - 1,
+};
+
+struct yk_plan_request {
+    const struct yk_cost_book *book;
+    const struct yk_model_config *config;
+    struct yk_workload workload; /* of the whole batch */
+    const char *model_source;    /* as in the plan */
+    const char *cluster_source;
+    const char *profile_source;
+    double memory_bytes;   /* at most this much of every device; 0: all of it */
+    int32_t micro_batches; /* 0: left open */
+    bool clip;
+    uint32_t decisions;        /* of enum yk_decision */
+    enum yk_strategy strategy; /* for every layer; YK_STRATEGY_COUNT: left open */
+    bool random_strategies;    /* drawn for every layer from the search's seed */
+    double slowdown;           /* of computation beside communication; 0: YK_SIM_SLOWDOWN */
+    const bool *left_out;      /* (devices) or NULL */
+    bool all_devices;          /* plans that leave out others are not looked at */
+    struct yk_scheduler_options search;
+};
+
+struct yk_study {
+    const struct yk_plan_request *request;
+    const struct yk_cluster *cluster;
+    const struct yk_model *model; /* for the whole batch */
+    struct yk_sizes *sizes;
+    struct yk_prices *prices;
+    double *limit_bytes; /* (devices) */
+    bool *recomputes;    /* (L) layers that save less when they are recomputed: the blocks */
+    double started_s;
+    int64_t trials; /* plans looked at so far */
+};
+
+yk_status yk_study_create(const struct yk_plan_request *request, struct yk_study **out) YK_MUST_USE;
+void yk_study_destroy(struct yk_study *study);
+
+static inline bool yk_study_decides(const struct yk_study *study, enum yk_decision decision)
+{
+    return (study->request->decisions & decision) != 0;
+}
+
+/* False once the user has had enough or the budget is spent. */
+bool yk_study_goes_on(const struct yk_study *study);
+
+/* Tells the progress: what is being looked at, and the part of the budget that is gone. */
+void yk_study_report(const struct yk_study *study, const char *what);
+
+/* A plan for the study's workload with one rank for each of `devices`, in their order, and
+ * everything else at its plainest. */
+yk_status yk_study_begin_plan(const struct yk_study *study, const int32_t *devices, int32_t count,
+                              int32_t groups, struct yk_arena *arena,
+                              struct yk_plan **out) YK_MUST_USE;
+
+/* Forward and backward of layers `first` to `last` for `samples` on a device, with recomputation
+ * where `recompute` (L) says so. */
+yk_status yk_study_layers_s(const struct yk_study *study, int32_t device, int32_t first,
+                            int32_t last, int64_t samples, const bool *recompute,
+                            double *out_s) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,381 @@
+#include "planner/tradeoff.h"
+
+#include "base/units.h"
+#include "planner/find_split.h"
+#include "planner/least.h"
+#include "planner/ordering.h"
+#include "planner/sets.h"
+#include "planner/trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct weighing {
+    struct yk_study *study;
+    struct yk_tradeoff *tradeoff;
+    const struct yk_tradeoff_options *options;
+    struct yk_device_set all;
+    enum yk_strategy *strategies; /* (L) */
+    bool *recompute;              /* (L) */
+    double block_bytes;
+};
+
+/* Fully-sharded on all devices, without recomputation if that fits; NULL when nothing does. */
+static yk_status base_plan(const struct weighing *weighing, struct yk_arena *arena,
+                           struct yk_plan **out)
+{
+    struct yk_study *study = weighing->study;
+    const bool asked = study->request->workload.recompute;
+    *out = NULL;
+    for (int32_t again = asked ? 1 : 0; again < 2 && !*out; again++) {
+        struct yk_plan *plan = NULL;
+        bool fits = false;
+        for (int32_t l = 0; l < study->model->layer_count; l++) {
+            weighing->recompute[l] = again == 1 && study->recomputes[l];
+        }
+        const struct yk_split split = {
+            .devices = weighing->all.devices,
+            .count = weighing->all.count,
+            .micro_batches = 1,
+            .strategies = weighing->strategies,
+            .recompute = weighing->recompute,
+            .no_sync = true,
+            .prefetch = 1,
+            .block_bytes = weighing->block_bytes,
+            .bucket_bytes = weighing->block_bytes,
+            .most_s = INFINITY,
+        };
+        YK_TRY(yk_split_plan(study, &split, arena, &plan, &fits));
+        *out = plan && fits ? plan : NULL;
+    }
+    return YK_OK;
+}
+
+static yk_status time_of(const struct weighing *weighing, const struct yk_plan *plan, double *out_s)
+{
+    struct yk_trial trial;
+    YK_TRY(yk_trial_run(weighing->study, plan, YK_TRIAL_TIME, &trial));
+    *out_s = trial.step_s;
+    yk_trial_free(&trial);
+    return YK_OK;
+}
+
+static int32_t count_kept(const struct yk_plan *plan)
+{
+    int32_t count = 0;
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        count += yk_plan_strategy(plan, l) == YK_KEPT ? 1 : 0;
+    }
+    return count;
+}
+
+/* Room in the fullest slot beyond two layers' parameters and one's gradient. */
+static yk_status find_free(const struct weighing *weighing, const struct yk_plan *base,
+                           struct yk_arena *arena, struct yk_order_problem **out)
+{
+    double room = INFINITY;
+    double weights = 0;
+    double gradient = 0;
+    YK_TRY(yk_ordering_problem(weighing->study, base, false, arena, out));
+    for (int32_t t = 0; t < yk_plan_slot_count(base); t++) {
+        room = fmin(room, (*out)->room_bytes[t]);
+    }
+    for (int32_t l = 0; l < base->layer_count; l++) {
+        weights = fmax(weights, (*out)->layers[l].weight_bytes);
+        gradient = fmax(gradient, (*out)->layers[l].gradient_bytes);
+    }
+    weighing->tradeoff->free_bytes = fmax(0, room - 2 * weights - gradient);
+    return YK_OK;
+}
+
+/* Parameters of the last layers first: they are wanted again soonest. */
+static void keep_layers(const struct weighing *weighing, const struct yk_order_problem *problem,
+                        double bytes, struct yk_plan *plan)
+{
+    for (int32_t l = plan->layer_count - 1; l >= 0; l--) {
+        const struct yk_layer *layer = &weighing->study->model->layers[l];
+        if (plan->layers[l].strategy == YK_FULLY_SHARDED && layer->shares == YK_LAYER_NONE &&
+            problem->layers[l].weight_bytes <= bytes) {
+            plan->layers[l].strategy = YK_KEPT;
+            bytes -= problem->layers[l].weight_bytes;
+        }
+    }
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        const int32_t shared = weighing->study->model->layers[l].shares;
+        if (shared != YK_LAYER_NONE) {
+            plan->layers[l].strategy = plan->layers[shared].strategy;
+        }
+    }
+}
+
+/* Takes a plan for the joint one if it is faster. */
+static yk_status offer(const struct weighing *weighing, const struct yk_plan *plan, double step_s)
+{
+    struct yk_tradeoff *tradeoff = weighing->tradeoff;
+    struct yk_plan *copy = NULL;
+    if (!(step_s < tradeoff->joint_s)) {
+        return YK_OK;
+    }
+    YK_TRY(yk_plan_copy(plan, tradeoff->arena, &copy));
+    tradeoff->joint = copy;
+    tradeoff->joint_s = step_s;
+    tradeoff->joint_kept = count_kept(plan);
+    return YK_OK;
+}
+
+static yk_status split_point(const struct weighing *weighing, const struct yk_plan *base,
+                             const struct yk_order_problem *problem, int32_t point,
+                             struct yk_arena *arena)
+{
+    struct yk_tradeoff *tradeoff = weighing->tradeoff;
+    const struct yk_ordering ordering = {.method = YK_ORDERING_GREEDY};
+    const double part = (double)point / (tradeoff->points - 1);
+    struct yk_plan *plan = NULL;
+    bool ordered = false;
+    YK_TRY(yk_plan_copy(base, arena, &plan));
+    keep_layers(weighing, problem, (1 - part) * tradeoff->free_bytes, plan);
+    tradeoff->part[point] = part;
+    tradeoff->kept[point] = count_kept(plan);
+    tradeoff->split_s[point] = NAN;
+    YK_TRY(yk_ordering_apply(weighing->study, &ordering, arena, plan, &ordered));
+    if (ordered) {
+        YK_TRY(time_of(weighing, plan, &tradeoff->split_s[point]));
+        YK_TRY(offer(weighing, plan, tradeoff->split_s[point]));
+    }
+    return YK_OK;
+}
+
+/* Strategies and order together, quickly or by the integer program. */
+static yk_status join(const struct weighing *weighing, const struct yk_plan *base,
+                      enum yk_ordering_method method, struct yk_arena *arena, double *out_s,
+                      struct yk_plan **out)
+{
+    const struct yk_ordering ordering = {
+        .method = method, .open = true, .budget_s = weighing->options->milp_s};
+    bool ordered = false;
+    *out_s = NAN;
+    YK_TRY(yk_plan_copy(base, arena, out));
+    YK_TRY(yk_ordering_apply(weighing->study, &ordering, arena, *out, &ordered));
+    return ordered ? time_of(weighing, *out, out_s) : YK_OK;
+}
+
+static yk_status weigh_split(const struct weighing *weighing, const struct yk_plan *base,
+                             struct yk_arena *arena)
+{
+    struct yk_order_problem *problem = NULL;
+    struct yk_plan *joint = NULL;
+    double joint_s = NAN;
+    YK_TRY(find_free(weighing, base, arena, &problem));
+    for (int32_t i = 0; i < weighing->tradeoff->points; i++) {
+        yk_study_report(weighing->study, "splits of memory");
+        YK_TRY(split_point(weighing, base, problem, i, arena));
+    }
+    YK_TRY(join(weighing, base, YK_ORDERING_GREEDY, arena, &joint_s, &joint));
+    YK_TRY(offer(weighing, joint, joint_s));
+    if (weighing->options->milp_s > 0) {
+        YK_TRY(join(weighing, base, YK_ORDERING_MILP, arena, &joint_s, &joint));
+        YK_TRY(offer(weighing, joint, joint_s));
+    }
+    return YK_OK;
+}
+
+static void limit_memory(const struct weighing *weighing, double bytes)
+{
+    const struct yk_study *study = weighing->study;
+    for (int32_t p = 0; p < study->cluster->device_count; p++) {
+        study->limit_bytes[p] = fmin(study->cluster->devices[p].memory_bytes, bytes);
+    }
+}
+
+/* The least memory that is enough, by bisection. */
+static yk_status least_memory(const struct weighing *weighing, double most, double *out)
+{
+    double low = 0;
+    double high = most;
+    for (int32_t step = 0; step < 20; step++) {
+        struct yk_arena *arena = NULL;
+        struct yk_plan *plan = NULL;
+        const double half = low + (high - low) / 2;
+        limit_memory(weighing, half);
+        YK_TRY(yk_arena_create(&arena));
+        const yk_status status = base_plan(weighing, arena, &plan);
+        yk_arena_destroy(arena);
+        YK_TRY(status);
+        if (plan) {
+            high = half;
+        } else {
+            low = half;
+        }
+    }
+    *out = high;
+    return YK_OK;
+}
+
+static yk_status memory_point(const struct weighing *weighing, int32_t point,
+                              struct yk_arena *arena)
+{
+    struct yk_tradeoff *tradeoff = weighing->tradeoff;
+    struct yk_plan *base = NULL;
+    struct yk_plan *joint = NULL;
+    limit_memory(weighing, tradeoff->memory_bytes[point]);
+    tradeoff->ahead_of_memory_s[point] = NAN;
+    tradeoff->joint_of_memory_s[point] = NAN;
+    YK_TRY(base_plan(weighing, arena, &base));
+    if (!base) {
+        return YK_OK;
+    }
+    YK_TRY(time_of(weighing, base, &tradeoff->ahead_of_memory_s[point]));
+    YK_TRY(join(weighing, base, YK_ORDERING_GREEDY, arena, &tradeoff->joint_of_memory_s[point],
+                &joint));
+    tradeoff->joint_of_memory_s[point] =
+        fmin(tradeoff->joint_of_memory_s[point], tradeoff->ahead_of_memory_s[point]);
+    return YK_OK;
+}
+
+static yk_status weigh_memory(const struct weighing *weighing)
+{
+    struct yk_tradeoff *tradeoff = weighing->tradeoff;
+    const int32_t last = tradeoff->points - 1;
+    double most = 0;
+    double least = 0;
+    for (int32_t i = 0; i < weighing->all.count; i++) {
+        most = fmax(most, weighing->study->limit_bytes[weighing->all.devices[i]]);
+    }
+    YK_TRY(least_memory(weighing, most, &least));
+    for (int32_t i = 0; i <= last; i++) {
+        struct yk_arena *arena = NULL;
+        yk_study_report(weighing->study, "sizes of memory");
+        tradeoff->memory_bytes[i] = i == last ? most : least + (most - least) * i / last;
+        YK_TRY(yk_arena_create(&arena));
+        const yk_status status = memory_point(weighing, i, arena);
+        yk_arena_destroy(arena);
+        YK_TRY(status);
+        /* What fits in less memory fits in more. */
+        if (i > 0 && tradeoff->joint_of_memory_s[i - 1] < tradeoff->joint_of_memory_s[i]) {
+            tradeoff->joint_of_memory_s[i] = tradeoff->joint_of_memory_s[i - 1];
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status take_curves(struct yk_tradeoff *tradeoff)
+{
+    const int64_t n = tradeoff->points;
+    YK_TRY_NEW(tradeoff->arena, tradeoff->part, n);
+    YK_TRY_NEW(tradeoff->arena, tradeoff->split_s, n);
+    YK_TRY_NEW(tradeoff->arena, tradeoff->kept, n);
+    YK_TRY_NEW(tradeoff->arena, tradeoff->memory_bytes, n);
+    YK_TRY_NEW(tradeoff->arena, tradeoff->joint_of_memory_s, n);
+    YK_TRY_NEW(tradeoff->arena, tradeoff->ahead_of_memory_s, n);
+    return YK_OK;
+}
+
+static yk_status weigh(struct weighing *weighing, struct yk_arena *arena)
+{
+    struct yk_study *study = weighing->study;
+    struct yk_device_set *sets = NULL;
+    struct yk_plan *base = NULL;
+    int32_t count = 0;
+    YK_TRY(take_curves(weighing->tradeoff));
+    YK_TRY(yk_sets_of_devices(study, arena, &sets, &count));
+    weighing->all = sets[0];
+    YK_TRY_NEW(arena, weighing->strategies, study->model->layer_count);
+    YK_TRY_NEW(arena, weighing->recompute, study->model->layer_count);
+    yk_find_split_uniform(study, YK_FULLY_SHARDED, weighing->strategies);
+    YK_TRY(yk_find_split_block(study, weighing->all.devices, weighing->all.count,
+                               &weighing->block_bytes));
+    YK_TRY(base_plan(weighing, arena, &base));
+    if (weighing->all.count < 2) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "with one device nothing is sent, so that there is nothing to trade off");
+    }
+    if (!base) {
+        return yk_fail(YK_ERROR_NO_FIT,
+                       "%s does not fit these devices in one micro-batch even when all layers are "
+                       "fully-sharded and recomputed; take a smaller batch",
+                       study->model->config->name);
+    }
+    YK_TRY(weigh_split(weighing, base, arena));
+    YK_TRY(yk_least_step_s(study, &weighing->tradeoff->bound_s));
+    return weigh_memory(weighing);
+}
+
+yk_status yk_tradeoff_find(const struct yk_plan_request *request,
+                           const struct yk_tradeoff_options *options, struct yk_tradeoff **out)
+{
+    struct weighing weighing = {.options = options};
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    struct yk_tradeoff *tradeoff = yk_arena_take(arena, 1, sizeof *tradeoff);
+    struct yk_arena *scratch = NULL;
+    yk_status status =
+        tradeoff ? yk_study_create(request, &weighing.study) : yk_fail_out_of_memory();
+    if (status == YK_OK) {
+        tradeoff->arena = arena;
+        tradeoff->points = options->points;
+        tradeoff->joint_s = INFINITY;
+        weighing.tradeoff = tradeoff;
+        status = yk_arena_create(&scratch);
+    }
+    if (status == YK_OK) {
+        status = weigh(&weighing, scratch);
+    }
+    yk_arena_destroy(scratch);
+    yk_study_destroy(weighing.study);
+    if (status != YK_OK) {
+        yk_arena_destroy(arena);
+        return status;
+    }
+    *out = tradeoff;
+    return YK_OK;
+}
+
+void yk_tradeoff_destroy(struct yk_tradeoff *tradeoff)
+{
+    if (tradeoff) {
+        yk_arena_destroy(tradeoff->arena);
+    }
+}
+
+void yk_tradeoff_charts(const struct yk_tradeoff *tradeoff, struct yk_plan_curve *curves,
+                        struct yk_plan_tradeoff charts[2])
+{
+    int32_t best = -1;
+    for (int32_t i = 0; i < tradeoff->points; i++) {
+        if (!isnan(tradeoff->split_s[i]) &&
+            (best < 0 || tradeoff->split_s[i] < tradeoff->split_s[best])) {
+            best = i;
+        }
+    }
+    curves[0] = (struct yk_plan_curve){"strategies first, then the order", tradeoff->part,
+                                       tradeoff->split_s, tradeoff->points};
+    curves[1] = (struct yk_plan_curve){"strategies and order together", tradeoff->memory_bytes,
+                                       tradeoff->joint_of_memory_s, tradeoff->points};
+    curves[2] = (struct yk_plan_curve){"fully-sharded, one gather ahead", tradeoff->memory_bytes,
+                                       tradeoff->ahead_of_memory_s, tradeoff->points};
+    charts[0] = (struct yk_plan_tradeoff){
+        .title = "Step time against the split of memory",
+        .definition = "Part of the free memory that strategies may not fill, so that it is there "
+                      "for gathers ahead of their use and gradients on their way. Free memory is "
+                      "what is left on the fullest rank, in the fullest slot, beside state, "
+                      "activations, two layers' parameters and one's gradient.",
+        .x_label = "part of the free memory reserved for scheduling",
+        .curves = &curves[0],
+        .curve_count = 1,
+        .chosen_x = best >= 0 ? tradeoff->part[best] : NAN,
+        .chosen_s = best >= 0 ? tradeoff->split_s[best] : NAN,
+        .joint_s = tradeoff->joint_s,
+        .bound_s = tradeoff->bound_s,
+    };
+    charts[1] = (struct yk_plan_tradeoff){
+        .title = "Step time against the devices' memory",
+        .definition = "The most bytes of every device that the plan may use.",
+        .x_label = "memory of a device, bytes",
+        .curves = &curves[1],
+        .curve_count = 2,
+        .chosen_x = NAN,
+        .chosen_s = NAN,
+        .joint_s = NAN,
+        .bound_s = tradeoff->bound_s,
+    };
+}

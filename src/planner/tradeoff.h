@@ -1,0 +1,47 @@
+/*
+ * Trade-off: keeping parameters and sending them ahead compete for the same bytes. Step time
+ * against the part of the free memory that strategies may not fill, so that it is there for
+ * gathers ahead of use and gradients on their way; step time against the devices' memory; and
+ * beside both the plan in which strategies and order are found together.
+ *
+ * Free memory is what is left on the fullest rank, in the fullest slot, beside state, activations
+ * and what fully-sharded layers need at the least: two layers' parameters and one's gradient.
+ */
+#ifndef YK_PLANNER_TRADEOFF_H
+#define YK_PLANNER_TRADEOFF_H
+
+#include "planner/study.h"
+#include "report/plan_report.h"
+
+struct yk_tradeoff_options {
+    int32_t points; /* of each curve, at least 2 */
+    double milp_s;  /* how long the integer program may look for the joint plan; 0: not at all */
+};
+
+struct yk_tradeoff {
+    struct yk_arena *arena; /* owns everything below */
+    int32_t points;
+    double free_bytes;
+    double *part;    /* (points) reserved for scheduling, 0 to 1 */
+    double *split_s; /* (points) NAN: nothing fits */
+    int32_t *kept;   /* (points) layers that strategies keep */
+    double joint_s;  /* of the joint plan: never more than any point of the split */
+    int32_t joint_kept;
+    const struct yk_plan *joint;
+    double *memory_bytes;      /* (points) of every device at most */
+    double *joint_of_memory_s; /* (points) NAN: nothing fits */
+    double *ahead_of_memory_s; /* (points) fully-sharded, gathers one ahead */
+    double bound_s;
+};
+
+/* For one micro-batch on all devices. YK_ERROR_NO_FIT when fully-sharded layers do not fit. */
+yk_status yk_tradeoff_find(const struct yk_plan_request *request,
+                           const struct yk_tradeoff_options *options,
+                           struct yk_tradeoff **out) YK_MUST_USE;
+void yk_tradeoff_destroy(struct yk_tradeoff *tradeoff);
+
+/* The two charts, for a report; they point into the trade-off. `curves` has room for three. */
+void yk_tradeoff_charts(const struct yk_tradeoff *tradeoff, struct yk_plan_curve *curves,
+                        struct yk_plan_tradeoff charts[2]);
+
+#endif

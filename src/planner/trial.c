@@ -1,0 +1,99 @@
+#include "planner/trial.h"
+
+#include "program/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The first rank that has the same list, and with it the same memory. */
+static int32_t first_alike(const struct yk_program *program, int32_t rank)
+{
+    int32_t same = 0;
+    while (program->ranks[same].ops != program->ranks[rank].ops) {
+        same++;
+    }
+    return same;
+}
+
+static yk_status count_memory(const struct yk_program *program, struct yk_arena *arena,
+                              struct yk_trial *trial)
+{
+    trial->fits = true;
+    for (int32_t r = 0; r < program->rank_count; r++) {
+        const int32_t same = first_alike(program, r);
+        if (same < r) {
+            trial->peaks[r] = trial->peaks[same];
+        } else {
+            struct yk_program_memory *memory = NULL;
+            YK_TRY(yk_program_memory_count(program, r, arena, &memory));
+            YK_TRY(yk_program_memory_peak(program, r, memory, &trial->peaks[r]));
+        }
+        const double missing = trial->peaks[r].bytes - program->plan->ranks[r].limit_bytes;
+        if (missing > trial->missing_bytes) {
+            trial->fits = false;
+            trial->rank = r;
+            trial->missing_bytes = missing;
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status simulate(struct yk_study *study, enum yk_trial_effort effort,
+                          struct yk_trial *trial)
+{
+    const struct yk_sim_options options = {.slowdown = study->request->slowdown};
+    if (effort == YK_TRIAL_MEMORY || (effort == YK_TRIAL_TIME && !trial->fits)) {
+        return YK_OK;
+    }
+    YK_TRY(yk_sim_run(trial->program, study->prices, &options, &trial->sim));
+    trial->step_s = trial->sim->step_s;
+    return YK_OK;
+}
+
+static yk_status run(struct yk_study *study, enum yk_trial_effort effort, struct yk_arena *arena,
+                     struct yk_trial *trial)
+{
+    YK_TRY(yk_program_compile(trial->plan, study->cluster, study->sizes, &trial->program));
+    YK_TRY(count_memory(trial->program, arena, trial));
+    if (effort == YK_TRIAL_KEEP && trial->fits) {
+        YK_TRY(yk_program_check(trial->program));
+    }
+    return simulate(study, effort, trial);
+}
+
+yk_status yk_trial_run(struct yk_study *study, const struct yk_plan *plan,
+                       enum yk_trial_effort effort, struct yk_trial *out)
+{
+    struct yk_trial trial = {.plan = plan, .step_s = NAN};
+    struct yk_arena *arena = NULL;
+    study->trials++;
+    trial.peaks = calloc((size_t)plan->rank_count, sizeof *trial.peaks);
+    if (!trial.peaks) {
+        return yk_fail_out_of_memory();
+    }
+    yk_status status = yk_arena_create(&arena);
+    if (status == YK_OK) {
+        status = run(study, effort, arena, &trial);
+    }
+    yk_arena_destroy(arena);
+    if (status != YK_OK) {
+        yk_trial_free(&trial);
+        return status;
+    }
+    if (effort != YK_TRIAL_KEEP) {
+        yk_sim_destroy(trial.sim);
+        yk_program_destroy(trial.program);
+        trial.sim = NULL;
+        trial.program = NULL;
+    }
+    *out = trial;
+    return YK_OK;
+}
+
+void yk_trial_free(struct yk_trial *trial)
+{
+    yk_sim_destroy(trial->sim);
+    yk_program_destroy(trial->program);
+    free(trial->peaks);
+    *trial = (struct yk_trial){.step_s = NAN};
+}

@@ -1,0 +1,81 @@
+#include "planner/without.h"
+
+#include "base/clock.h"
+#include "planner/finder.h"
+
+#include <math.h>
+
+/* Alike in kind, limit, node and share, so that leaving out one is as good as the other. */
+static bool are_alike(const struct yk_study *study, const struct yk_plan *plan, int32_t a,
+                      int32_t b)
+{
+    const int32_t one = plan->ranks[a].device;
+    const int32_t other = plan->ranks[b].device;
+    return plan->group_count == 1 &&
+           yk_prices_kind(study->prices, one) == yk_prices_kind(study->prices, other) &&
+           study->limit_bytes[one] == study->limit_bytes[other];
+}
+
+static yk_status search_without(const struct yk_study *study, const bool *left_out, double budget_s,
+                                double *out_s)
+{
+    struct yk_plan_request request = *study->request;
+    struct yk_study *other = NULL;
+    struct yk_finder finder;
+    request.left_out = left_out;
+    request.all_devices = true;
+    request.search.budget_s = budget_s;
+    YK_TRY(yk_study_create(&request, &other));
+    yk_status status = yk_finder_create(other, &finder);
+    if (status == YK_OK) {
+        status = yk_finder_look(&finder);
+        *out_s = finder.best ? finder.best_s : NAN;
+        yk_finder_free(&finder);
+    }
+    yk_study_destroy(other);
+    return status;
+}
+
+/* How many rows there will be, with the first rank of each. */
+static int32_t choose(const struct yk_study *study, const struct yk_plan *plan, int32_t *ranks)
+{
+    int32_t count = 0;
+    for (int32_t r = 0; r < plan->rank_count; r++) {
+        bool known = false;
+        for (int32_t i = 0; i < count; i++) {
+            known = known || are_alike(study, plan, ranks[i], r);
+        }
+        if (!known) {
+            ranks[count++] = r;
+        }
+    }
+    return count;
+}
+
+yk_status yk_without_find(struct yk_study *study, const struct yk_plan *plan, double step_s,
+                          struct yk_arena *arena, struct yk_plan_without **out, int32_t *out_count)
+{
+    int32_t *ranks = NULL;
+    bool *left_out = NULL;
+    YK_TRY_NEW(arena, ranks, plan->rank_count);
+    YK_TRY_NEW(arena, left_out, study->cluster->device_count);
+    YK_TRY_NEW(arena, *out, plan->rank_count);
+    *out_count = 0;
+    const int32_t rows = plan->rank_count > 1 ? choose(study, plan, ranks) : 0;
+    for (int32_t i = 0; i < rows && yk_study_goes_on(study); i++) {
+        const int32_t device = plan->ranks[ranks[i]].device;
+        const double left_s =
+            study->request->search.budget_s - (yk_clock_now_s() - study->started_s);
+        struct yk_plan_without *row = &(*out)[*out_count];
+        yk_study_report(study, "leaving out devices");
+        row->device = device;
+        left_out[device] = true;
+        YK_TRY(search_without(study, left_out, left_s / (rows - i), &row->step_s));
+        left_out[device] = false;
+        /* A search that was cut short must not make a device look harmful: the plan itself, if it
+         * did without, is known to be no faster. */
+        row->step_s = row->step_s < step_s ? step_s : row->step_s;
+        (*out_count)++;
+    }
+    return YK_OK;
+}

@@ -1,0 +1,198 @@
+#include "report/plan_csv.h"
+
+#include "report/plan_station.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void yk_csv_add_words(struct yk_text *out, const char *words)
+{
+    const bool quoted = strpbrk(words, ",\"") != NULL;
+    const char *first = words;
+    yk_text_add(out, quoted ? "\"" : "");
+    while (*first && (unsigned char)*first <= ' ') {
+        first++;
+    }
+    yk_text_add(out, *first && strchr("=+-@'", *first) ? "'" : "");
+    for (const char *c = words; *c; c++) {
+        /* A line is a row: what would break it is a space. */
+        const bool control = (unsigned char)*c < 0x20;
+        yk_text_add(out, *c == '"' ? "\"" : "");
+        yk_text_add_bytes(out, control ? " " : c, 1);
+    }
+    yk_text_add(out, quoted ? "\"" : "");
+}
+
+/* Seconds to the nanosecond, without trailing zeros; nothing when it is no number. */
+static void add_seconds(struct yk_text *out, double seconds)
+{
+    char digits[64];
+    if (!isfinite(seconds) || fabs(seconds) >= 1e15) {
+        return;
+    }
+    const int length = snprintf(digits, sizeof digits, "%.9f", seconds == 0 ? 0 : seconds);
+    size_t end = (size_t)length;
+    while (digits[end - 1] == '0') {
+        end--;
+    }
+    end -= digits[end - 1] == '.';
+    yk_text_add_bytes(out, digits, end);
+}
+
+static void add_bytes(struct yk_text *out, double bytes)
+{
+    if (isfinite(bytes)) {
+        yk_text_addf(out, "%.0f", bytes);
+    }
+}
+
+static void add_number(struct yk_text *out, double value)
+{
+    if (isfinite(value)) {
+        yk_text_add_number(out, value);
+    }
+}
+
+static void add_fold(struct yk_text *out, const struct yk_plan_fold *fold)
+{
+    yk_csv_add_words(out, fold->numbers);
+    yk_text_add(out, ",");
+    yk_csv_add_words(out, fold->name);
+    yk_text_add(out, ",");
+}
+
+void yk_plan_csv_lanes(const struct yk_plan_folds *folds, int32_t fold_count, struct yk_text *out)
+{
+    yk_text_add(out, "ranks,device,lane,op,start_s,end_s,bytes\n");
+    for (int32_t f = 0; f < fold_count; f++) {
+        for (int32_t l = 0; l < YK_LANE_COUNT; l++) {
+            const struct yk_plan_lane *lane = &folds->folds[f].lanes[l];
+            for (int32_t i = 0; i < lane->count; i++) {
+                const struct yk_trace_event *event = lane->events[i];
+                add_fold(out, &folds->folds[f]);
+                yk_text_addf(out, "%s,", yk_lane_name((enum yk_lane)l));
+                yk_csv_add_words(out, event->op);
+                yk_text_add(out, ",");
+                add_seconds(out, event->start_s);
+                yk_text_add(out, ",");
+                add_seconds(out, event->end_s);
+                yk_text_add(out, ",");
+                add_bytes(out, event->bytes);
+                yk_text_add(out, "\n");
+            }
+        }
+    }
+}
+
+void yk_plan_csv_memory(const struct yk_plan_folds *folds, struct yk_text *out)
+{
+    yk_text_add(out, "ranks,device,limit_bytes,at_s");
+    for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
+        yk_text_addf(out, ",%s_bytes", yk_memory_kind_name((enum yk_memory_kind)k));
+    }
+    yk_text_add(out, "\n");
+    for (int32_t f = 0; f < folds->count; f++) {
+        const struct yk_plan_fold *fold = &folds->folds[f];
+        const struct yk_plan_report_rank *rank = &folds->report->ranks[fold->rank];
+        for (int32_t i = 0; i < rank->moment_count; i++) {
+            add_fold(out, fold);
+            add_bytes(out, folds->report->plan->ranks[fold->rank].limit_bytes);
+            yk_text_add(out, ",");
+            add_seconds(out, rank->moments[i].at_s);
+            for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
+                yk_text_add(out, ",");
+                add_bytes(out, rank->moments[i].bytes[k]);
+            }
+            yk_text_add(out, "\n");
+        }
+    }
+}
+
+void yk_plan_csv_times(const struct yk_plan_folds *folds, struct yk_text *out)
+{
+    yk_text_add(out, "ranks,device,compute_s,exposed_s,idle_s,peak_bytes\n");
+    for (int32_t f = 0; f < folds->count; f++) {
+        const struct yk_plan_fold *fold = &folds->folds[f];
+        const struct yk_plan_report_rank *rank = &folds->report->ranks[fold->rank];
+        add_fold(out, fold);
+        add_seconds(out, rank->compute_s);
+        yk_text_add(out, ",");
+        add_seconds(out, rank->exposed_s);
+        yk_text_add(out, ",");
+        add_seconds(out, rank->idle_s);
+        yk_text_add(out, ",");
+        add_bytes(out, rank->peak_bytes);
+        yk_text_add(out, "\n");
+    }
+}
+
+static void add_station(struct yk_text *out, const struct yk_stations *stations, int32_t number)
+{
+    const struct yk_station *station = &stations->stations[number];
+    yk_csv_add_words(out, stations->cluster->devices[station->device].name);
+    yk_text_addf(out, ",%d,", station->count);
+}
+
+static yk_status add_links(const struct yk_plan_report *report, struct yk_arena *arena,
+                           struct yk_text *out)
+{
+    struct yk_stations stations;
+    YK_TRY(yk_stations_make(report, arena, &stations));
+    yk_text_add(out, "from,from_count,to,to_count,latency_s,bytes_per_s\n");
+    for (int32_t a = 0; a < stations.count; a++) {
+        for (int32_t b = a; b < stations.count; b++) {
+            const struct yk_link *link = yk_station_link(&stations, a, b);
+            if (link) {
+                add_station(out, &stations, a);
+                add_station(out, &stations, b);
+                add_seconds(out, link->latency_s);
+                yk_text_add(out, ",");
+                add_bytes(out, link->bytes_per_s);
+                yk_text_add(out, "\n");
+            }
+        }
+    }
+    return yk_text_status(out);
+}
+
+yk_status yk_plan_csv_links(const struct yk_plan_report *report, struct yk_text *out)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    const yk_status status = add_links(report, arena, out);
+    yk_arena_destroy(arena);
+    return status;
+}
+
+static void add_point(struct yk_text *out, const char *mark, const char *name, double x,
+                      double step_s)
+{
+    yk_text_addf(out, "%s,", mark);
+    yk_csv_add_words(out, name);
+    yk_text_add(out, ",");
+    add_number(out, x);
+    yk_text_add(out, ",");
+    add_number(out, step_s);
+    yk_text_add(out, "\n");
+}
+
+void yk_plan_csv_tradeoff(const struct yk_plan_tradeoff *tradeoff, struct yk_text *out)
+{
+    yk_text_add(out, "mark,name,x,step_s\n");
+    for (int32_t c = 0; c < tradeoff->curve_count; c++) {
+        const struct yk_plan_curve *curve = &tradeoff->curves[c];
+        for (int32_t i = 0; i < curve->count; i++) {
+            add_point(out, "curve", curve->name, curve->x[i], curve->step_s[i]);
+        }
+    }
+    if (isfinite(tradeoff->chosen_x)) {
+        add_point(out, "chosen", "", tradeoff->chosen_x, tradeoff->chosen_s);
+    }
+    if (isfinite(tradeoff->joint_s)) {
+        add_point(out, "joint optimum", "", NAN, tradeoff->joint_s);
+    }
+    if (isfinite(tradeoff->bound_s)) {
+        add_point(out, "lower bound", "", NAN, tradeoff->bound_s);
+    }
+}

@@ -1,0 +1,383 @@
+#include "report/label.h"
+#include "report/page.h"
+#include "report/plan_csv.h"
+#include "report/plan_draw.h"
+#include "report/plan_look.h"
+#include "report/plan_report.h"
+#include "report/plan_script.h"
+#include "report/plan_tables.h"
+#include "report/timeline_script.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    WIDE = 580, /* of pictures beside each other */
+    NARROW = 350,
+    MOST_STILL = 6,       /* pictures of memory where no script runs */
+    MOST_EVENTS = 300000, /* written into a page */
+    LINES_IN_PIECE = 200,
+};
+
+static void add_paragraph(const char *kind, const char *words, struct yk_text *out)
+{
+    yk_text_addf(out, "<p class=\"%s\">", kind);
+    yk_text_add_xml(out, words);
+    yk_text_add(out, "</p>\n");
+}
+
+static void add_head(const struct yk_plan_report *report, struct yk_text *out)
+{
+    struct yk_text style = {0};
+    yk_text_add(&style, yk_plan_style);
+    yk_text_add(&style, yk_figure_style);
+    yk_text_add(&style, yk_look_style);
+    out->failed |= style.failed;
+    yk_page_begin(report->title, report->summary, yk_text_chars(&style), out);
+    yk_text_free(&style);
+}
+
+static void add_figures(const struct yk_plan_report *report, struct yk_text *out)
+{
+    char words[YK_NUMBER_SIZE + 16];
+    char unit[YK_UNITS_SIZE];
+    const bool bounded = isfinite(report->bound_s) && report->bound_s > 0;
+    yk_page_begin_figures(out);
+    yk_label_unit(report->step_s, YK_UNIT_SECONDS, unit);
+    yk_page_add_figure("step", unit, out);
+    yk_label_count(isfinite(report->tokens_per_s) ? llround(report->tokens_per_s) : 0, words);
+    yk_page_add_figure("tokens/s", isfinite(report->tokens_per_s) ? words : "unknown", out);
+    yk_label_unit(report->bound_s, YK_UNIT_SECONDS, unit);
+    yk_page_add_figure("lower bound", bounded ? unit : "none", out);
+    yk_label_percent(report->step_s - report->bound_s, report->bound_s, words);
+    yk_page_add_figure("gap to the bound", bounded && isfinite(report->step_s) ? words : "unknown",
+                       out);
+    snprintf(words, sizeof words, "%d of %d", report->plan->rank_count,
+             report->cluster->device_count);
+    yk_page_add_figure("devices used", words, out);
+    yk_page_end_figures(out);
+    yk_text_add(out, "<div class=\"binds\"><strong>What limits it</strong>\n<p>");
+    yk_text_add_xml(out, report->bottleneck);
+    yk_text_add(out, "</p>\n");
+    add_paragraph("note", report->source, out);
+    yk_text_add(out, "</div>\n");
+}
+
+/* Lines in pieces: a browser lays out only those in sight. */
+static void add_lines(const struct yk_text *lines, struct yk_text *out)
+{
+    struct yk_text piece = {0};
+    for (size_t at = 0; at < lines->length;) {
+        size_t end = at;
+        for (int i = 0; i < LINES_IN_PIECE && end < lines->length; i++) {
+            const char *newline = memchr(lines->bytes + end, '\n', lines->length - end);
+            end = newline ? (size_t)(newline - lines->bytes) + 1 : lines->length;
+        }
+        piece.length = 0;
+        yk_text_add_bytes(&piece, lines->bytes + at, end - at);
+        yk_text_add(out, "<code>");
+        yk_text_add_xml(out, yk_text_chars(&piece));
+        yk_text_add(out, "</code>");
+        at = end;
+    }
+    out->failed |= piece.failed;
+    yk_text_free(&piece);
+}
+
+/* The numbers of a picture: to look at, and to take away as a file. */
+static void add_numbers(const char *id, const struct yk_text *csv, struct yk_text *out)
+{
+    yk_text_addf(
+        out,
+        "<div class=\"numbers\">\n<button type=\"button\" class=\"save\" data-csv=\"csv-%s\" "
+        "data-file=\"%s.csv\" hidden>Download CSV</button>\n"
+        "<details><summary>The numbers</summary>\n"
+        "<pre id=\"csv-%s\" tabindex=\"0\" aria-label=\"%s.csv\">\n",
+        id, id, id, id);
+    add_lines(csv, out);
+    yk_text_add(out, "</pre></details></div>\n");
+    out->failed |= csv->failed;
+}
+
+static void add_op_legend(const struct yk_plan_folds *folds, struct yk_text *out)
+{
+    bool uses[YK_LOOK_OP_COUNT] = {false};
+    for (int32_t f = 0; f < folds->count; f++) {
+        for (int32_t l = 0; l < YK_LANE_COUNT; l++) {
+            const struct yk_plan_lane *lane = &folds->folds[f].lanes[l];
+            for (int32_t i = 0; i < lane->count; i++) {
+                uses[yk_look_op_kind(lane->events[i]->op)] = true;
+            }
+        }
+    }
+    yk_text_add(out, "<div class=\"legend live\" role=\"group\" aria-label=\"Kinds of ops to "
+                     "light up\" hidden>\n");
+    for (int32_t k = 0; k < YK_LOOK_OP_COUNT; k++) {
+        const char *name = yk_look_op_name(k);
+        if (uses[k]) {
+            yk_text_addf(out,
+                         "<button type=\"button\" data-kind=\"%s\" data-code=\"%s\" "
+                         "aria-pressed=\"false\"><i class=\"op-%s\" aria-hidden=\"true\">%s</i>%s"
+                         "</button>\n",
+                         name, yk_look_op_code(k), name, yk_look_op_code(k), name);
+        }
+    }
+    yk_text_add(out, "</div>\n");
+}
+
+static void add_chart(const char *id, const char *label, struct yk_text *out)
+{
+    yk_text_addf(
+        out,
+        "<div class=\"rows\" id=\"%s-chart\" hidden><div class=\"tall\"><canvas "
+        "tabindex=\"0\" role=\"application\" aria-roledescription=\"chart\" "
+        "aria-label=\"%s. Arrow keys go from one to the next; plus, minus and 0 zoom; Shift "
+        "and arrows move.\"></canvas></div></div>\n",
+        id, label);
+}
+
+static void add_timeline(const struct yk_plan_folds *folds, struct yk_text *out)
+{
+    const struct yk_plan_report *report = folds->report;
+    yk_text_add(out, "<div class=\"timeline controls live\" data-span=\"");
+    yk_text_add_number(out, folds->span_s);
+    yk_text_add(out, "\" data-step=\"");
+    yk_text_add_number(out, isfinite(report->step_s) ? report->step_s : -1);
+    yk_text_add(out, "\" data-bound=\"");
+    yk_text_add_number(out, isfinite(report->bound_s) ? report->bound_s : -1);
+    yk_text_add(
+        out,
+        "\" hidden>\n"
+        "<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">\xe2\x88\x92</button>\n"
+        "<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n"
+        "<button type=\"button\" id=\"fit\">Fit</button>\n"
+        "<output id=\"range\"></output>\n</div>\n");
+}
+
+/* How many folds, from the first, have no more events than a page should hold. */
+static int32_t written_folds(const struct yk_plan_folds *folds)
+{
+    int64_t events = 0;
+    for (int32_t f = 0; f < folds->count; f++) {
+        for (int32_t l = 0; l < YK_LANE_COUNT; l++) {
+            events += folds->folds[f].lanes[l].count;
+        }
+        if (events > MOST_EVENTS && f > 0) {
+            return f;
+        }
+    }
+    return folds->count;
+}
+
+static void add_lanes(const struct yk_plan_folds *folds, struct yk_text *out)
+{
+    const int32_t written = written_folds(folds);
+    struct yk_text csv = {0};
+    yk_page_begin_section("Where the time goes", out);
+    add_timeline(folds, out);
+    add_op_legend(folds, out);
+    add_chart("lanes", "Ops of every device and lane over time", out);
+    yk_text_add(out, "<div class=\"still chart\">\n");
+    yk_plan_draw_lanes(folds, (struct yk_figure){.width = YK_FIGURE_ALONE_WIDTH, .out = out});
+    yk_text_add(out,
+                "</div>\n<p class=\"note live\" hidden>Point at an op, tap it, or use the arrow "
+                "keys. Ctrl and the wheel zoom (the wheel alone once the chart is clicked), so "
+                "do two fingers; dragging moves. The solid line is the end of the step, the "
+                "dotted one the lower bound.</p>\n");
+    if (written < folds->count) {
+        yk_text_addf(
+            out,
+            "<p class=\"note\">The ops of %d more %s are too many for this page; the trace "
+            "file has them all.</p>\n",
+            folds->count - written, folds->count - written == 1 ? "row" : "rows");
+    }
+    yk_plan_csv_lanes(folds, written, &csv);
+    add_numbers("lanes", &csv, out);
+    yk_text_free(&csv);
+    yk_page_end_section(out);
+}
+
+static yk_status add_still_memory(const struct yk_plan_folds *folds, struct yk_text *out)
+{
+    for (int32_t f = 0; f < folds->count && f < MOST_STILL; f++) {
+        yk_text_add(out, "<div class=\"still chart\">\n<h3>");
+        yk_text_add_xml(out, folds->folds[f].name);
+        yk_text_add(out, "</h3>\n");
+        YK_TRY(yk_plan_draw_memory(folds, &folds->folds[f],
+                                   (struct yk_figure){.width = YK_FIGURE_ALONE_WIDTH, .out = out}));
+        yk_text_add(out, "</div>\n");
+    }
+    return YK_OK;
+}
+
+static yk_status add_memory(const struct yk_plan_folds *folds, struct yk_text *out)
+{
+    struct yk_text csv = {0};
+    yk_page_begin_section("Memory over time", out);
+    yk_text_add(out, "<ul class=\"legend live\" aria-label=\"Kinds of memory, from the bottom up\" "
+                     "hidden>\n");
+    for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
+        const char *name = yk_memory_kind_name((enum yk_memory_kind)k);
+        yk_text_addf(out, "<li data-memory=\"%s\"><i class=\"memory-%s\"></i>%s</li>\n", name, name,
+                     name);
+    }
+    yk_text_add(out, "</ul>\n");
+    add_chart("memory", "Memory of every device over time", out);
+    YK_TRY(add_still_memory(folds, out));
+    yk_text_add(out, "<p class=\"note\">Stacked from the bottom up in the order of the legend; the "
+                     "dashed line is the limit. The table has the most that any way of running "
+                     "the plan can hold.</p>\n");
+    yk_plan_table_memory(folds, out);
+    yk_plan_csv_memory(folds, &csv);
+    add_numbers("memory", &csv, out);
+    yk_text_free(&csv);
+    yk_page_end_section(out);
+    return YK_OK;
+}
+
+/* A picture in two widths, of which a page shows the one that suits the screen. */
+static void begin_width(bool narrow, struct yk_text *out)
+{
+    yk_text_add(out, narrow ? "<div class=\"at-narrow\">\n" : "<div class=\"at-wide\">\n");
+}
+
+static struct yk_figure frame_of(bool narrow, struct yk_text *out)
+{
+    return (struct yk_figure){.width = narrow ? NARROW : WIDE, .out = out};
+}
+
+static void add_times(const struct yk_plan_folds *folds, struct yk_text *out)
+{
+    struct yk_text csv = {0};
+    yk_page_begin_section("Compute, exposed, idle", out);
+    for (int narrow = 0; narrow < 2; narrow++) {
+        begin_width(narrow, out);
+        yk_plan_draw_bars(folds, frame_of(narrow, out));
+        yk_text_add(out, "</div>\n");
+    }
+    yk_plan_csv_times(folds, &csv);
+    add_numbers("times", &csv, out);
+    yk_text_free(&csv);
+    yk_page_end_section(out);
+}
+
+static yk_status add_cluster(const struct yk_plan_report *report, struct yk_text *out)
+{
+    struct yk_text csv = {0};
+    yk_page_begin_section("Cluster", out);
+    for (int narrow = 0; narrow < 2; narrow++) {
+        begin_width(narrow, out);
+        YK_TRY(yk_plan_draw_cluster(report, frame_of(narrow, out)));
+        yk_text_add(out, "</div>\n");
+    }
+    const yk_status status = yk_plan_csv_links(report, &csv);
+    add_numbers("links", &csv, out);
+    yk_text_free(&csv);
+    yk_page_end_section(out);
+    return status;
+}
+
+static void add_tradeoff(const struct yk_plan_tradeoff *tradeoff, int32_t number,
+                         struct yk_text *out)
+{
+    struct yk_text csv = {0};
+    char id[32];
+    yk_page_begin_section(tradeoff->title, out);
+    for (int narrow = 0; narrow < 2; narrow++) {
+        begin_width(narrow, out);
+        yk_plan_draw_tradeoff(tradeoff, frame_of(narrow, out));
+        yk_text_add(out, "</div>\n");
+    }
+    yk_plan_csv_tradeoff(tradeoff, &csv);
+    snprintf(id, sizeof id, "trade-off-%d", number + 1);
+    add_numbers(id, &csv, out);
+    yk_text_free(&csv);
+    yk_page_end_section(out);
+}
+
+/* What the plan says besides its layers, in a sentence. */
+static void add_settings(const struct yk_plan *plan, struct yk_text *out)
+{
+    char block[YK_UNITS_SIZE];
+    char bucket[YK_UNITS_SIZE];
+    yk_label_unit(plan->block_bytes, YK_UNIT_BYTES, block);
+    yk_label_unit(plan->bucket_bytes, YK_UNIT_BYTES, bucket);
+    yk_text_addf(out,
+                 "<p class=\"note\">%lld samples of %lld tokens in %s, %d micro-batch%s (%s%s)%s; "
+                 "blocks of %s, buckets of %s; ",
+                 (long long)plan->workload.batch, (long long)plan->workload.sequence,
+                 yk_precision_name(plan->workload.precision), plan->micro_batches,
+                 plan->micro_batches == 1 ? "" : "es", yk_pipeline_name(plan->pipeline),
+                 plan->no_sync ? ", gradients reduced once" : "",
+                 plan->clip ? ", gradients clipped" : "", block, bucket);
+    if (plan->transfer_count > 0) {
+        yk_text_addf(out, "%d transfers in an order of their own.</p>\n", plan->transfer_count);
+    } else {
+        yk_text_addf(out, "gathers go %d ahead.</p>\n", plan->prefetch);
+    }
+}
+
+static void add_tables(const struct yk_plan_folds *folds, struct yk_text *out)
+{
+    const struct yk_plan_report *report = folds->report;
+    yk_page_begin_section("Devices", out);
+    yk_plan_table_devices(folds, out);
+    yk_page_end_section(out);
+    yk_page_begin_section("Layers", out);
+    yk_plan_table_layers(report, out);
+    add_settings(report->plan, out);
+    yk_page_end_section(out);
+    yk_text_add(out, "<div class=\"pair uneven\">\n");
+    if (report->alternative_count > 0) {
+        yk_page_begin_section("Other plans", out);
+        yk_plan_table_alternatives(report, out);
+        yk_page_end_section(out);
+    }
+    if (report->without_count > 0) {
+        yk_page_begin_section("Leaving a device out", out);
+        yk_plan_table_without(report, out);
+        yk_page_end_section(out);
+    }
+    yk_text_add(out, "</div>\n");
+}
+
+static yk_status write_page(const struct yk_plan_report *report, struct yk_arena *arena,
+                            struct yk_text *out)
+{
+    static const char *const scripts[] = {
+        yk_plan_script_numbers, yk_timeline_script_view,
+        yk_plan_script_charts,  yk_plan_script_lanes,
+        yk_plan_script_memory,  yk_timeline_script_gestures,
+        yk_plan_script_input,   NULL,
+    };
+    struct yk_plan_folds folds;
+    YK_TRY(yk_plan_folds_make(report, arena, &folds));
+    add_head(report, out);
+    add_figures(report, out);
+    add_lanes(&folds, out);
+    YK_TRY(add_memory(&folds, out));
+    yk_text_add(out, "<div class=\"pair\">\n");
+    add_times(&folds, out);
+    YK_TRY(add_cluster(report, out));
+    yk_text_add(out, "</div>\n");
+    add_tables(&folds, out);
+    yk_text_add(out, report->tradeoff_count > 0 ? "<div class=\"pair\">\n" : "");
+    for (int32_t t = 0; t < report->tradeoff_count; t++) {
+        add_tradeoff(&report->tradeoffs[t], t, out);
+    }
+    yk_text_add(out, report->tradeoff_count > 0 ? "</div>\n" : "");
+    yk_text_add(out, "<div id=\"tip\" role=\"tooltip\" hidden></div>\n"
+                     "<p id=\"told\" aria-live=\"polite\"></p>\n");
+    yk_page_end(scripts, out);
+    return yk_text_status(out);
+}
+
+yk_status yk_plan_report_page(const struct yk_plan_report *report, struct yk_text *out)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    const yk_status status = write_page(report, arena, out);
+    yk_arena_destroy(arena);
+    return status;
+}

@@ -1,0 +1,335 @@
+#include "report/label.h"
+#include "report/plan_draw.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum {
+    LEFT = 62,
+    RIGHT_MARGIN = 18,
+    PLOT_HEIGHT = 230,
+    LEGEND_HEIGHT = 20,
+    LOOKS = 6,       /* of curves: colours, and shapes of points */
+    MOST_POINTS = 60 /* of a curve whose points are drawn */
+};
+
+struct range {
+    double low;
+    double high;
+};
+
+struct picture {
+    struct yk_figure figure;
+    const struct yk_plan_tradeoff *tradeoff;
+    double right;
+    double top;
+    double bottom;
+    struct range x;
+    struct range y;
+};
+
+static void include(struct range *range, double value)
+{
+    if (isfinite(value)) {
+        range->low = fmin(range->low, value);
+        range->high = fmax(range->high, value);
+    }
+}
+
+/* What is empty or has no width gets some. */
+static void make_wide(struct range *range, double padding)
+{
+    if (range->low > range->high) {
+        *range = (struct range){0, 1};
+    }
+    const double width = range->high - range->low;
+    const double least = width > 0 ? 0 : fmax(fabs(range->low) * 0.1, 1e-9);
+    range->low -= width * padding + least;
+    range->high += width * padding + least;
+}
+
+static void find_ranges(struct picture *picture)
+{
+    const struct yk_plan_tradeoff *tradeoff = picture->tradeoff;
+    struct range x = {HUGE_VAL, -HUGE_VAL};
+    struct range y = x;
+    for (int32_t c = 0; c < tradeoff->curve_count; c++) {
+        const struct yk_plan_curve *curve = &tradeoff->curves[c];
+        for (int32_t i = 0; i < curve->count; i++) {
+            include(&x, curve->x[i]);
+            include(&y, curve->step_s[i]);
+        }
+    }
+    if (isfinite(tradeoff->chosen_x)) {
+        include(&x, tradeoff->chosen_x);
+        include(&y, tradeoff->chosen_s);
+    }
+    include(&y, tradeoff->joint_s);
+    include(&y, tradeoff->bound_s);
+    make_wide(&x, 0.03);
+    make_wide(&y, 0.1);
+    picture->x = x;
+    picture->y = y;
+}
+
+static double x_of(const struct picture *picture, double x)
+{
+    const struct range *range = &picture->x;
+    return LEFT + (x - range->low) / (range->high - range->low) * (picture->right - LEFT);
+}
+
+static double y_of(const struct picture *picture, double seconds)
+{
+    const struct range *range = &picture->y;
+    return picture->bottom -
+           (seconds - range->low) / (range->high - range->low) * (picture->bottom - picture->top);
+}
+
+static void draw_axes(const struct picture *picture)
+{
+    const struct yk_figure *figure = &picture->figure;
+    const struct yk_axis axis = yk_axis_make(picture->y.high, YK_UNIT_SECONDS, 1);
+    const double rise = (picture->y.high - picture->y.low) / axis.scale;
+    const double y_step = yk_label_step(rise, 5) * axis.scale;
+    const double x_step =
+        yk_label_step(picture->x.high - picture->x.low, (int)((picture->right - LEFT) / 70));
+    char number[YK_NUMBER_SIZE];
+    char label[YK_NUMBER_SIZE + 4];
+    for (int64_t k = (int64_t)ceil(picture->y.low / y_step); (double)k * y_step <= picture->y.high;
+         k++) {
+        const double y = y_of(picture, (double)k * y_step);
+        yk_label_number((double)k * y_step / axis.scale, number);
+        snprintf(label, sizeof label, "%s%s", number, axis.unit);
+        yk_figure_line(figure, "grid", LEFT, y, picture->right, y);
+        yk_figure_text(figure, "small soft end", LEFT - 8, y + 4, label);
+    }
+    for (int64_t k = (int64_t)ceil(picture->x.low / x_step); (double)k * x_step <= picture->x.high;
+         k++) {
+        const double x = x_of(picture, (double)k * x_step);
+        yk_label_number((double)k * x_step, number);
+        yk_figure_line(figure, "axis", x, picture->bottom, x, picture->bottom + 4);
+        yk_figure_text(figure, "small soft middle", x, picture->bottom + 17, number);
+    }
+    yk_figure_line(figure, "axis", LEFT, picture->bottom, picture->right, picture->bottom);
+    yk_figure_cut_text(figure, "middle", (LEFT + picture->right) / 2, picture->bottom + 35,
+                       picture->tradeoff->x_label, picture->right - LEFT);
+}
+
+/* A point's shape around the origin: curves are told apart by it, too. */
+static void add_point(const struct picture *picture, int32_t look, double x, double y)
+{
+    static const char *const shapes[LOOKS] = {
+        "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0",
+        "M-3.5-3.5h7v7h-7Z",
+        "M0-4.5L4.5 3.5h-9Z",
+        "M0-5L5 0L0 5L-5 0Z",
+        "M0 4.5L4.5-3.5h-9Z",
+        "M-4-2v4h8v-4Z",
+    };
+    yk_text_addf(picture->figure.out,
+                 "<path class=\"dot s%d\" transform=\"translate(%.2f %.2f)\" d=\"%s\"", look, x, y,
+                 shapes[look]);
+}
+
+static void add_point_title(const struct picture *picture, const struct yk_plan_curve *curve,
+                            int32_t i)
+{
+    struct yk_text *out = picture->figure.out;
+    char x[YK_NUMBER_SIZE];
+    char step[YK_UNITS_SIZE];
+    yk_label_number(curve->x[i], x);
+    yk_label_unit(curve->step_s[i], YK_UNIT_SECONDS, step);
+    yk_text_add(out, "><title>");
+    yk_text_add_xml(out, curve->name);
+    yk_text_addf(out, ", %s: ", x);
+    yk_text_add(out, isfinite(curve->step_s[i]) ? step : "nothing fits");
+    yk_text_add(out, "</title></path>\n");
+}
+
+static void draw_points(const struct picture *picture, const struct yk_plan_curve *curve,
+                        int32_t look)
+{
+    for (int32_t i = 0; i < curve->count; i++) {
+        if (!isfinite(curve->x[i])) {
+            continue;
+        }
+        if (isfinite(curve->step_s[i])) {
+            add_point(picture, look, x_of(picture, curve->x[i]), y_of(picture, curve->step_s[i]));
+        } else {
+            yk_text_addf(picture->figure.out,
+                         "<path class=\"curve s%d\" transform=\"translate(%.2f %.2f)\" "
+                         "d=\"M-3-3L3 3M-3 3L3-3\"",
+                         look, x_of(picture, curve->x[i]), picture->bottom - 8);
+        }
+        add_point_title(picture, curve, i);
+    }
+}
+
+static void draw_curve(const struct picture *picture, const struct yk_plan_curve *curve,
+                       int32_t look)
+{
+    struct yk_text *out = picture->figure.out;
+    bool pen_down = false;
+    yk_text_addf(out, "<path class=\"curve s%d\" d=\"", look);
+    for (int32_t i = 0; i < curve->count; i++) {
+        const bool drawn = isfinite(curve->x[i]) && isfinite(curve->step_s[i]);
+        if (drawn) {
+            yk_text_addf(out, "%s%.2f %.2f", pen_down ? "L" : "M", x_of(picture, curve->x[i]),
+                         y_of(picture, curve->step_s[i]));
+        }
+        pen_down = drawn;
+    }
+    yk_text_add(out, "\"/>\n");
+    if (curve->count <= MOST_POINTS) {
+        draw_points(picture, curve, look);
+    }
+}
+
+static void draw_level(const struct picture *picture, const char *kind, const char *name,
+                       double seconds, bool below)
+{
+    const struct yk_plan_tradeoff *tradeoff = picture->tradeoff;
+    /* On the other side than the chosen point, whose words would be in the way. */
+    const bool at_left = isfinite(tradeoff->chosen_x) &&
+                         x_of(picture, tradeoff->chosen_x) > (LEFT + picture->right) / 2;
+    const double y = y_of(picture, seconds);
+    char step[YK_UNITS_SIZE];
+    char words[YK_UNITS_SIZE + 24];
+    yk_units_format(seconds, YK_UNIT_SECONDS, step);
+    snprintf(words, sizeof words, "%s %s", name, step);
+    yk_figure_line(&picture->figure, kind, LEFT, y, picture->right, y);
+    yk_figure_text(&picture->figure, at_left ? "small halo" : "small halo end",
+                   at_left ? LEFT + 6 : picture->right - 2, below ? y + 13 : y - 5, words);
+}
+
+static void draw_levels(const struct picture *picture)
+{
+    const struct yk_plan_tradeoff *tradeoff = picture->tradeoff;
+    const bool joint = isfinite(tradeoff->joint_s);
+    const bool bound = isfinite(tradeoff->bound_s);
+    const bool near =
+        joint && bound &&
+        fabs(y_of(picture, tradeoff->joint_s) - y_of(picture, tradeoff->bound_s)) < 18;
+    if (joint) {
+        draw_level(picture, "limit", "joint optimum", tradeoff->joint_s,
+                   near && tradeoff->joint_s < tradeoff->bound_s);
+    }
+    if (bound) {
+        draw_level(picture, "low", "lower bound", tradeoff->bound_s,
+                   near && tradeoff->bound_s <= tradeoff->joint_s);
+    }
+}
+
+/* How much of the chart words from `left` to `right` with the base line `y` would cover. */
+static int32_t covered(const struct picture *picture, double left, double right, double y)
+{
+    const struct yk_plan_tradeoff *tradeoff = picture->tradeoff;
+    const double levels[] = {tradeoff->joint_s, tradeoff->bound_s};
+    int32_t count = y > picture->bottom - 4 || y < picture->top + 10 ? 100 : 0;
+    for (int i = 0; i < 2; i++) {
+        const double level = isfinite(levels[i]) ? y_of(picture, levels[i]) : -1;
+        count += level > y - 14 && level < y + 6;
+    }
+    for (int32_t c = 0; c < tradeoff->curve_count; c++) {
+        const struct yk_plan_curve *curve = &tradeoff->curves[c];
+        for (int32_t i = 0; i < curve->count; i++) {
+            if (isfinite(curve->x[i]) && isfinite(curve->step_s[i])) {
+                const double point_x = x_of(picture, curve->x[i]);
+                const double point_y = y_of(picture, curve->step_s[i]);
+                count += point_x > left - 6 && point_x < right + 6 && point_y > y - 16 &&
+                         point_y < y + 8;
+            }
+        }
+    }
+    return count;
+}
+
+/* Where the words about the chosen point cover least, near it. */
+static double place_words(const struct picture *picture, double left, double right, double y)
+{
+    static const double offsets[] = {24, -16, 36, -32, 52};
+    double best = y + offsets[0];
+    int32_t least = covered(picture, left, right, best);
+    for (size_t i = 1; i < sizeof offsets / sizeof *offsets; i++) {
+        const int32_t count = covered(picture, left, right, y + offsets[i]);
+        if (count < least) {
+            least = count;
+            best = y + offsets[i];
+        }
+    }
+    return best;
+}
+
+static void draw_chosen(const struct picture *picture)
+{
+    const struct yk_plan_tradeoff *tradeoff = picture->tradeoff;
+    if (!isfinite(tradeoff->chosen_x) || !isfinite(tradeoff->chosen_s)) {
+        return;
+    }
+    const double x = x_of(picture, tradeoff->chosen_x);
+    const double y = y_of(picture, tradeoff->chosen_s);
+    char step[YK_UNITS_SIZE];
+    char words[YK_UNITS_SIZE + 8];
+    yk_units_format(tradeoff->chosen_s, YK_UNIT_SECONDS, step);
+    snprintf(words, sizeof words, "chosen %s", step);
+    const double half = yk_label_pixels(words) / 2;
+    const double middle = fmax(LEFT + half, fmin(x, picture->right - half));
+    yk_text_addf(picture->figure.out,
+                 "<circle class=\"chosen\" cx=\"%.2f\" cy=\"%.2f\" r=\"8\"/>\n", x, y);
+    yk_figure_text(&picture->figure, "strong halo middle", middle,
+                   place_words(picture, middle - half, middle + half, y), words);
+}
+
+/* Returns its height; writes nothing when it only measures. */
+static double draw_legend(const struct picture *picture, double top, bool measures)
+{
+    const struct yk_plan_tradeoff *tradeoff = picture->tradeoff;
+    double x = LEFT;
+    double y = top;
+    for (int32_t c = 0; c < tradeoff->curve_count; c++) {
+        const double room =
+            fmin(yk_label_pixels(tradeoff->curves[c].name), picture->right - LEFT - 30);
+        if (x > LEFT && x + room + 30 > picture->right) {
+            x = LEFT;
+            y += LEGEND_HEIGHT;
+        }
+        if (!measures) {
+            char kind[16];
+            snprintf(kind, sizeof kind, "curve s%d", (int)(c % LOOKS));
+            yk_figure_line(&picture->figure, kind, x, y + 9, x + 20, y + 9);
+            add_point(picture, c % LOOKS, x + 10, y + 9);
+            yk_text_add(picture->figure.out, "/>");
+            yk_figure_cut_text(&picture->figure, "soft", x + 26, y + 13, tradeoff->curves[c].name,
+                               room);
+        }
+        x += room + 44;
+    }
+    return tradeoff->curve_count > 0 ? y + LEGEND_HEIGHT - top : 0;
+}
+
+void yk_plan_draw_tradeoff(const struct yk_plan_tradeoff *tradeoff, struct yk_figure frame)
+{
+    struct picture picture = {
+        .figure = frame,
+        .tradeoff = tradeoff,
+        .right = frame.width - RIGHT_MARGIN,
+        .top = 8 + (frame.alone ? YK_FIGURE_HEADING : 0),
+    };
+    const double room = picture.right - 14;
+    picture.bottom = picture.top + PLOT_HEIGHT;
+    find_ranges(&picture);
+    const double legend = picture.bottom + 44;
+    const double words = legend + draw_legend(&picture, legend, true) + 18;
+    picture.figure.height =
+        words + yk_figure_paragraph(NULL, "soft", 14, words, tradeoff->definition, room) - 4;
+    yk_figure_begin(&picture.figure, tradeoff->title);
+    draw_axes(&picture);
+    draw_levels(&picture);
+    for (int32_t c = 0; c < tradeoff->curve_count; c++) {
+        draw_curve(&picture, &tradeoff->curves[c], c % LOOKS);
+    }
+    draw_chosen(&picture);
+    draw_legend(&picture, legend, false);
+    yk_figure_paragraph(&picture.figure, "soft", 14, words, tradeoff->definition, room);
+    yk_figure_end(&picture.figure);
+}

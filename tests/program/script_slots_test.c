@@ -1,0 +1,178 @@
+/* Programs of tiny plans with an order of transfers, written out by hand. */
+#include "program/program.h"
+
+#include "support/program_words.h"
+#include "support/support.h"
+#include "support/tiny_step.h"
+
+#include <string.h>
+
+static struct tiny_step tiny;
+
+static int tear_down(void **state)
+{
+    (void)state;
+    tiny_step_free(&tiny);
+    tiny = (struct tiny_step){0};
+    return 0;
+}
+
+/* Layers embed 0, block 1, norm 2 and head 3 on two ranks; 864, 3488, 64 and 352 bytes each. */
+static void make(enum yk_strategy strategy, bool tied)
+{
+    tiny = tiny_step_make(
+        (struct tiny_wish){.cluster = "2xcpu:1", .blocks = 1, .tied = tied, .batch = 8});
+    tiny_step_set_strategy(&tiny, strategy);
+    tiny.plan->pipeline = YK_1F1B;
+    tiny_step_compile(&tiny);
+}
+
+/* Orders of transfers: forward of layers 0 to 3 in slots 0 to 3, a gap, backward of 3 to 0 in slots
+ * 5 to 8, gaps 9 and 10. */
+
+static void plan_transfers(const struct yk_plan_transfer *transfers, int32_t count)
+{
+    tiny.plan->transfers = yk_arena_take(tiny.arena, (size_t)count, sizeof *transfers);
+    assert_non_null(tiny.plan->transfers);
+    memcpy(tiny.plan->transfers, transfers, (size_t)count * sizeof *transfers);
+    tiny.plan->transfer_count = count;
+    tiny_step_compile(&tiny);
+}
+
+#define PLAN_TRANSFERS(...)                                                                        \
+    do {                                                                                           \
+        const struct yk_plan_transfer transfers[] = {__VA_ARGS__};                                 \
+        plan_transfers(transfers, (int32_t)(sizeof transfers / sizeof transfers[0]));              \
+    } while (0)
+#define GATHER(layer_, slot_)                                                                      \
+    {                                                                                              \
+        .kind = YK_TRANSFER_GATHER, .layer = (layer_), .block_count = 1, .slot = (slot_)           \
+    }
+#define SCATTER(layer_, slot_)                                                                     \
+    {                                                                                              \
+        .kind = YK_TRANSFER_SCATTER, .layer = (layer_), .block_count = 1, .slot = (slot_)          \
+    }
+#define REDUCE(layer_, slot_)                                                                      \
+    {                                                                                              \
+        .kind = YK_TRANSFER_REDUCE, .layer = (layer_), .block_count = 1, .slot = (slot_)           \
+    }
+
+/* Gathers after backward are for the step after, those in forward for this one. An update is just
+ * before the gather, or at the end of the round. */
+static void transfers_go_in_their_slots(void **state)
+{
+    (void)state;
+    make(YK_KEPT, false);
+    PLAN_TRANSFERS(GATHER(1, 0), GATHER(2, 1), SCATTER(3, 6), SCATTER(2, 8), GATHER(3, 8),
+                   SCATTER(0, 9), SCATTER(1, 10), GATHER(0, 10));
+    assert_list_and_waits(
+        tiny.program, 0,
+        "G1(U1') L(U1') F0(G0+' L) G2(F0) F1(G1 L) F2(G2 L) F3(G3+' L) B3(G3+') X3b "
+        "S3(B3) B2(G2) X2b B1(G1) X1b U3(S3) S2(B2) G3+(U3) B0(G0+') X0b S0(B0) U0(S0) "
+        "S1(B1) G0+(U0) U2(S2) U1(S1)");
+}
+
+/* A scatter that is put off past the end finishes the step before, and so does the update. */
+static void scatters_put_off_finish_the_step_before(void **state)
+{
+    (void)state;
+    make(YK_KEPT, false);
+    PLAN_TRANSFERS(GATHER(1, 0), SCATTER(3, 0), GATHER(2, 1), GATHER(3, 2), SCATTER(2, 8),
+                   SCATTER(0, 9), SCATTER(1, 10), GATHER(0, 10));
+    assert_list_and_waits(
+        tiny.program, 0,
+        "G1(U1') S3-(B3') L(U1') F0(G0+' L) G2(F0) F1(G1 L) U3-(S3-) G3(U3-) F2(G2 L) "
+        "F3(G3 L) B3(G3) X3b B2(G2) X2b B1(G1) X1b S2(B2) B0(G0+') X0b S0(B0) U0(S0) "
+        "S1(B1) G0+(U0) U2(S2) U1(S1)");
+}
+
+/* The norm, in slots 2 and 6, is gathered again at the turn. */
+static void gathers_between_forward_and_backward_are_for_backward(void **state)
+{
+    (void)state;
+    make(YK_REPLICATED, false);
+    tiny.plan->layers[2].strategy = YK_FULLY_SHARDED;
+    PLAN_TRANSFERS(GATHER(2, 0), GATHER(2, 4), SCATTER(2, 7));
+    assert_list(tiny.program, 0, "G2 L F0 F1 F2 X2 F3 G2b B3 B2 X2b S2 B1 B0 R0 U3 U2 U1 U0");
+}
+
+static void blocks_travel_apart(void **state)
+{
+    (void)state;
+    make(YK_REPLICATED, false);
+    tiny.plan->layers[1].strategy = YK_KEPT;
+    tiny.plan->block_bytes = 1000; /* of 3488 */
+    PLAN_TRANSFERS(
+        {.kind = YK_TRANSFER_GATHER, .layer = 1, .block_count = 3, .slot = 0},
+        {.kind = YK_TRANSFER_GATHER, .layer = 1, .first_block = 3, .block_count = 1, .slot = 1},
+        {.kind = YK_TRANSFER_SCATTER, .layer = 1, .block_count = 1, .slot = 8},
+        {.kind = YK_TRANSFER_SCATTER, .layer = 1, .first_block = 1, .block_count = 3, .slot = 9});
+    assert_list_and_waits(
+        tiny.program, 0,
+        "G1(U0') L(U0') F0(L) G1(F0) F1(G1 L) F2(L) F3(L) B3 B2 B1(G1) X1b S1(B1) B0 "
+        "R0(B0) S1(B1) U3(R0) U2(R0) U1(S1) U0(R0)");
+    const struct yk_op *ops = tiny.program->ranks[0].ops;
+    assert_int_equal(tiny.program->layers[1].block_count, 4);
+    assert_bytes(ops[0].bytes, 3488 * 3 / 4.0);
+    assert_bytes(ops[3].bytes, 3488 / 4.0);
+    assert_int_equal(ops[3].first_block, 3);
+    assert_int_equal(ops[3].block_count, 1);
+}
+
+/* The layer of a bucket that has its gradient last stands for all; what the plan does not say is
+ * reduced at once. */
+static void reductions_go_in_their_slots(void **state)
+{
+    (void)state;
+    make(YK_REPLICATED, false);
+    tiny.plan->bucket_bytes = 400; /* head and norm, block, embedding */
+    PLAN_TRANSFERS(REDUCE(2, 8), REDUCE(1, 10));
+    assert_list(tiny.program, 0, "L F0 F1 F2 F3 B3 B2 B1 R0 B0 R2 R1 U3 U2 U1 U0");
+    PLAN_TRANSFERS(REDUCE(2, 1), REDUCE(1, 8));
+    assert_list_and_waits(
+        tiny.program, 0,
+        "L(U0') F0(L) R0-(B2') F1(L) U2-(R0-) F2(L) U3-(R0-) F3(L) B3 B2 B1 R1(B1) B0 "
+        "R2(B0) U1(R1) U0(R2)");
+}
+
+/* New parameters of sharded state may come as late as their use. */
+static void sharded_state_is_refreshed_in_its_slot(void **state)
+{
+    (void)state;
+    make(YK_REPLICATED, false);
+    tiny.plan->layers[3].strategy = YK_SHARDED_STATE;
+    PLAN_TRANSFERS(GATHER(3, 3), SCATTER(3, 7));
+    assert_list_and_waits(
+        tiny.program, 0,
+        "L(U0') F0(L) F1(L) F2(L) G3(F2) F3(G3 L) B3(G3) B2 S3(B3) B1 B0 R0(B0) U3(S3) "
+        "U2(R0) U1(R0) U0(R0)");
+}
+
+/* Scatters before, gathers after. */
+static void slots_agree_before_the_next_step(void **state)
+{
+    (void)state;
+    make(YK_KEPT, false);
+    tiny.plan->clip = true;
+    PLAN_TRANSFERS(GATHER(1, 0), GATHER(2, 1), GATHER(3, 2), SCATTER(3, 6), SCATTER(2, 8),
+                   SCATTER(1, 9), SCATTER(0, 10), GATHER(0, 10));
+    assert_list_and_waits(
+        tiny.program, 0,
+        "G1(U0') L(U0') F0(G0+' L) G2(F0) F1(G1 L) G3(F1) F2(G2 L) F3(G3 L) B3(G3) X3b "
+        "S3(B3) B2(G2) X2b B1(G1) X1b S2(B2) B0(G0+') X0b S1(B1) S0(B0) A(X0b) U3(A) U2(A) "
+        "U1(A) U0(A) G0+(U0)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(transfers_go_in_their_slots, tear_down),
+        cmocka_unit_test_teardown(scatters_put_off_finish_the_step_before, tear_down),
+        cmocka_unit_test_teardown(gathers_between_forward_and_backward_are_for_backward, tear_down),
+        cmocka_unit_test_teardown(blocks_travel_apart, tear_down),
+        cmocka_unit_test_teardown(reductions_go_in_their_slots, tear_down),
+        cmocka_unit_test_teardown(sharded_state_is_refreshed_in_its_slot, tear_down),
+        cmocka_unit_test_teardown(slots_agree_before_the_next_step, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
