@@ -78,8 +78,8 @@ enum yk_transfer_kind {
 
 /*
  * Blocks of a layer that travel, not before slot `slot` begins. A gather between the layer's
- * forward and its backward is for the backward, any other for the next forward. Layers that share
- * weights travel as the first of them.
+ * forward and its backward is for the backward, any other for the next forward. Weights that layers
+ * share travel with the first of them.
  */
 struct yk_plan_transfer {
     enum yk_transfer_kind kind;

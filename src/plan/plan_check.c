@@ -268,7 +268,7 @@ static yk_status check_transfer(const struct yk_plan *plan, const struct yk_mode
     const struct yk_layer *layer = &model->layers[transfer->layer];
     const char *kind = yk_transfer_name(transfer->kind);
     const enum yk_strategy strategy = yk_plan_strategy(plan, transfer->layer);
-    if (layer->shares != YK_LAYER_NONE) {
+    if (layer->shares != YK_LAYER_NONE && yk_plan_blocks(plan, model, transfer->layer) == 0) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s of \"%s\": it uses the weights of \"%s\", and travels with that", kind,
                        layer->name, model->layers[layer->shares].name);

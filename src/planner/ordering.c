@@ -276,8 +276,8 @@ yk_status yk_ordering_apply(struct yk_study *study, const struct yk_ordering *or
     struct yk_order_problem *problem = NULL;
     *out_ordered = false;
     YK_TRY(yk_ordering_problem(study, plan, ordering->open, arena, &problem));
-    for (int32_t t = 0; t < yk_plan_slot_count(plan); t++) {
-        problem->room_bytes[t] *= 1 - ordering->reserve;
+    for (int32_t t = 0; ordering->most_bytes && t < yk_plan_slot_count(plan); t++) {
+        problem->room_bytes[t] = fmin(problem->room_bytes[t], ordering->most_bytes[t]);
     }
     for (int32_t try = 0; try < TRIES && !*out_ordered; try++) {
         struct yk_order *order = NULL;

@@ -15,9 +15,9 @@ enum yk_ordering_method {
 
 struct yk_ordering {
     enum yk_ordering_method method;
-    bool open;       /* kept or fully-sharded is chosen here for layers that are one of them */
-    double reserve;  /* part of the memory beside state that is kept from it, 0 to 1 */
-    double budget_s; /* of the integer program */
+    bool open; /* kept or fully-sharded is chosen here for layers that are one of them */
+    const double *most_bytes; /* (slots) room that may be used in each slot; NULL: all there is */
+    double budget_s;          /* of the integer program */
 };
 
 /* The slots of a plan that has no transfers yet. In the arena. */

@@ -69,7 +69,7 @@ static int32_t count_kept(const struct yk_plan *plan)
     return count;
 }
 
-/* Room in the fullest slot beyond two layers' parameters and one's gradient. */
+/* Room in the fullest slot beyond one layer's parameters and gradient. */
 static yk_status find_free(const struct weighing *weighing, const struct yk_plan *base,
                            struct yk_arena *arena, struct yk_order_problem **out)
 {
@@ -84,7 +84,8 @@ static yk_status find_free(const struct weighing *weighing, const struct yk_plan
         weights = fmax(weights, (*out)->layers[l].weight_bytes);
         gradient = fmax(gradient, (*out)->layers[l].gradient_bytes);
     }
-    weighing->tradeoff->free_bytes = fmax(0, room - 2 * weights - gradient);
+    weighing->tradeoff->least_bytes = weights + gradient;
+    weighing->tradeoff->free_bytes = fmax(0, room - weights - gradient);
     return YK_OK;
 }
 
@@ -123,12 +124,33 @@ static yk_status offer(const struct weighing *weighing, const struct yk_plan *pl
     return YK_OK;
 }
 
+/*
+ * What may be used in each slot: what a layer needs to compute, the part reserved for scheduling,
+ * and the layers that strategies keep from their forward to their backward. What strategies do not
+ * use at a moment is not lent out.
+ */
+static void limit_slots(const struct weighing *weighing, const struct yk_order_problem *problem,
+                        const struct yk_plan *plan, double part, double *most_bytes)
+{
+    const struct yk_tradeoff *tradeoff = weighing->tradeoff;
+    const int32_t L = plan->layer_count;
+    for (int32_t t = 0; t < yk_plan_slot_count(plan); t++) {
+        most_bytes[t] = tradeoff->least_bytes + part * tradeoff->free_bytes;
+        for (int32_t l = 0; l < L; l++) {
+            const bool resident = t > l && t < 2 * L - l;
+            if (resident && yk_plan_strategy(plan, l) == YK_KEPT) {
+                most_bytes[t] += problem->layers[l].weight_bytes;
+            }
+        }
+    }
+}
+
 static yk_status split_point(const struct weighing *weighing, const struct yk_plan *base,
                              const struct yk_order_problem *problem, int32_t point,
                              struct yk_arena *arena)
 {
     struct yk_tradeoff *tradeoff = weighing->tradeoff;
-    const struct yk_ordering ordering = {.method = YK_ORDERING_GREEDY};
+    double *most_bytes = NULL;
     const double part = (double)point / (tradeoff->points - 1);
     struct yk_plan *plan = NULL;
     bool ordered = false;
@@ -137,6 +159,9 @@ static yk_status split_point(const struct weighing *weighing, const struct yk_pl
     tradeoff->part[point] = part;
     tradeoff->kept[point] = count_kept(plan);
     tradeoff->split_s[point] = NAN;
+    YK_TRY_NEW(arena, most_bytes, yk_plan_slot_count(plan));
+    limit_slots(weighing, problem, plan, part, most_bytes);
+    const struct yk_ordering ordering = {.method = YK_ORDERING_GREEDY, .most_bytes = most_bytes};
     YK_TRY(yk_ordering_apply(weighing->study, &ordering, arena, plan, &ordered));
     if (ordered) {
         YK_TRY(time_of(weighing, plan, &tradeoff->split_s[point]));
@@ -246,6 +271,7 @@ static yk_status weigh_memory(const struct weighing *weighing)
         struct yk_arena *arena = NULL;
         yk_study_report(weighing->study, "sizes of memory");
         tradeoff->memory_bytes[i] = i == last ? most : least + (most - least) * i / last;
+        tradeoff->memory_gib[i] = tradeoff->memory_bytes[i] / (1024.0 * 1024 * 1024);
         YK_TRY(yk_arena_create(&arena));
         const yk_status status = memory_point(weighing, i, arena);
         yk_arena_destroy(arena);
@@ -265,6 +291,7 @@ static yk_status take_curves(struct yk_tradeoff *tradeoff)
     YK_TRY_NEW(tradeoff->arena, tradeoff->split_s, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->kept, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->memory_bytes, n);
+    YK_TRY_NEW(tradeoff->arena, tradeoff->memory_gib, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->joint_of_memory_s, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->ahead_of_memory_s, n);
     return YK_OK;
@@ -349,16 +376,18 @@ void yk_tradeoff_charts(const struct yk_tradeoff *tradeoff, struct yk_plan_curve
     }
     curves[0] = (struct yk_plan_curve){"strategies first, then the order", tradeoff->part,
                                        tradeoff->split_s, tradeoff->points};
-    curves[1] = (struct yk_plan_curve){"strategies and order together", tradeoff->memory_bytes,
+    curves[1] = (struct yk_plan_curve){"strategies and order together", tradeoff->memory_gib,
                                        tradeoff->joint_of_memory_s, tradeoff->points};
-    curves[2] = (struct yk_plan_curve){"fully-sharded, one gather ahead", tradeoff->memory_bytes,
+    curves[2] = (struct yk_plan_curve){"fully-sharded, one gather ahead", tradeoff->memory_gib,
                                        tradeoff->ahead_of_memory_s, tradeoff->points};
     charts[0] = (struct yk_plan_tradeoff){
         .title = "Step time against the split of memory",
-        .definition = "Part of the free memory that strategies may not fill, so that it is there "
-                      "for gathers ahead of their use and gradients on their way. Free memory is "
-                      "what is left on the fullest rank, in the fullest slot, beside state, "
-                      "activations, two layers' parameters and one's gradient.",
+        .definition =
+            "Free memory is what is left on the fullest rank, in the fullest slot, beside "
+            "state, activations and one layer's parameters and gradient. One part of it "
+            "is for scheduling only: gathers ahead of their use and gradients on their "
+            "way. The rest is for strategies only: the last layers' parameters, kept from "
+            "forward to backward.",
         .x_label = "part of the free memory reserved for scheduling",
         .curves = &curves[0],
         .curve_count = 1,
@@ -370,7 +399,7 @@ void yk_tradeoff_charts(const struct yk_tradeoff *tradeoff, struct yk_plan_curve
     charts[1] = (struct yk_plan_tradeoff){
         .title = "Step time against the devices' memory",
         .definition = "The most bytes of every device that the plan may use.",
-        .x_label = "memory of a device, bytes",
+        .x_label = "memory of a device, GiB",
         .curves = &curves[1],
         .curve_count = 2,
         .chosen_x = NAN,

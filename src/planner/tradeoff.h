@@ -1,11 +1,12 @@
 /*
  * Trade-off: keeping parameters and sending them ahead compete for the same bytes. Step time
- * against the part of the free memory that strategies may not fill, so that it is there for
- * gathers ahead of use and gradients on their way; step time against the devices' memory; and
- * beside both the plan in which strategies and order are found together.
+ * against the part of the free memory that is for scheduling only, gathers ahead of their use and
+ * gradients on their way, the rest being for strategies only, parameters kept from forward to
+ * backward; step time against the devices' memory; and beside both the plan in which strategies and
+ * order are found together and no byte is set aside.
  *
  * Free memory is what is left on the fullest rank, in the fullest slot, beside state, activations
- * and what fully-sharded layers need at the least: two layers' parameters and one's gradient.
+ * and what fully-sharded layers need at the least: one layer's parameters and its gradient.
  */
 #ifndef YK_PLANNER_TRADEOFF_H
 #define YK_PLANNER_TRADEOFF_H
@@ -21,6 +22,7 @@ struct yk_tradeoff_options {
 struct yk_tradeoff {
     struct yk_arena *arena; /* owns everything below */
     int32_t points;
+    double least_bytes; /* what one layer needs to compute */
     double free_bytes;
     double *part;    /* (points) reserved for scheduling, 0 to 1 */
     double *split_s; /* (points) NAN: nothing fits */
@@ -29,6 +31,7 @@ struct yk_tradeoff {
     int32_t joint_kept;
     const struct yk_plan *joint;
     double *memory_bytes;      /* (points) of every device at most */
+    double *memory_gib;        /* (points) the same for people */
     double *joint_of_memory_s; /* (points) NAN: nothing fits */
     double *ahead_of_memory_s; /* (points) fully-sharded, gathers one ahead */
     double bound_s;

@@ -149,25 +149,56 @@ static void note(struct slotting *slotting, const struct yk_plan_transfer *trans
     }
 }
 
+/*
+ * A layer is updated as a whole. Its new weights are gathered in a slot after the one in which the
+ * last block of its gradient is scattered, or else in that where all have agreed, even if blocks of
+ * them are planned for an earlier one.
+ */
+static int32_t slot_of(const struct slotting *slotting, const struct yk_plan_transfer *transfer)
+{
+    const struct yk_plan *plan = slotting->program->plan;
+    const int32_t slots = yk_plan_slot_count(plan);
+    const int32_t backward = backward_slot(plan, transfer->layer);
+    const int32_t scattered = slotting->last_reduction[transfer->layer];
+    if (transfer->kind != YK_TRANSFER_GATHER || is_for_backward(plan, transfer) || scattered < 0) {
+        return transfer->slot;
+    }
+    const int32_t soonest = yk_plan_has_barrier(plan) ? slots - 1 - backward : scattered + 1;
+    const int32_t planned = after_backward(plan, transfer->layer, transfer->slot);
+    return planned < soonest ? (backward + soonest) % slots : transfer->slot;
+}
+
+static yk_status add_transfer(struct slotting *slotting, struct yk_plan_transfer transfer)
+{
+    const struct yk_plan *plan = slotting->program->plan;
+    transfer.slot = slot_of(slotting, &transfer);
+    struct yk_script_entry entry = entry_of(slotting, &transfer);
+    entry.time = transfer.slot;
+    entry.op.step = step_of(plan, &transfer);
+    entry.op.backward = is_for_backward(plan, &transfer);
+    /* In one slot what was planned first goes first, unless all must agree in between. */
+    entry.phase = yk_plan_has_barrier(plan) && transfer.kind != YK_TRANSFER_GATHER
+                      ? YK_PHASE_SCATTER
+                      : YK_PHASE_GATHER;
+    note(slotting, &transfer);
+    return yk_script_add(slotting->script, entry);
+}
+
 static yk_status add_transfers(struct slotting *slotting)
 {
     const struct yk_plan *plan = slotting->program->plan;
     for (int32_t i = 0; i < plan->transfer_count; i++) {
+        if (plan->transfers[i].kind != YK_TRANSFER_GATHER) {
+            note(slotting, &plan->transfers[i]);
+        }
+    }
+    for (int32_t i = 0; i < plan->transfer_count; i++) {
         const struct yk_plan_transfer *transfer = &plan->transfers[i];
         const bool bucketed = transfer->kind == YK_TRANSFER_REDUCE;
-        if (bucketed && bucket_of(slotting->program, transfer->layer) < 0) {
-            continue; /* nothing of it is trained */
+        /* Nothing is reduced of a layer that is not trained. */
+        if (!bucketed || bucket_of(slotting->program, transfer->layer) >= 0) {
+            YK_TRY(add_transfer(slotting, *transfer));
         }
-        struct yk_script_entry entry = entry_of(slotting, transfer);
-        entry.time = transfer->slot;
-        entry.op.step = step_of(plan, transfer);
-        entry.op.backward = is_for_backward(plan, transfer);
-        /* In one slot what was planned first goes first, unless all must agree in between. */
-        entry.phase = yk_plan_has_barrier(plan) && transfer->kind != YK_TRANSFER_GATHER
-                          ? YK_PHASE_SCATTER
-                          : YK_PHASE_GATHER;
-        note(slotting, transfer);
-        YK_TRY(yk_script_add(slotting->script, entry));
     }
     return YK_OK;
 }

@@ -60,7 +60,7 @@ const char yk_plan_style[] =
     "thead th{position:sticky;top:0;background:var(--card);z-index:1}\n"
     "tbody th,thead th:first-child{position:sticky;left:0;background:var(--card)}\n"
     "thead th:first-child{z-index:2}\n"
-    "tbody th{white-space:normal;overflow-wrap:anywhere;min-width:7em;max-width:360px}\n"
+    "tbody th{white-space:normal;overflow-wrap:anywhere;min-width:9em;max-width:360px}\n"
     "th.left,td.left{text-align:left}\n"
     ".percent{display:inline-block;min-width:4.2em}\n"
     "td.remark{color:var(--soft);white-space:normal;text-align:left;min-width:10rem}\n"

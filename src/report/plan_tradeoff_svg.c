@@ -185,21 +185,40 @@ static void draw_curve(const struct picture *picture, const struct yk_plan_curve
     }
 }
 
+/* How many points words from `left` to `right` with the base line `y` would cover. */
+static int32_t covered_points(const struct picture *picture, double left, double right, double y)
+{
+    const struct yk_plan_tradeoff *tradeoff = picture->tradeoff;
+    int32_t count = 0;
+    for (int32_t c = 0; c < tradeoff->curve_count; c++) {
+        const struct yk_plan_curve *curve = &tradeoff->curves[c];
+        for (int32_t i = 0; i < curve->count; i++) {
+            if (isfinite(curve->x[i]) && isfinite(curve->step_s[i])) {
+                const double point_x = x_of(picture, curve->x[i]);
+                const double point_y = y_of(picture, curve->step_s[i]);
+                count += point_x > left - 6 && point_x < right + 6 && point_y > y - 16 &&
+                         point_y < y + 8;
+            }
+        }
+    }
+    return count;
+}
+
 static void draw_level(const struct picture *picture, const char *kind, const char *name,
                        double seconds, bool below)
 {
-    const struct yk_plan_tradeoff *tradeoff = picture->tradeoff;
-    /* On the other side than the chosen point, whose words would be in the way. */
-    const bool at_left = isfinite(tradeoff->chosen_x) &&
-                         x_of(picture, tradeoff->chosen_x) > (LEFT + picture->right) / 2;
     const double y = y_of(picture, seconds);
+    const double base = below ? y + 13 : y - 5;
     char step[YK_UNITS_SIZE];
     char words[YK_UNITS_SIZE + 24];
     yk_units_format(seconds, YK_UNIT_SECONDS, step);
     snprintf(words, sizeof words, "%s %s", name, step);
+    const double pixels = yk_label_pixels(words);
+    const bool at_left = covered_points(picture, LEFT, LEFT + pixels, base) <
+                         covered_points(picture, picture->right - pixels, picture->right, base);
     yk_figure_line(&picture->figure, kind, LEFT, y, picture->right, y);
     yk_figure_text(&picture->figure, at_left ? "small halo" : "small halo end",
-                   at_left ? LEFT + 6 : picture->right - 2, below ? y + 13 : y - 5, words);
+                   at_left ? LEFT + 6 : picture->right - 2, base, words);
 }
 
 static void draw_levels(const struct picture *picture)
@@ -220,28 +239,16 @@ static void draw_levels(const struct picture *picture)
     }
 }
 
-/* How much of the chart words from `left` to `right` with the base line `y` would cover. */
+/* The same for lines, and for what is outside. */
 static int32_t covered(const struct picture *picture, double left, double right, double y)
 {
-    const struct yk_plan_tradeoff *tradeoff = picture->tradeoff;
-    const double levels[] = {tradeoff->joint_s, tradeoff->bound_s};
-    int32_t count = y > picture->bottom - 4 || y < picture->top + 10 ? 100 : 0;
+    const double levels[] = {picture->tradeoff->joint_s, picture->tradeoff->bound_s};
+    int32_t count = covered_points(picture, left, right, y);
     for (int i = 0; i < 2; i++) {
         const double level = isfinite(levels[i]) ? y_of(picture, levels[i]) : -1;
         count += level > y - 14 && level < y + 6;
     }
-    for (int32_t c = 0; c < tradeoff->curve_count; c++) {
-        const struct yk_plan_curve *curve = &tradeoff->curves[c];
-        for (int32_t i = 0; i < curve->count; i++) {
-            if (isfinite(curve->x[i]) && isfinite(curve->step_s[i])) {
-                const double point_x = x_of(picture, curve->x[i]);
-                const double point_y = y_of(picture, curve->step_s[i]);
-                count += point_x > left - 6 && point_x < right + 6 && point_y > y - 16 &&
-                         point_y < y + 8;
-            }
-        }
-    }
-    return count;
+    return y > picture->bottom - 4 || y < picture->top + 10 ? count + 100 : count;
 }
 
 /* Where the words about the chosen point cover least, near it. */

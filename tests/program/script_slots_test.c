@@ -1,10 +1,13 @@
 /* Programs of tiny plans with an order of transfers, written out by hand. */
 #include "program/program.h"
 
+#include "base/random.h"
+#include "program/check.h"
 #include "support/program_words.h"
 #include "support/support.h"
 #include "support/tiny_step.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct tiny_step tiny;
@@ -119,6 +122,29 @@ static void blocks_travel_apart(void **state)
     assert_int_equal(ops[3].block_count, 1);
 }
 
+/* A layer is updated as a whole, so that no block of it is gathered before its last one is
+ * scattered; and in a later slot. */
+static void gathers_wait_for_the_whole_gradient(void **state)
+{
+    (void)state;
+    make(YK_REPLICATED, false);
+    tiny.plan->layers[1].strategy = YK_KEPT;
+    tiny.plan->block_bytes = 1000; /* of 3488 */
+    PLAN_TRANSFERS(
+        {.kind = YK_TRANSFER_SCATTER, .layer = 1, .block_count = 2, .slot = 8},
+        {.kind = YK_TRANSFER_SCATTER, .layer = 1, .first_block = 2, .block_count = 2, .slot = 9},
+        {.kind = YK_TRANSFER_GATHER, .layer = 1, .block_count = 2, .slot = 9},
+        {.kind = YK_TRANSFER_GATHER, .layer = 1, .first_block = 2, .block_count = 2, .slot = 10});
+    assert_list_and_waits(tiny.program, 0,
+                          "L(U0') F0(L) F1(G1+' L) F2(L) F3(L) B3 B2 B1(G1+') X1b S1(B1) B0 R0(B0) "
+                          "S1(B1) U1(S1) G1+(U1) G1+(U1) U3(R0) U2(R0) U0(R0)");
+    PLAN_TRANSFERS({.kind = YK_TRANSFER_SCATTER, .layer = 1, .block_count = 4, .slot = 10},
+                   {.kind = YK_TRANSFER_GATHER, .layer = 1, .block_count = 4, .slot = 10});
+    assert_list_and_waits(tiny.program, 0,
+                          "G1(U0') L(U0') F0(L) F1(G1 L) F2(L) F3(L) B3 B2 B1(G1) X1b B0 R0(B0) "
+                          "S1(B1) U3(R0) U2(R0) U1(S1) U0(R0)");
+}
+
 /* The layer of a bucket that has its gradient last stands for all; what the plan does not say is
  * reduced at once. */
 static void reductions_go_in_their_slots(void **state)
@@ -163,6 +189,106 @@ static void slots_agree_before_the_next_step(void **state)
         "U1(A) U0(A) G0+(U0)");
 }
 
+/* Orders at chance. */
+
+enum {
+    MOST_TRANSFERS = 256,
+};
+
+static void add_block(enum yk_transfer_kind kind, int32_t layer, int32_t block, int32_t slot)
+{
+    struct yk_plan *plan = tiny.plan;
+    assert_in_range(plan->transfer_count, 0, MOST_TRANSFERS - 1);
+    plan->transfers[plan->transfer_count++] = (struct yk_plan_transfer){
+        .kind = kind, .layer = layer, .first_block = block, .block_count = 1, .slot = slot};
+}
+
+static int32_t between(struct yk_random *random, int32_t first, int32_t last)
+{
+    return first + (int32_t)yk_random_below(random, last - first + 1);
+}
+
+/* Each block is scattered after the layer's backward and gathered in a later slot, before its next
+ * forward, one after the other; with a barrier, scatters before it and gathers after. */
+static void add_random_blocks(struct yk_random *random, int32_t layer)
+{
+    const struct yk_plan *plan = tiny.plan;
+    const int32_t slots = yk_plan_slot_count(plan);
+    const int32_t backward = 2 * plan->layer_count - layer;
+    const int32_t forward = slots - backward + layer; /* slots after backward */
+    const int32_t last = slots - 1 - backward;        /* of the round */
+    const bool barrier = yk_plan_has_barrier(plan);
+    const bool trained = tiny.model->layers[layer].trainable > 0;
+    const int32_t blocks = yk_plan_blocks(plan, tiny.model, layer);
+    int32_t scatter = 1;
+    int32_t gather = 0;
+    for (int32_t b = 0; b < blocks; b++) {
+        scatter = between(random, scatter, barrier ? last : forward - 2);
+        const int32_t soonest = barrier ? last : scatter + 1;
+        gather = between(random, gather > soonest ? gather : soonest, forward - 1);
+        if (trained) {
+            add_block(YK_TRANSFER_SCATTER, layer, b, (backward + scatter) % slots);
+        }
+        if (trained || plan->layers[layer].strategy != YK_SHARDED_STATE) {
+            add_block(YK_TRANSFER_GATHER, layer, b, (backward + gather) % slots);
+        }
+        if (plan->layers[layer].strategy == YK_FULLY_SHARDED &&
+            tiny.model->layers[layer].backward.count > 0 && (layer > 0 || !tiny.config->tied)) {
+            add_block(YK_TRANSFER_GATHER, layer, b, between(random, layer + 1, backward - 1));
+        }
+    }
+}
+
+static int by_slot(const void *left, const void *right)
+{
+    const struct yk_plan_transfer *a = left;
+    const struct yk_plan_transfer *b = right;
+    return a->slot < b->slot ? -1 : a->slot > b->slot ? 1 : 0;
+}
+
+static void make_random_order(struct yk_random *random)
+{
+    tiny = tiny_step_make((struct tiny_wish){
+        .cluster = "2xcpu:1",
+        .blocks = 1 + yk_random_below(random, 3),
+        .tied = yk_random_below(random, 2) == 0,
+        .lora_rank = yk_random_below(random, 4) == 0 ? 1 : 0,
+    });
+    struct yk_plan *plan = tiny.plan;
+    plan->clip = yk_random_below(random, 3) == 0;
+    plan->block_bytes = 1000;
+    plan->bucket_bytes = yk_random_below(random, 2) == 0 ? 1e9 : 1000;
+    plan->transfers = yk_arena_take(tiny.arena, MOST_TRANSFERS, sizeof *plan->transfers);
+    assert_non_null(plan->transfers);
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        const int32_t shares = tiny.model->layers[l].shares;
+        plan->layers[l].strategy =
+            shares == YK_LAYER_NONE ? (enum yk_strategy)yk_random_below(random, YK_STRATEGY_COUNT)
+                                    : plan->layers[shares].strategy;
+        plan->layers[l].recompute = yk_random_below(random, 4) == 0;
+        if (shares == YK_LAYER_NONE && plan->layers[l].strategy != YK_REPLICATED) {
+            add_random_blocks(random, l);
+        }
+    }
+    qsort(plan->transfers, (size_t)plan->transfer_count, sizeof *plan->transfers, by_slot);
+}
+
+static void orders_that_keep_the_rules_make_programs_that_do(void **state)
+{
+    int ordered = 0;
+    for (uint64_t seed = 1; seed <= 1000; seed++) {
+        struct yk_random random = yk_random_from_seed(seed);
+        make_random_order(&random);
+        ordered += tiny.plan->transfer_count > 0 ? 1 : 0;
+        tiny_step_compile(&tiny);
+        if (yk_program_check(tiny.program) != YK_OK) {
+            fail_msg("seed %d: %s", (int)seed, yk_status_message());
+        }
+        tear_down(state);
+    }
+    assert_in_range(ordered, 800, 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,9 +296,11 @@ int main(void)
         cmocka_unit_test_teardown(scatters_put_off_finish_the_step_before, tear_down),
         cmocka_unit_test_teardown(gathers_between_forward_and_backward_are_for_backward, tear_down),
         cmocka_unit_test_teardown(blocks_travel_apart, tear_down),
+        cmocka_unit_test_teardown(gathers_wait_for_the_whole_gradient, tear_down),
         cmocka_unit_test_teardown(reductions_go_in_their_slots, tear_down),
         cmocka_unit_test_teardown(sharded_state_is_refreshed_in_its_slot, tear_down),
         cmocka_unit_test_teardown(slots_agree_before_the_next_step, tear_down),
+        cmocka_unit_test(orders_that_keep_the_rules_make_programs_that_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

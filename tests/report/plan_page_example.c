@@ -1,0 +1,72 @@
+/* Writes pages of plans made by hand, and the pictures of one, into a folder, for the browser:
+ * plan_page_example FOLDER */
+#include "base/file.h"
+#include "support/fixture_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void check(yk_status status)
+{
+    if (status != YK_OK) {
+        fprintf(stderr, "%s\n", yk_status_message());
+        exit(1);
+    }
+}
+
+static void save(const char *folder, const char *name, struct yk_text *text)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    check(yk_file_write(path, text));
+    yk_text_free(text);
+    *text = (struct yk_text){0};
+}
+
+static void save_page(const char *folder, const char *name,
+                      const struct fixture_plan_options *options)
+{
+    struct yk_text text = {0};
+    struct fixture_plan fixture = fixture_plan_make(options);
+    fixture_plan_add_choices(&fixture);
+    check(yk_plan_report_page(&fixture.report, &text));
+    save(folder, name, &text);
+    fixture_plan_free(&fixture);
+}
+
+static void save_figures(const char *folder)
+{
+    struct yk_text text = {0};
+    struct fixture_plan fixture = fixture_plan_make(
+        &(struct fixture_plan_options){.ranks = 3, .layers = 12, .spare_devices = 1});
+    fixture_plan_add_choices(&fixture);
+    check(yk_plan_figure_lanes(&fixture.report, &text));
+    save(folder, "lanes.svg", &text);
+    check(yk_plan_figure_memory(&fixture.report, 1, &text));
+    save(folder, "memory.svg", &text);
+    check(yk_plan_figure_bars(&fixture.report, &text));
+    save(folder, "bars.svg", &text);
+    check(yk_plan_figure_cluster(&fixture.report, &text));
+    save(folder, "cluster.svg", &text);
+    check(yk_plan_figure_tradeoff(&fixture.report.tradeoffs[0], &text));
+    save(folder, "tradeoff.svg", &text);
+    fixture_plan_free(&fixture);
+}
+
+int main(int count, char **words)
+{
+    if (count != 2) {
+        fprintf(stderr, "usage: plan_page_example FOLDER\n");
+        return 2;
+    }
+    save_page(words[1], "few.html",
+              &(struct fixture_plan_options){.ranks = 3, .layers = 12, .spare_devices = 1});
+    save_page(words[1], "many.html",
+              &(struct fixture_plan_options){.ranks = 64, .layers = 400, .all_different = true});
+    save_page(words[1], "alike.html", &(struct fixture_plan_options){.ranks = 64, .layers = 32});
+    save_page(words[1], "names.html",
+              &(struct fixture_plan_options){
+                  .ranks = 2, .layers = 4, .name = "=\"'</script><img src=x onerror=alert(1)>,"});
+    save_figures(words[1]);
+    return 0;
+}
