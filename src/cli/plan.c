@@ -24,6 +24,7 @@ struct arguments {
     const char *only;
     const char *strategy;
     double budget_s;
+    int64_t trials;
     int64_t seed;
     bool json;
     bool quiet;
@@ -139,8 +140,8 @@ static yk_status check(const struct arguments *arguments)
 
 static yk_status prepare(const struct arguments *arguments, struct yk_planning *planning)
 {
-    const struct yk_search_words search = {.budget_s = arguments->budget_s,
-                                           .seed = arguments->seed};
+    const struct yk_search_words search = {
+        .budget_s = arguments->budget_s, .moves = arguments->trials, .seed = arguments->seed};
     YK_TRY(yk_planning_open(&arguments->planning, planning));
     struct yk_plan_request *request = &planning->request;
     YK_TRY(yk_workload_read(&arguments->workload, request->config, &request->workload));
@@ -303,6 +304,17 @@ static const struct yk_option options[] = {
         .preset = "8",
         .kind = YK_OPTION_SECONDS,
         .offset = offsetof(struct arguments, budget_s),
+    },
+    {
+        .name = "trials",
+        .placeholder = "N",
+        .help = "Look at this many plans instead, and at no integer program: the same result every "
+                "time",
+        .group = YK_SEARCH_GROUP,
+        .kind = YK_OPTION_INTEGER,
+        .least = 1,
+        .most = INT64_MAX,
+        .offset = offsetof(struct arguments, trials),
     },
     {
         .name = "seed",

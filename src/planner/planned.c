@@ -98,12 +98,13 @@ static yk_status note_misfit(struct yk_planned *planned, const struct yk_finder 
 
 static yk_status search(struct yk_planned *planned, struct yk_finder *finder)
 {
-    const double budget_s = planned->request.search.budget_s;
-    planned->request.search.budget_s = search_part * budget_s;
+    const struct yk_scheduler_options whole = planned->request.search;
+    planned->request.search.budget_s = search_part * whole.budget_s;
+    planned->request.search.moves = (int64_t)ceil(search_part * (double)whole.moves);
     YK_TRY(compare(planned, finder));
     YK_TRY(yk_finder_look(finder));
     YK_TRY(yk_finder_polish(finder));
-    planned->request.search.budget_s = budget_s;
+    planned->request.search = whole;
     planned->how = finder->how;
     if (!finder->best) {
         return note_misfit(planned, finder);

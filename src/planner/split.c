@@ -153,6 +153,16 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
     return slowest_s < split->most_s ? YK_OK : YK_ERROR_NO_FIT;
 }
 
+/* No micro-batch may be empty on all ranks. */
+static bool fills_micro_batches(const struct yk_split *split, const int64_t *shares)
+{
+    int64_t largest = 0;
+    for (int32_t i = 0; i < split->count; i++) {
+        largest = shares[i] > largest ? shares[i] : largest;
+    }
+    return largest >= split->micro_batches;
+}
+
 static yk_status make_plan(const struct splitting *splitting, const int64_t *shares,
                            struct yk_plan **out)
 {
@@ -287,6 +297,9 @@ yk_status yk_split_plan(struct yk_study *study, const struct yk_split *split,
     const yk_status status = find_shares(&splitting, shares);
     if (status != YK_OK) {
         return status == YK_ERROR_NO_FIT ? YK_OK : status;
+    }
+    if (!fills_micro_batches(split, shares)) {
+        return YK_OK;
     }
     YK_TRY(make_plan(&splitting, shares, out));
     return fit_parts(&splitting, *out, out_fits);

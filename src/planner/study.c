@@ -69,18 +69,24 @@ void yk_study_destroy(struct yk_study *study)
     }
 }
 
+double yk_study_spent(const struct yk_study *study)
+{
+    const struct yk_scheduler_options *search = &study->request->search;
+    return search->moves > 0 ? (double)study->trials / (double)search->moves
+                             : (yk_clock_now_s() - study->started_s) / search->budget_s;
+}
+
 bool yk_study_goes_on(const struct yk_study *study)
 {
     const struct yk_scheduler_options *search = &study->request->search;
-    return !(search->stop && atomic_load(search->stop)) &&
-           yk_clock_now_s() - study->started_s < search->budget_s;
+    return !(search->stop && atomic_load(search->stop)) && yk_study_spent(study) < 1;
 }
 
 void yk_study_report(const struct yk_study *study, const char *what)
 {
     const struct yk_scheduler_options *search = &study->request->search;
     if (search->progress) {
-        const double done = (yk_clock_now_s() - study->started_s) / search->budget_s;
+        const double done = yk_study_spent(study);
         search->progress(search->progress_user, what, done < 1 ? done : 1);
     }
 }

@@ -68,6 +68,10 @@ static inline bool yk_study_decides(const struct yk_study *study, enum yk_decisi
     return (study->request->decisions & decision) != 0;
 }
 
+/* The part of the budget that is spent: of its time or, if the search is counted in moves, of as
+ * many plans looked at. */
+double yk_study_spent(const struct yk_study *study);
+
 /* False once the user has had enough or the budget is spent. */
 bool yk_study_goes_on(const struct yk_study *study);
 

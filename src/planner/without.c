@@ -1,6 +1,5 @@
 #include "planner/without.h"
 
-#include "base/clock.h"
 #include "planner/finder.h"
 
 #include <math.h>
@@ -16,7 +15,8 @@ static bool are_alike(const struct yk_study *study, const struct yk_plan *plan, 
            study->limit_bytes[one] == study->limit_bytes[other];
 }
 
-static yk_status search_without(const struct yk_study *study, const bool *left_out, double budget_s,
+/* With an equal part of what is left of the budget, for `rows` searches. */
+static yk_status search_without(struct yk_study *study, const bool *left_out, int32_t rows,
                                 double *out_s)
 {
     struct yk_plan_request request = *study->request;
@@ -24,7 +24,9 @@ static yk_status search_without(const struct yk_study *study, const bool *left_o
     struct yk_finder finder;
     request.left_out = left_out;
     request.all_devices = true;
-    request.search.budget_s = budget_s;
+    const double part = (1 - yk_study_spent(study)) / rows;
+    request.search.budget_s *= part;
+    request.search.moves = (int64_t)ceil(part * (double)request.search.moves);
     YK_TRY(yk_study_create(&request, &other));
     yk_status status = yk_finder_create(other, &finder);
     if (status == YK_OK) {
@@ -32,6 +34,7 @@ static yk_status search_without(const struct yk_study *study, const bool *left_o
         *out_s = finder.best ? finder.best_s : NAN;
         yk_finder_free(&finder);
     }
+    study->trials += other->trials;
     yk_study_destroy(other);
     return status;
 }
@@ -64,13 +67,11 @@ yk_status yk_without_find(struct yk_study *study, const struct yk_plan *plan, do
     const int32_t rows = plan->rank_count > 1 ? choose(study, plan, ranks) : 0;
     for (int32_t i = 0; i < rows && yk_study_goes_on(study); i++) {
         const int32_t device = plan->ranks[ranks[i]].device;
-        const double left_s =
-            study->request->search.budget_s - (yk_clock_now_s() - study->started_s);
         struct yk_plan_without *row = &(*out)[*out_count];
         yk_study_report(study, "leaving out devices");
         row->device = device;
         left_out[device] = true;
-        YK_TRY(search_without(study, left_out, left_s / (rows - i), &row->step_s));
+        YK_TRY(search_without(study, left_out, rows - i, &row->step_s));
         left_out[device] = false;
         /* A search that was cut short must not make a device look harmful: the plan itself, if it
          * did without, is known to be no faster. */
