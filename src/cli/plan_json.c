@@ -117,7 +117,7 @@ static void add_alternatives(const struct yk_planned *planned, struct yk_text *o
         add_words(out, "remark", row->remark);
         yk_text_add(out, "}");
     }
-    yk_text_add(out, "],\"without\":[");
+    yk_text_add(out, "],\n\"without\":[");
     for (int32_t i = 0; i < planned->without_count; i++) {
         const struct yk_plan_without *row = &planned->without[i];
         yk_text_add(out, i > 0 ? ",{\"name\":" : "{\"name\":");
