@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 # Where benchmarks find data that is not part of the project; what is not there is skipped.
 DATA ?= ../shared/data
-RUN = build/release/yoke place --model llama3-8b --lora 32 --nf4 --batch 5 --seq 1024 \
+RUN = build/release/yoke plan --model llama3-8b --lora 32 --nf4 --batch 16 --seq 1024 \
 	--cluster "1xrtx6000ada + 2xrtx3090 @ 32GB/s"
 
 ifneq ($(origin CC),default)

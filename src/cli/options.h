@@ -47,13 +47,13 @@ typedef bool (*yk_choices)(size_t number, struct yk_choice *out);
 
 struct yk_option {
     const char *name;        /* without the dashes */
-    char letter;             /* after one dash, for the few that everybody abbreviates; or 0 */
     const char *placeholder; /* what the help calls the value; NULL for a flag */
     const char *help;        /* a sentence without its full stop */
     const char *group;       /* the heading it stands under; NULL: the one before */
     const char *preset;      /* the value when it is not given, as a user would write it, or NULL */
     enum yk_option_kind kind;
     enum yk_unit unit;  /* of kind UNIT */
+    char letter;        /* after one dash, for the few that everybody abbreviates; or 0 */
     bool zero;          /* of kind UNIT or SECONDS: 0 is allowed, not only more */
     int64_t least;      /* of kind INTEGER */
     int64_t most;       /* of kind INTEGER */

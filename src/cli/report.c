@@ -125,7 +125,7 @@ static yk_status draw_figures(struct reporting *reporting)
     YK_TRY(yk_plan_figure_cluster(report, text));
     YK_TRY(figure(reporting, "memory", &text));
     YK_TRY(yk_plan_figure_memory(report, 0, text));
-    for (int32_t i = 0; i < report->tradeoff_count; i++) {
+    for (int32_t i = 0; i < report->tradeoff_count && i < 2; i++) {
         YK_TRY(figure(reporting, charts[i], &text));
         YK_TRY(yk_plan_figure_tradeoff(&report->tradeoffs[i], text));
     }

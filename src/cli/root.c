@@ -24,9 +24,9 @@ static const struct yk_option options[] = {
 };
 
 static const struct yk_example examples[] = {
-    {"yoke place --model llama3-8b --lora 32 --nf4 --batch 5 --cluster \"1xrtx6000ada + "
-     "2xrtx3090\"",
-     "Place a model's layers on three unequal cards"},
+    {"yoke plan --model llama3-8b --lora 32 --nf4 --batch 16 --cluster \"1xrtx6000ada + "
+     "2xrtx3090 @ 32GB/s\"",
+     "Plan a fine-tuning on three unequal cards"},
     {"yoke devices", "See what this machine has"},
     {"yoke schedule --example --algorithm all", "Compare all algorithms on a small graph"},
     {NULL, NULL},
@@ -36,9 +36,9 @@ const struct yk_command yk_command_root = {
     .summary = "train one model on processors that do not match",
     .description =
         "A yoke lets animals of unequal strength pull one load. yoke decides which of several "
-        "unequal processors does what, and shows where the time goes. So far it describes models "
-        "and devices, places layers and schedules task graphs; sharing batches, sharding and "
-        "training are being built on that.\n\n"
+        "unequal processors does what, predicts the step, and shows where the time goes. So far it "
+        "plans and simulates: shares, sharding, placement and the order of communication; training "
+        "by these plans is being built on that.\n\n"
         "Results go to standard output; notes, progress and errors to standard error. Options are "
         "words: --name value or --name=value; -- ends them.",
     .examples = examples,

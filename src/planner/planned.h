@@ -39,9 +39,9 @@ struct yk_planned {
 yk_status yk_planned_find(const struct yk_plan_request *request,
                           struct yk_planned **out) YK_MUST_USE;
 
-/* All that is to be said about a plan that is there already; with `compare`, its rivals, too. */
+/* All that is to be said about a plan that is there already; with rivals, what others do, too. */
 yk_status yk_planned_examine(const struct yk_plan_request *request, const struct yk_plan *plan,
-                             bool compare, struct yk_planned **out) YK_MUST_USE;
+                             bool with_rivals, struct yk_planned **out) YK_MUST_USE;
 
 void yk_planned_destroy(struct yk_planned *planned);
 

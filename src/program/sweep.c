@@ -209,11 +209,10 @@ static void add_range(struct yk_sweep *sweep, int32_t node, int32_t low, int32_t
         return;
     }
     const int32_t half = low + (high - low) / 2;
-    add_range(sweep, 2 * node, low, half, change);
-    add_range(sweep, 2 * node + 1, half + 1, high, change);
-    const double left = sweep->most[2 * node];
-    const double right = sweep->most[2 * node + 1];
-    sweep->most[node] = (left > right ? left : right) + sweep->added[node];
+    const int32_t left = 2 * node;
+    add_range(sweep, left, low, half, change);
+    add_range(sweep, left + 1, half + 1, high, change);
+    sweep->most[node] = fmax(sweep->most[left], sweep->most[left + 1]) + sweep->added[node];
 }
 
 void yk_sweep_go(struct yk_sweep *sweep, int32_t point)
@@ -332,12 +331,6 @@ int32_t yk_sweep_comm_after(const struct yk_sweep *sweep, int32_t op)
         }
     }
     return 2 * (MIDDLE * count + low);
-}
-
-int32_t yk_sweep_needs(const struct yk_sweep *sweep, int32_t point)
-{
-    const int32_t number = point / 2;
-    return number < ROUNDS * sweep->count[YK_LANE_COMPUTE] ? sweep->least_comm[number] : 0;
 }
 
 /* What holds for an op holds for the same op of the other rounds. */

@@ -50,11 +50,6 @@ int32_t yk_sweep_op(const struct yk_sweep *sweep, enum yk_lane lane, int32_t poi
  * middle round. */
 int32_t yk_sweep_comm_after(const struct yk_sweep *sweep, int32_t op);
 
-/* The point that the comm lane must be at, or past, for the compute op at or after `point` to
- * start.
- */
-int32_t yk_sweep_needs(const struct yk_sweep *sweep, int32_t point);
-
 /* Notes that a wait was added to the list: the op at `point` of one lane waits until the other lane
  * is at `other`. */
 void yk_sweep_fence_compute(struct yk_sweep *sweep, int32_t point, int32_t other);

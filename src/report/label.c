@@ -68,10 +68,12 @@ void yk_label_percent(double part, double whole, char out[YK_NUMBER_SIZE])
 
 void yk_label_unit(double value, enum yk_unit unit, char out[YK_UNITS_SIZE])
 {
-    if (isfinite(value) && value != 0) {
+    /* What is left of a difference of times that are the same is nothing. */
+    const bool nothing = fabs(value) < (unit == YK_UNIT_SECONDS ? 1e-12 : 1e-300);
+    if (isfinite(value) && !nothing) {
         yk_units_format(value, unit, out);
     } else {
-        snprintf(out, YK_UNITS_SIZE, "%s", value == 0 ? "0" : "none");
+        snprintf(out, YK_UNITS_SIZE, "%s", nothing ? "0" : "none");
     }
 }
 

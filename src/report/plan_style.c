@@ -15,6 +15,7 @@ const char yk_plan_style[] =
     ".pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr));\n"
     "  gap:0 20px}\n"
     ".pair>section{min-width:0;display:flex;flex-direction:column}\n"
+    ".pair>section:only-child{grid-column:1/-1}\n"
     ".pair .numbers{margin-top:auto;padding-top:14px}\n"
     "@media (min-width:1100px){.uneven{grid-template-columns:3fr 2fr}}\n"
     ".controls{display:flex;flex-wrap:wrap;gap:8px;align-items:center;margin:12px 0 0}\n"

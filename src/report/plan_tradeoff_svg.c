@@ -13,6 +13,11 @@ enum {
     MOST_POINTS = 60 /* of a curve whose points are drawn */
 };
 
+/* Of the step: smaller differences are noise, and not blown up to fill the chart. */
+static const double LEAST_RISE = 0.02;
+/* How many times the height of all curves the bound may be under them. */
+static const double MOST_DROP = 2;
+
 struct range {
     double low;
     double high;
@@ -48,6 +53,20 @@ static void make_wide(struct range *range, double padding)
     range->high += width * padding + least;
 }
 
+/* A bound far below would make all curves flat: then it is told, not drawn. */
+static void include_bound(struct range *range, double bound_s)
+{
+    if (range->low > range->high) {
+        include(range, bound_s);
+        return;
+    }
+    const double rise = fmax(range->high - range->low, LEAST_RISE * fabs(range->low));
+    if (range->low - bound_s <= MOST_DROP * rise) {
+        include(range, bound_s);
+    }
+    range->high = fmax(range->high, range->low + rise);
+}
+
 static void find_ranges(struct picture *picture)
 {
     const struct yk_plan_tradeoff *tradeoff = picture->tradeoff;
@@ -65,7 +84,7 @@ static void find_ranges(struct picture *picture)
         include(&y, tradeoff->chosen_s);
     }
     include(&y, tradeoff->joint_s);
-    include(&y, tradeoff->bound_s);
+    include_bound(&y, tradeoff->bound_s);
     make_wide(&x, 0.03);
     make_wide(&y, 0.1);
     picture->x = x;
@@ -83,6 +102,24 @@ static double y_of(const struct picture *picture, double seconds)
     const struct range *range = &picture->y;
     return picture->bottom -
            (seconds - range->low) / (range->high - range->low) * (picture->bottom - picture->top);
+}
+
+/* A number of the x axis, large ones short: "40G". */
+static void label_x(double x, char out[YK_NUMBER_SIZE])
+{
+    static const struct {
+        double size;
+        const char *suffix;
+    } scales[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}};
+    char number[YK_NUMBER_SIZE];
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        if (fabs(x) >= scales[i].size) {
+            yk_label_number(x / scales[i].size, number);
+            snprintf(out, YK_NUMBER_SIZE, "%.30s%s", number, scales[i].suffix);
+            return;
+        }
+    }
+    yk_label_number(x, out);
 }
 
 static void draw_axes(const struct picture *picture)
@@ -106,7 +143,7 @@ static void draw_axes(const struct picture *picture)
     for (int64_t k = (int64_t)ceil(picture->x.low / x_step); (double)k * x_step <= picture->x.high;
          k++) {
         const double x = x_of(picture, (double)k * x_step);
-        yk_label_number((double)k * x_step, number);
+        label_x((double)k * x_step, number);
         yk_figure_line(figure, "axis", x, picture->bottom, x, picture->bottom + 4);
         yk_figure_text(figure, "small soft middle", x, picture->bottom + 17, number);
     }
@@ -137,7 +174,7 @@ static void add_point_title(const struct picture *picture, const struct yk_plan_
     struct yk_text *out = picture->figure.out;
     char x[YK_NUMBER_SIZE];
     char step[YK_UNITS_SIZE];
-    yk_label_number(curve->x[i], x);
+    label_x(curve->x[i], x);
     yk_label_unit(curve->step_s[i], YK_UNIT_SECONDS, step);
     yk_text_add(out, "><title>");
     yk_text_add_xml(out, curve->name);
@@ -204,38 +241,62 @@ static int32_t covered_points(const struct picture *picture, double left, double
     return count;
 }
 
+/* Words above or below a level, at its left or right end: where they cover least. */
 static void draw_level(const struct picture *picture, const char *kind, const char *name,
-                       double seconds, bool below)
+                       double seconds, bool may_be_above, bool may_be_below)
 {
     const double y = y_of(picture, seconds);
-    const double base = below ? y + 13 : y - 5;
+    double base = y - 5;
+    bool at_left = false;
+    int32_t least = INT32_MAX;
     char step[YK_UNITS_SIZE];
     char words[YK_UNITS_SIZE + 24];
     yk_units_format(seconds, YK_UNIT_SECONDS, step);
     snprintf(words, sizeof words, "%s %s", name, step);
     const double pixels = yk_label_pixels(words);
-    const bool at_left = covered_points(picture, LEFT, LEFT + pixels, base) <
-                         covered_points(picture, picture->right - pixels, picture->right, base);
+    for (int place = 0; place < 4; place++) {
+        const bool below = place >= 2;
+        const bool left = place % 2 == 1;
+        const double line = below ? y + 13 : y - 5;
+        const double x = left ? LEFT : picture->right - pixels;
+        const int32_t count = covered_points(picture, x, x + pixels, line);
+        if ((below ? may_be_below : may_be_above) && count < least) {
+            least = count;
+            base = line;
+            at_left = left;
+        }
+    }
     yk_figure_line(&picture->figure, kind, LEFT, y, picture->right, y);
     yk_figure_text(&picture->figure, at_left ? "small halo" : "small halo end",
                    at_left ? LEFT + 6 : picture->right - 2, base, words);
 }
 
+static void draw_low_bound(const struct picture *picture)
+{
+    char step[YK_UNITS_SIZE];
+    char words[YK_UNITS_SIZE + 32];
+    yk_units_format(picture->tradeoff->bound_s, YK_UNIT_SECONDS, step);
+    snprintf(words, sizeof words, "lower bound %s, below \xe2\x86\x93", step);
+    yk_figure_text(&picture->figure, "small halo end", picture->right - 2, picture->bottom - 5,
+                   words);
+}
+
 static void draw_levels(const struct picture *picture)
 {
-    const struct yk_plan_tradeoff *tradeoff = picture->tradeoff;
-    const bool joint = isfinite(tradeoff->joint_s);
-    const bool bound = isfinite(tradeoff->bound_s);
-    const bool near =
-        joint && bound &&
-        fabs(y_of(picture, tradeoff->joint_s) - y_of(picture, tradeoff->bound_s)) < 18;
+    const double joint_s = picture->tradeoff->joint_s;
+    const double bound_s = picture->tradeoff->bound_s;
+    const bool joint = isfinite(joint_s);
+    const bool bound = isfinite(bound_s) && bound_s >= picture->y.low;
+    const bool near = joint && bound && fabs(y_of(picture, joint_s) - y_of(picture, bound_s)) < 32;
     if (joint) {
-        draw_level(picture, "limit", "joint optimum", tradeoff->joint_s,
-                   near && tradeoff->joint_s < tradeoff->bound_s);
+        draw_level(picture, "limit", "joint optimum", joint_s, !near || joint_s >= bound_s,
+                   !near || joint_s < bound_s);
     }
     if (bound) {
-        draw_level(picture, "low", "lower bound", tradeoff->bound_s,
-                   near && tradeoff->bound_s <= tradeoff->joint_s);
+        draw_level(picture, "low", "lower bound", bound_s, !near || bound_s > joint_s,
+                   !near || bound_s <= joint_s);
+    } else if (isfinite(bound_s)) {
+        draw_low_bound(picture);
     }
 }
 
@@ -245,7 +306,7 @@ static int32_t covered(const struct picture *picture, double left, double right,
     const double levels[] = {picture->tradeoff->joint_s, picture->tradeoff->bound_s};
     int32_t count = covered_points(picture, left, right, y);
     for (int i = 0; i < 2; i++) {
-        const double level = isfinite(levels[i]) ? y_of(picture, levels[i]) : -1;
+        const double level = isfinite(levels[i]) ? y_of(picture, levels[i]) : -HUGE_VAL;
         count += level > y - 14 && level < y + 6;
     }
     return y > picture->bottom - 4 || y < picture->top + 10 ? count + 100 : count;
@@ -279,7 +340,7 @@ static void draw_chosen(const struct picture *picture)
     char words[YK_UNITS_SIZE + 8];
     yk_units_format(tradeoff->chosen_s, YK_UNIT_SECONDS, step);
     snprintf(words, sizeof words, "chosen %s", step);
-    const double half = yk_label_pixels(words) / 2;
+    const double half = yk_label_pixels(words) / 2 / YK_FIGURE_STRONG;
     const double middle = fmax(LEFT + half, fmin(x, picture->right - half));
     yk_text_addf(picture->figure.out,
                  "<circle class=\"chosen\" cx=\"%.2f\" cy=\"%.2f\" r=\"8\"/>\n", x, y);

@@ -71,6 +71,23 @@ static void a_rank_of_both_ends_sends_and_receives_both_ways(void **state)
     assert_list(tiny.program, 1, "r0<0 F1 F2 s2>0 r2b<0 B2 B1 s0b>0 U2 U1");
 }
 
+/* Both layers of the decoder take the encoder's output: it is sent once, and its gradient goes back
+ * when both have gone backward. */
+static void an_output_that_several_take_is_sent_once(void **state)
+{
+    (void)state;
+    static const int32_t groups[] = {0, 0, 0, 1, 1, 0};
+    tiny = tiny_step_make((struct tiny_wish){
+        .cluster = "2xcpu:1", .config = TINY_TRANSLATOR, .groups = 2, .batch = 1});
+    tiny_step_set_stages(&tiny, groups);
+    tiny_step_compile(&tiny);
+    assert_list(tiny.program, 0,
+                "L F0 F1 s1>1 F2 s2>1 r4<1 F5 B5 s4b>1 r1b<1 r2b<1 B2 B1 B0 U1 U0");
+    assert_list_and_waits(tiny.program, 1,
+                          "r1<0(U3') r2<0(U3') F3(r2<0) F4(r1<0) s4>0(F4) r4b<0(F4) B4(r4b<0) B3 "
+                          "s1b>0(B3) s2b>0(B3) U4 U3");
+}
+
 /* A frozen embedding wants no gradient back, but sends no further than a round ahead. */
 static void a_frozen_stage_waits_for_its_messages(void **state)
 {
@@ -237,6 +254,7 @@ int main(void)
         cmocka_unit_test_teardown(stages_send_outputs_and_get_gradients_back, tear_down),
         cmocka_unit_test_teardown(stages_agree_after_the_last_of_them, tear_down),
         cmocka_unit_test_teardown(a_rank_of_both_ends_sends_and_receives_both_ways, tear_down),
+        cmocka_unit_test_teardown(an_output_that_several_take_is_sent_once, tear_down),
         cmocka_unit_test_teardown(a_frozen_stage_waits_for_its_messages, tear_down),
         cmocka_unit_test_teardown(messages_cover_every_sample_once, tear_down),
         cmocka_unit_test(messages_go_from_owner_to_owner),

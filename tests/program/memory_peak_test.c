@@ -126,8 +126,10 @@ static void make_random_pipeline(struct yk_random *random)
     const int32_t groups = 2 + (int32_t)yk_random_below(random, 3);
     tiny = tiny_step_make((struct tiny_wish){
         .cluster = clusters[yk_random_below(random, MOST_RANKS - 1)],
+        .config = yk_random_below(random, 3) == 0 ? TINY_TRANSLATOR : NULL,
         .groups = groups,
         .blocks = 1 + yk_random_below(random, 4),
+        .tied = yk_random_below(random, 2) == 0,
         .batch = 12,
         .lora_rank = yk_random_below(random, 2),
         .precision = yk_random_below(random, 3) == 0 ? YK_PRECISION_FP16 : YK_PRECISION_BF16,
@@ -146,6 +148,9 @@ static void make_random_pipeline(struct yk_random *random)
             .strategy = (enum yk_strategy)yk_random_below(random, YK_STRATEGY_COUNT),
             .recompute = yk_random_below(random, 3) == 0,
         };
+        if (tiny.model->layers[l].shares != YK_LAYER_NONE) {
+            plan->layers[l] = plan->layers[tiny.model->layers[l].shares];
+        }
     }
     tiny_step_compile(&tiny);
 }

@@ -189,6 +189,21 @@ static void slots_agree_before_the_next_step(void **state)
         "U1(A) U0(A) G0+(U0)");
 }
 
+/* The block's parameters from the end of a round to backward in the next; the head's gradient from
+ * backward to the scatter in the next, with that of the block, which goes at once. */
+static void what_travels_over_the_end_is_held_over_it(void **state)
+{
+    (void)state;
+    make(YK_REPLICATED, false);
+    tiny.plan->layers[1].strategy = YK_KEPT;
+    tiny.plan->layers[3].strategy = YK_SHARDED_STATE;
+    PLAN_TRANSFERS(SCATTER(3, 0), GATHER(3, 2), SCATTER(1, 8), GATHER(1, 10));
+    assert_bytes(tiny_step_most(&tiny, 0, YK_MEMORY_GATHERED), 3488);
+    assert_bytes(tiny_step_most(&tiny, 0, YK_MEMORY_GRADIENTS), 352 + 3488);
+    PLAN_TRANSFERS(SCATTER(3, 6), SCATTER(1, 8), GATHER(1, 10), GATHER(3, 10));
+    assert_bytes(tiny_step_most(&tiny, 0, YK_MEMORY_GATHERED), 3488);
+}
+
 /* Orders at chance. */
 
 enum {
@@ -300,6 +315,7 @@ int main(void)
         cmocka_unit_test_teardown(reductions_go_in_their_slots, tear_down),
         cmocka_unit_test_teardown(sharded_state_is_refreshed_in_its_slot, tear_down),
         cmocka_unit_test_teardown(slots_agree_before_the_next_step, tear_down),
+        cmocka_unit_test_teardown(what_travels_over_the_end_is_held_over_it, tear_down),
         cmocka_unit_test(orders_that_keep_the_rules_make_programs_that_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

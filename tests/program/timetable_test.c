@@ -187,6 +187,23 @@ static void a_rank_of_two_segments_takes_what_is_ready_first(void **state)
     assert_order(&table, 1, true, "1:F0 1:F1 1:B0 1:B1");
 }
 
+/*
+ * Embedding, block and head on rank 0, the norm between them on rank 1. By operations a token, 8 +
+ * 2016 and 242: the head takes h = 0.107 of the rank's time, the others the rest.
+ *
+ *   rank 0   0:F0 0:F1 0:F2 until 2.68 (the last begins at 1.786, before 2:F0 is ready at 1.893),
+ *            2:F0 2:B0 2:F1 2:B1 until 3.32, 0:B0 5 … 6.786, 0:B1 7 … 8.786, 2:F2, ready at 8
+ *   rank 1   F0 0.893 …, F1 … 2.893, B0 3 … 5; then B1 and F2 are both ready, and B1 goes first
+ */
+static void backward_goes_first_of_what_is_ready(void **state)
+{
+    (void)state;
+    static const int32_t groups[] = {0, 0, 1, 0, -1};
+    const struct yk_timetable table = make(groups, 3, YK_1F1B);
+    assert_order(&table, 0, true, "0:F0 0:F1 0:F2 2:F0 2:B0 2:F1 2:B1 0:B0 0:B1 2:F2 2:B2 0:B2");
+    assert_order(&table, 1, true, "1:F0 1:F1 1:B0 1:B1 1:F2 1:B2");
+}
+
 static const struct yk_segment_pass *find_pass(const struct yk_timetable *table, int32_t segment,
                                                int32_t micro_batch, bool backward)
 {
@@ -296,6 +313,7 @@ int main(void)
                                   tear_down),
         cmocka_unit_test_teardown(both_take_as_long_as_the_bubble_says, tear_down),
         cmocka_unit_test_teardown(a_rank_of_two_segments_takes_what_is_ready_first, tear_down),
+        cmocka_unit_test_teardown(backward_goes_first_of_what_is_ready, tear_down),
         cmocka_unit_test_teardown(few_micro_batches_are_under_way, tear_down),
         cmocka_unit_test(layers_of_a_pass_follow_each_other),
     };

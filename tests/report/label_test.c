@@ -69,6 +69,8 @@ static void units_of_nothing_and_of_no_number_are_words(void **state)
     assert_string_equal(label, "3.20ms");
     yk_label_unit(0, YK_UNIT_BYTES, label);
     assert_string_equal(label, "0");
+    yk_label_unit(0.3 - 0.1 - 0.2, YK_UNIT_SECONDS, label);
+    assert_string_equal(label, "0");
     yk_label_unit(NAN, YK_UNIT_SECONDS, label);
     assert_string_equal(label, "none");
     yk_label_unit(INFINITY, YK_UNIT_SECONDS, label);

@@ -257,6 +257,38 @@ static void a_tradeoff_says_what_it_shows(void **state)
     fixture_plan_free(&fixture);
 }
 
+/* Curves that rise by a tenth, and a bound at half of them. */
+static void a_bound_far_below_does_not_flatten_the_curves(void **state)
+{
+    (void)state;
+    const double x[] = {20e9, 40e9};
+    const double step_s[] = {1, 1.1};
+    const struct yk_plan_curve curve = {"one", x, step_s, 2};
+    struct yk_plan_tradeoff tradeoff = {
+        .title = "Bound",
+        .definition = "",
+        .x_label = "bytes",
+        .curves = &curve,
+        .curve_count = 1,
+        .chosen_x = NAN,
+        .joint_s = NAN,
+        .bound_s = 0.5,
+    };
+    struct yk_text text = {0};
+    assert_ok(yk_plan_figure_tradeoff(&tradeoff, &text));
+    expect_picture(&text, "path");
+    expect(&text, ">lower bound 500ms, below \xe2\x86\x93</text>");
+    assert_null(strstr(text.bytes, "<line class=\"low\""));
+    expect(&text, "<title>one, 40G: 1.10s</title>");
+    yk_text_free(&text);
+    text = (struct yk_text){0};
+    tradeoff.bound_s = 0.95;
+    assert_ok(yk_plan_figure_tradeoff(&tradeoff, &text));
+    expect(&text, ">lower bound 950ms</text>");
+    expect(&text, "<line class=\"low\"");
+    yk_text_free(&text);
+}
+
 static void a_tradeoff_of_nothing_is_drawn(void **state)
 {
     (void)state;
@@ -300,6 +332,7 @@ int main(void)
         cmocka_unit_test(equal_devices_nodes_and_links_are_one),
         cmocka_unit_test(unequal_links_are_told_one_by_one),
         cmocka_unit_test(a_tradeoff_says_what_it_shows),
+        cmocka_unit_test(a_bound_far_below_does_not_flatten_the_curves),
         cmocka_unit_test(a_tradeoff_of_nothing_is_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,14 +6,20 @@
 #include <math.h>
 #include <string.h>
 
-static const struct yk_model_config *read_config(struct yk_arena *arena, int64_t blocks, bool tied)
+static const struct yk_model_config *read_config(struct yk_arena *arena,
+                                                 const struct tiny_wish *wish)
 {
     const struct yk_model_config *config = NULL;
     struct yk_text text = {0};
+    if (wish->config) {
+        assert_ok(yk_model_config_read(wish->config, strlen(wish->config), "tiny", arena, &config));
+        return config;
+    }
     yk_text_addf(&text,
                  "{\"model_type\": \"gpt2\", \"vocab_size\": %d, \"n_embd\": %d, \"n_layer\": %d, "
                  "\"n_head\": 2, \"n_positions\": %d, \"tie_word_embeddings\": %s}",
-                 TINY_VOCABULARY, TINY_WIDTH, (int)blocks, TINY_POSITIONS, tied ? "true" : "false");
+                 TINY_VOCABULARY, TINY_WIDTH, (int)wish->blocks, TINY_POSITIONS,
+                 wish->tied ? "true" : "false");
     assert_ok(yk_text_status(&text));
     assert_ok(yk_model_config_read(text.bytes, text.length, "tiny", arena, &config));
     yk_text_free(&text);
@@ -52,7 +58,7 @@ struct tiny_step tiny_step_make(struct tiny_wish wish)
         .lora_rank = wish.lora_rank,
         .nf4 = wish.nf4,
     };
-    tiny.config = read_config(tiny.arena, wish.blocks, wish.tied);
+    tiny.config = read_config(tiny.arena, &wish);
     assert_ok(yk_sizes_create(tiny.config, &workload, &tiny.sizes));
     tiny.model = yk_sizes_whole(tiny.sizes);
     assert_ok(yk_plan_create(tiny.arena, ranks, wish.groups > 0 ? wish.groups : 1,

@@ -35,8 +35,16 @@ enum {
     TINY_BLOCK_WORKSPACE = 4 * 2 * 32, /* the gradients on both sides of GELU */
 };
 
+/* An encoder and a decoder: layers encoder embed 0, encoder 1, decoder embed 2, decoders 3 and 4,
+ * head 5; 2 and 5 use the weights of 0, and 3 and 4 the output of 1. */
+#define TINY_TRANSLATOR                                                                            \
+    "{\"model_type\": \"marian\", \"vocab_size\": 11, \"d_model\": 8, \"encoder_layers\": 1, "     \
+    "\"decoder_layers\": 2, \"encoder_ffn_dim\": 16, \"decoder_ffn_dim\": 24, "                    \
+    "\"encoder_attention_heads\": 2, \"decoder_attention_heads\": 2}"
+
 struct tiny_wish {
     const char *cluster; /* a line; one rank a device */
+    const char *config;  /* NULL: the tiny GPT; else a config.json's text */
     int32_t groups;      /* 0: one of all ranks with equal parts; else empty groups */
     int64_t blocks;
     bool tied;
