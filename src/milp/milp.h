@@ -1,12 +1,13 @@
 /*
  * MILP: a linear program, some of whose columns may have to be whole numbers; a small face over the
- * CBC library, which prints nothing.
+ * CBC library.
  *
  *   minimise  Σ objective · x    with  lower ≤ Σ entry · x ≤ upper in every row
  *
  * A problem is built column by column, row by row and entry by entry, in any order, and may be
- * solved several times, with more added in between. It belongs to one thread at a time; several
- * threads may solve problems of their own, but take turns, because the library does not bear more.
+ * solved several times, with more added in between. It belongs to one thread at a time. It is
+ * solved in a process of its own: the library prints, and aborts on some problems; that is then an
+ * outcome like running out of time.
  */
 #ifndef YK_MILP_MILP_H
 #define YK_MILP_MILP_H
@@ -61,13 +62,11 @@ yk_status yk_milp_add_entry(struct yk_milp *milp, int32_t row, int32_t column,
                             double value) YK_MUST_USE;
 
 int32_t yk_milp_column_count(const struct yk_milp *milp);
-int32_t yk_milp_row_count(const struct yk_milp *milp);
 
 /*
  * Solves the problem, which has at least one column. That it has no solution is an outcome, not a
- * failure. The result's arrays
- * live in the arena. The stop flag and the budget are looked at between nodes and between some
- * hundred steps of the simplex method, so that either may be passed by a little.
+ * failure. The result's arrays live in the arena. Budget and stop flag are kept to within about a
+ * second.
  */
 yk_status yk_milp_solve(struct yk_milp *milp, const struct yk_milp_options *options,
                         struct yk_arena *arena, struct yk_milp_result *out) YK_MUST_USE;

@@ -12,12 +12,14 @@
 #include <string.h>
 
 enum {
-    LEAST_TRIALS = 6, /* sets of kept layers that are tried, and more of them for few layers */
+    LEAST_TRIALS = 4, /* sets of kept layers that are tried, and more of them for few layers */
     MORE_TRIALS = 500,
     FEW_LAYERS = 16, /* so few that there is time to look more widely */
     GRID = 4,
     RANDOM_ATTEMPTS = 200, /* of which most do not fit */
     MOST_WORK = 300000,    /* of balancing, for all trials; as much again for the best */
+    WORK_OF_SUM = 8,       /* layers, or below cells, that take as long as one way of balancing */
+    WORK_OF_FIT = 256,
 };
 
 /* Tries sets of kept layers and remembers the best order. */
@@ -25,7 +27,7 @@ struct search {
     const struct yk_order_problem *problem;
     struct yk_order_state *state;
     struct yk_order_balance *balance;
-    struct yk_order *best; /* its step_s is INFINITY at first */
+    struct yk_order *best;
     double bound_s;
     double least_s;      /* gain that counts */
     int32_t trials;      /* left */
@@ -83,12 +85,22 @@ static bool admit(struct search *search, int32_t layer)
     return true;
 }
 
+/* The state's order is the best so far. */
+static void keep_best(struct search *search)
+{
+    search->state->order->step_s = yk_order_state_step(search->state);
+    yk_order_assign(search->problem, search->state->order, search->best);
+}
+
 /* Whether the set gives a better order than all before. */
 static bool try_kept(struct search *search)
 {
+    const int64_t n = search->problem->layer_count;
+    search->work -= 1 + n / WORK_OF_SUM;
     if (is_done(search) || is_hopeless(search)) {
         return false;
     }
+    search->work -= n * search->state->slots / WORK_OF_FIT;
     memset(search->more_bytes, 0, (size_t)search->state->slots * sizeof *search->more_bytes);
     for (int32_t i = 0; i < search->problem->layer_count; i++) {
         if (search->kept[i] && !admit(search, i)) {
@@ -98,12 +110,10 @@ static bool try_kept(struct search *search)
     search->trials--;
     yk_order_state_on_demand(search->state, search->kept);
     yk_order_balance_run(search->balance, search->state, search->width, &search->work);
-    const double step_s = yk_order_state_step(search->state);
-    if (step_s >= search->best->step_s - search->least_s) {
+    if (yk_order_state_step(search->state) >= search->best->step_s - search->least_s) {
         return false;
     }
-    search->state->order->step_s = step_s;
-    yk_order_assign(search->problem, search->state->order, search->best);
+    keep_best(search);
     return true;
 }
 
@@ -241,13 +251,11 @@ static void try_random(struct search *search)
 /* Looks more widely around the best. */
 static void finish(struct search *search)
 {
-    const struct yk_order_problem *problem = search->problem;
     if (search->best->step_s > search->bound_s + search->least_s) {
         yk_order_state_load(search->state, search->best);
         int64_t work = MOST_WORK;
         yk_order_balance_run(search->balance, search->state, YK_ORDER_BALANCE_WIDE, &work);
-        search->state->order->step_s = yk_order_state_step(search->state);
-        yk_order_assign(problem, search->state->order, search->best);
+        keep_best(search);
     }
 }
 
@@ -262,10 +270,14 @@ static yk_status prepare(struct search *search, struct yk_arena *arena)
     yk_order_state_on_demand(search->state, search->kept);
     memcpy(search->least_bytes, search->state->used_bytes,
            (size_t)search->state->slots * sizeof *search->least_bytes);
-    YK_TRY(yk_order_fit(problem, search->least_bytes));
+    const yk_status status = yk_order_fit(problem, search->least_bytes);
+    if (status != YK_OK) {
+        return yk_fail_in(status, "no order fits");
+    }
+    keep_best(search);
     YK_TRY(yk_order_balance_create(search->state, arena, &search->balance));
     YK_TRY(yk_order_bound_quick(problem, search->least_bytes, arena, &search->bound_s));
-    search->least_s = 1e-9 * yk_order_state_step(search->state);
+    search->least_s = 1e-9 * search->best->step_s;
     search->trials = LEAST_TRIALS + MORE_TRIALS / n;
     search->work = MOST_WORK;
     search->width = n <= FEW_LAYERS ? YK_ORDER_BALANCE_WIDE / 2 : YK_ORDER_BALANCE_NARROW;
@@ -303,7 +315,6 @@ yk_status yk_order_greedy(const struct yk_order_problem *problem, struct yk_aren
     struct search search = {.problem = problem};
     struct yk_arena *work = NULL;
     YK_TRY(yk_order_create(problem, arena, &search.best));
-    search.best->step_s = INFINITY;
     YK_TRY(yk_arena_create(&work));
     const yk_status status = find(&search, work);
     yk_arena_destroy(work);

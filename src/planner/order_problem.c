@@ -52,8 +52,8 @@ static yk_status read_list(const struct yk_json *root, const char *key, int32_t 
                        yk_json_kind(list));
     }
     if (yk_json_count(list) != (size_t)count) {
-        return yk_fail(YK_ERROR_INPUT, "\"%s\" must have %d numbers, one for each %s, not %zu", key,
-                       count, of, yk_json_count(list));
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must have one number for each of %d %s%s, not %zu",
+                       key, count, of, count == 1 ? "" : "s", yk_json_count(list));
     }
     YK_TRY_NEW(arena, numbers, count);
     for (size_t i = 0; i < (size_t)count; i++) {

@@ -15,7 +15,6 @@ struct yk_order_program {
     const struct yk_order_program_form *form; /* while it is built */
     struct yk_milp *milp;
     int32_t slots;
-    int32_t size;
     double unit_bytes;      /* memory is counted in it, to have numbers of one magnitude */
     int32_t *slot_columns;  /* (slots) */
     int32_t *used_columns;  /* (slots) */
@@ -127,7 +126,6 @@ static yk_status add_blocks(struct yk_order_program *program, const struct trans
         }
         YK_TRY(yk_milp_add_column(program->milp, 0, blocks, 0, true, &column));
         *column_at(program, transfer->layer, transfer->gather, t) = column;
-        program->size++;
         YK_TRY(yk_milp_add_entry(program->milp, sum_row, column, 1));
         YK_TRY(yk_milp_add_entry(program->milp, program->link_rows[t], column, -transfer->block_s));
         if (!transfer->gather) {
@@ -278,11 +276,6 @@ void yk_order_program_destroy(struct yk_order_program *program)
     }
 }
 
-int32_t yk_order_program_size(const struct yk_order_program *program)
-{
-    return program->size;
-}
-
 static void add_order(const struct yk_order_program *program, const struct yk_order *order,
                       double *values)
 {
@@ -336,19 +329,6 @@ yk_status yk_order_program_solve(struct yk_order_program *program,
         with_start.start = values;
     }
     return yk_milp_solve(program->milp, &with_start, arena, out);
-}
-
-void yk_order_program_parts(const struct yk_order_program *program, const double *values,
-                            double *out)
-{
-    for (int32_t i = 0; i < 2 * program->problem->layer_count; i++) {
-        const double blocks = program->problem->layers[i / 2].blocks;
-        for (int32_t t = 0; t < program->slots; t++) {
-            const int64_t cell = (int64_t)i * program->slots + t;
-            const int32_t column = program->block_columns[cell];
-            out[cell] = column == NONE ? 0 : values[column] / blocks;
-        }
-    }
 }
 
 void yk_order_program_read(const struct yk_order_program *program, const double *values,

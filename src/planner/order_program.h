@@ -26,9 +26,6 @@ yk_status yk_order_program_create(const struct yk_order_problem *problem,
                                   struct yk_order_program **out) YK_MUST_USE;
 void yk_order_program_destroy(struct yk_order_program *program);
 
-/* How many columns hold blocks. */
-int32_t yk_order_program_size(const struct yk_order_program *program);
-
 /* `start` may be NULL; of the options, its own start is not used. */
 yk_status yk_order_program_solve(struct yk_order_program *program,
                                  const struct yk_milp_options *options,
@@ -38,10 +35,6 @@ yk_status yk_order_program_solve(struct yk_order_program *program,
 /* The blocks of a solution in whole columns. Step, bound and method are left as they are. */
 void yk_order_program_read(const struct yk_order_program *program, const double *values,
                            struct yk_order *out);
-
-/* The part of each column's blocks in a solution of any kind: (2n, slots) as above. */
-void yk_order_program_parts(const struct yk_order_program *program, const double *values,
-                            double *out);
 
 /* The bound that the prices of a relaxed solution give. */
 yk_status yk_order_program_bound(const struct yk_order_program *program, const double *prices,

@@ -11,13 +11,14 @@ enum {
 static void describe(struct yk_order_state *state)
 {
     const struct yk_order_problem *problem = state->problem;
+    struct yk_order_op *op = state->ops;
     for (int32_t i = 0; i < problem->layer_count; i++) {
         const struct yk_order_layer *layer = &problem->layers[i];
         const bool counted = yk_order_counts_weights(layer->choice);
-        state->ops[2 * i] = (struct yk_order_op){layer->scatter_s / layer->blocks,
-                                                 layer->gradient_bytes / layer->blocks};
-        state->ops[2 * i + 1] = (struct yk_order_op){
-            layer->gather_s / layer->blocks, counted ? layer->weight_bytes / layer->blocks : 0};
+        *op++ = (struct yk_order_op){layer->scatter_s / layer->blocks,
+                                     layer->gradient_bytes / layer->blocks};
+        *op++ = (struct yk_order_op){layer->gather_s / layer->blocks,
+                                     counted ? layer->weight_bytes / layer->blocks : 0};
         state->scatter_windows[i] = yk_order_scatter_window(problem, i);
         state->forward_windows[i] = yk_order_forward_window(problem, i);
         state->backward_windows[i] = yk_order_backward_window(problem, i);
@@ -128,16 +129,6 @@ void yk_order_state_load(struct yk_order_state *state, const struct yk_order *or
 {
     yk_order_assign(state->problem, order, state->order);
     derive(state);
-}
-
-bool yk_order_state_fits(const struct yk_order_state *state)
-{
-    for (int32_t t = 0; t < state->slots; t++) {
-        if (state->used_bytes[t] > state->limit_bytes[t]) {
-            return false;
-        }
-    }
-    return true;
 }
 
 double yk_order_state_step(const struct yk_order_state *state)

@@ -52,9 +52,6 @@ void yk_order_state_on_demand(struct yk_order_state *state, const bool *kept);
 /* Takes over an order that is known to be one. */
 void yk_order_state_load(struct yk_order_state *state, const struct yk_order *order);
 
-/* Whether memory suffices in every slot. */
-bool yk_order_state_fits(const struct yk_order_state *state);
-
 double yk_order_state_step(const struct yk_order_state *state);
 
 /* Whether a block of `op` that is in `slot` may move to the next slot (`direction` 1) or the one

@@ -1,0 +1,97 @@
+#include "milp/apart.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    POLL_MS = 10 /* between looks at the clock and the stop flag */
+};
+
+void *yk_apart_memory(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+void yk_apart_free(void *memory, size_t bytes)
+{
+    if (memory) {
+        (void)munmap(memory, bytes);
+    }
+}
+
+/*
+ * The new process: silent, deaf to the terminal's interrupt, which is its parent's to handle, and
+ * gone when that is. A byte through the pipe says that the function has returned. It ends by a
+ * signal, so that nothing which this process registered to be done at its end is done twice.
+ */
+static void live_apart(void (*function)(void *data), void *data, int pipe_end)
+{
+    const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)signal(SIGINT, SIG_IGN);
+    if (nowhere >= 0) {
+        (void)dup2(nowhere, STDOUT_FILENO);
+        (void)dup2(nowhere, STDERR_FILENO);
+    }
+    function(data);
+    (void)!write(pipe_end, "", 1);
+    for (;;) {
+        (void)kill(getpid(), SIGKILL);
+    }
+}
+
+/* Waits for the byte, or for the pipe to be closed by the end of the process. */
+static bool wait_for(pid_t child, int pipe_end, const struct yk_apart_limits *limits)
+{
+    struct pollfd watched = {.fd = pipe_end, .events = POLLIN};
+    double end_s = limits->end_s;
+    char byte = 0;
+    while (poll(&watched, 1, POLL_MS) <= 0) {
+        const double now_s = yk_clock_now_s();
+        const bool stopped = limits->stop && atomic_load(limits->stop);
+        if ((stopped || now_s >= end_s) && !atomic_load(limits->ask)) {
+            atomic_store(limits->ask, true);
+            end_s = now_s;
+        }
+        if (atomic_load(limits->ask) && now_s >= end_s + limits->grace_s) {
+            (void)kill(child, SIGKILL);
+            return false;
+        }
+    }
+    return read(pipe_end, &byte, 1) == 1;
+}
+
+yk_status yk_apart_run(void (*function)(void *data), void *data,
+                       const struct yk_apart_limits *limits, bool *out_returned)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return yk_fail(YK_ERROR_SYSTEM, "cannot make a pipe: %s", strerror(errno));
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        live_apart(function, data, ends[1]);
+    }
+    (void)close(ends[1]);
+    if (child < 0) {
+        (void)close(ends[0]);
+        return yk_fail(YK_ERROR_SYSTEM, "cannot start a process: %s", strerror(errno));
+    }
+    const bool returned = wait_for(child, ends[0], limits);
+    (void)close(ends[0]);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+        /* once more */
+    }
+    *out_returned = returned;
+    return YK_OK;
+}

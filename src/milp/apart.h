@@ -1,0 +1,31 @@
+/*
+ * Apart: runs a function in a process of its own, where it cannot harm this one: a library that
+ * gives up by aborting, hangs or prints is only as bad as no answer.
+ *
+ * Memory from yk_apart_memory() is shared between both; all else the function sees is a copy.
+ */
+#ifndef YK_MILP_APART_H
+#define YK_MILP_APART_H
+
+#include "base/status.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Zeroed; NULL when there is none. */
+void *yk_apart_memory(size_t bytes);
+void yk_apart_free(void *memory, size_t bytes);
+
+struct yk_apart_limits {
+    double end_s;            /* by the clock: the function is asked to end */
+    double grace_s;          /* after that, or after a stop: it is ended */
+    const atomic_bool *stop; /* of this process; may be NULL */
+    atomic_bool *ask;        /* in shared memory: set when the function is to end soon */
+};
+
+/* `*out_returned`: the function has returned, and not been ended or come to grief. */
+yk_status yk_apart_run(void (*function)(void *data), void *data,
+                       const struct yk_apart_limits *limits, bool *out_returned) YK_MUST_USE;
+
+#endif

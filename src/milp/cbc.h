@@ -1,0 +1,49 @@
+/*
+ * CBC: the library of that name, and Clp, which it stands on for linear programs. What it is asked
+ * and what it answers are plain arrays. It prints, keeps globals, and now and then aborts: it is to
+ * be called apart (milp/apart.h), one call for each process.
+ */
+#ifndef YK_MILP_CBC_H
+#define YK_MILP_CBC_H
+
+#include "milp/milp.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Column by column. */
+struct yk_cbc_problem {
+    int32_t column_count;
+    int32_t row_count;
+    int *starts;    /* (columns + 1) of each column's entries */
+    int *rows;      /* (entries) */
+    double *values; /* (entries) */
+    double *lower;  /* (columns) */
+    double *upper;
+    double *objective;
+    bool *whole;
+    double *row_lower; /* (rows) */
+    double *row_upper;
+    const double *start; /* (columns) or NULL */
+    bool linear;         /* no column is whole, or none need be */
+    bool plain;          /* without cuts: slower, but less goes wrong */
+    double gap;
+    double end_s; /* by the clock */
+};
+
+/* In memory that others may look at. */
+struct yk_cbc_answer {
+    atomic_bool ask; /* set from outside: it is to end soon */
+    enum yk_milp_outcome outcome;
+    double objective;
+    double bound;
+    bool has_values;
+    bool has_prices;
+    double *values; /* (columns) */
+    double *prices; /* (rows) */
+};
+
+void yk_cbc_solve(const struct yk_cbc_problem *problem, struct yk_cbc_answer *answer);
+
+#endif
