@@ -16,9 +16,9 @@ MAKEFLAGS += --no-print-directory
 LINTS = lint-format lint-tidy lint-layers lint-shell
 
 .PHONY: build run test bench lint $(LINTS) format fuzz install clean help
-build: ## build the program: build/release/yoke (what plain `make` does)
+build: ## build the program, build/release/yoke, and the library (what plain `make` does)
 	@tools/setup build
-	@tools/build release yoke
+	@tools/build release yoke libyoke
 
 run: build ## build and run the example
 	$(RUN)

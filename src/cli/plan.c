@@ -1,5 +1,4 @@
 #include "base/log.h"
-#include "base/units.h"
 #include "cli/command.h"
 #include "cli/drawings.h"
 #include "cli/outputs.h"
@@ -9,6 +8,7 @@
 #include "cli/terminal.h"
 #include "export/export.h"
 #include "planner/planned.h"
+#include "planner/planned_facts.h"
 
 #include <string.h>
 
@@ -155,23 +155,6 @@ static yk_status prepare(const struct arguments *arguments, struct yk_planning *
     return YK_OK;
 }
 
-static yk_status fail_no_fit(const struct yk_planned *planned)
-{
-    const char *model = planned->request.config->name;
-    if (planned->missing_device < 0) {
-        return yk_fail(YK_ERROR_NO_FIT, "no plan for %s fits these devices; %s", model,
-                       planned->remedy);
-    }
-    char missing[YK_UNITS_SIZE];
-    char limit[YK_UNITS_SIZE];
-    yk_units_format(planned->missing_bytes, YK_UNIT_BYTES, missing);
-    yk_units_format(planned->study->limit_bytes[planned->missing_device], YK_UNIT_BYTES, limit);
-    return yk_fail(YK_ERROR_NO_FIT,
-                   "no plan for %s fits: in the nearest, %s lacks %s of memory beyond its %s; %s",
-                   model, planned->study->cluster->devices[planned->missing_device].name, missing,
-                   limit, planned->remedy);
-}
-
 static yk_status export_plan(const struct arguments *arguments, const struct yk_planned *planned,
                              struct yk_outputs *outputs)
 {
@@ -224,7 +207,8 @@ static yk_status find_and_show(const struct arguments *arguments,
     status =
         arguments->json ? yk_plan_output_json(planned, out) : yk_plan_output_text(planned, out);
     if (status == YK_OK) {
-        status = planned->plan ? make_outputs(arguments, planning, planned) : fail_no_fit(planned);
+        status = planned->plan ? make_outputs(arguments, planning, planned)
+                               : yk_planned_fail_unfound(planned);
     }
     yk_planned_destroy(planned);
     return status;

@@ -1,5 +1,7 @@
 #include "cli/plan_output.h"
 
+#include "planner/planned_facts.h"
+
 #include <math.h>
 
 static void add_number(struct yk_text *out, double value)
@@ -37,20 +39,11 @@ static void add_device(const struct yk_planned *planned, int32_t rank, struct yk
     const struct yk_plan *plan = planned->plan;
     const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[rank];
     const struct yk_memory_peak *peak = &planned->trial.peaks[rank];
-    int64_t share = 0;
-    double part = 0;
-    for (int32_t g = plan->group_count - 1; g >= 0; g--) {
-        for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
-            if (plan->groups[g].members[i].rank == rank) {
-                share = plan->groups[g].members[i].share;
-                part = plan->groups[g].members[i].part;
-            }
-        }
-    }
+    const struct yk_plan_member *member = yk_planned_member(plan, rank);
     yk_text_add(out, "{\"name\":");
     yk_text_add_json(out, planned->study->cluster->devices[plan->ranks[rank].device].name);
-    yk_text_addf(out, ",\"rank\":%d,\"share\":%lld", rank, (long long)share);
-    add_value(out, "part", part);
+    yk_text_addf(out, ",\"rank\":%d,\"share\":%lld", rank, (long long)(member ? member->share : 0));
+    add_value(out, "part", member ? member->part : 0);
     add_value(out, "peak_bytes", peak->bytes);
     add_value(out, "limit_bytes", plan->ranks[rank].limit_bytes);
     add_value(out, "compute_s", simulated->compute_s);
@@ -87,7 +80,7 @@ static void add_plan(const struct yk_planned *planned, struct yk_text *out)
     const struct yk_plan *plan = planned->plan;
     add_words(out, "summary", planned->summary);
     add_value(out, "tokens_per_s", planned->tokens_per_s);
-    add_value(out, "mfu", yk_plan_output_mfu(planned));
+    add_value(out, "mfu", yk_planned_mfu(planned));
     yk_text_addf(out, ",\"micro_batches\":%d", plan->micro_batches);
     add_words(out, "pipeline", yk_pipeline_name(plan->pipeline));
     add_value(out, "block_bytes", plan->block_bytes);

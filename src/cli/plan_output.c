@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "cli/workload.h"
 #include "planner/explain.h"
+#include "planner/planned_facts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,22 +12,6 @@
 enum {
     WORDS_SIZE = 96
 };
-
-double yk_plan_output_mfu(const struct yk_planned *planned)
-{
-    const struct yk_model *model = planned->study->model;
-    const struct yk_model_config *config = model->config;
-    const double per_token = 6 * (double)model->parameters + 12 * (double)config->layers *
-                                                                 (double)config->width *
-                                                                 (double)model->workload.sequence;
-    double peak = 0;
-    for (int32_t r = 0; r < planned->plan->rank_count; r++) {
-        const struct yk_device *device =
-            &planned->study->cluster->devices[planned->plan->ranks[r].device];
-        peak += device->matrix_flops[model->workload.precision];
-    }
-    return per_token * planned->tokens_per_s / peak;
-}
 
 static void add_headlines(const struct yk_planned *planned, struct yk_text *out)
 {
@@ -38,7 +23,7 @@ static void add_headlines(const struct yk_planned *planned, struct yk_text *out)
     yk_units_format(planned->bound_s, YK_UNIT_SECONDS, bound);
     yk_text_addf(out, "  plan        %s\n", planned->summary);
     yk_text_addf(out, "  step        %s, %.0f tokens/s, MFU %.1f %%\n", step, planned->tokens_per_s,
-                 100 * yk_plan_output_mfu(planned));
+                 100 * yk_planned_mfu(planned));
     yk_text_addf(out, "  bound       %s, which no plan beats; this one is %.1f %% above\n", bound,
                  100 * (planned->trial.step_s / planned->bound_s - 1));
     yk_text_addf(out, "  bottleneck  %s\n", planned->bottleneck);
@@ -46,26 +31,13 @@ static void add_headlines(const struct yk_planned *planned, struct yk_text *out)
                  planned->source, slowdown);
 }
 
-/* The share and part of a rank in the first group it is in. */
-static const struct yk_plan_member *member_of(const struct yk_plan *plan, int32_t rank)
-{
-    for (int32_t g = 0; g < plan->group_count; g++) {
-        for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
-            if (plan->groups[g].members[i].rank == rank) {
-                return &plan->groups[g].members[i];
-            }
-        }
-    }
-    return NULL;
-}
-
 /* Ranks that stand in one row: they do the same on devices that are alike. */
 static bool shows_alike(const struct yk_planned *planned, int32_t a, int32_t b)
 {
     const struct yk_sim_rank *one = &planned->trial.sim->ranks[a];
     const struct yk_sim_rank *other = &planned->trial.sim->ranks[b];
-    const struct yk_plan_member *left = member_of(planned->plan, a);
-    const struct yk_plan_member *right = member_of(planned->plan, b);
+    const struct yk_plan_member *left = yk_planned_member(planned->plan, a);
+    const struct yk_plan_member *right = yk_planned_member(planned->plan, b);
     return left && right && left->share == right->share && left->part == right->part &&
            planned->trial.peaks[a].bytes == planned->trial.peaks[b].bytes &&
            planned->plan->ranks[a].limit_bytes == planned->plan->ranks[b].limit_bytes &&
@@ -88,7 +60,7 @@ static void add_device_row(const struct yk_planned *planned, int32_t first, int3
                            struct yk_table *table)
 {
     const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[first];
-    const struct yk_plan_member *member = member_of(planned->plan, first);
+    const struct yk_plan_member *member = yk_planned_member(planned->plan, first);
     const struct yk_device *device =
         &planned->study->cluster->devices[planned->plan->ranks[first].device];
     const double step_s = planned->trial.step_s;

@@ -9,8 +9,4 @@
 yk_status yk_plan_output_text(const struct yk_planned *planned, struct yk_text *out) YK_MUST_USE;
 yk_status yk_plan_output_json(const struct yk_planned *planned, struct yk_text *out) YK_MUST_USE;
 
-/* Model flops utilisation: (6 · parameters + 12 · layers · width · context) · tokens/s over the
- * dense datasheet peaks of the devices used. */
-double yk_plan_output_mfu(const struct yk_planned *planned);
-
 #endif

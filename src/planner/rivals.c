@@ -60,15 +60,27 @@ static yk_status describe(const struct rivalry *rivalry, const struct yk_finder 
     return copy_words(rivalry->arena, &words, out);
 }
 
-/* The row of a rival, whose plans `own` has seen; the best goes into the main search. */
+/* Whether all that rivals decide is to be decided: else they are no answers to the request. */
+static bool is_open(const struct yk_plan_request *request, const struct yk_plan *plan)
+{
+    return (request->micro_batches == 0 || plan->micro_batches == request->micro_batches) &&
+           (request->decisions | YK_DECIDE_RECOMPUTATION) == YK_DECIDE_ALL &&
+           request->strategy == YK_STRATEGY_COUNT && !request->random_strategies;
+}
+
+/* The row of a rival, whose plans `own` has seen; the best goes into the main search if that is
+ * free to choose it. */
 static yk_status add_row(struct rivalry *rivalry, const char *name, struct yk_finder *own)
 {
     struct yk_plan_alternative *row = &rivalry->rivals->rows[rivalry->rivals->count++];
     *row = (struct yk_plan_alternative){
         .name = name, .step_s = own->best ? own->best_s : NAN, .fits = own->best != NULL};
     YK_TRY(describe(rivalry, own, &row->remark));
+    const struct yk_plan_request *request = rivalry->finder->study->request;
     if (own->best) {
-        return yk_finder_consider(rivalry->finder, own->best, name, NULL);
+        return is_open(request, own->best)
+                   ? yk_finder_consider(rivalry->finder, own->best, name, NULL)
+                   : YK_OK;
     }
     if (own->nearest) {
         /* Its time is shown all the same: what it would take if it fitted. */
@@ -76,7 +88,9 @@ static yk_status add_row(struct rivalry *rivalry, const char *name, struct yk_fi
         YK_TRY(yk_trial_run(rivalry->finder->study, own->nearest, YK_TRIAL_ALWAYS, &trial));
         row->step_s = trial.step_s;
         yk_trial_free(&trial);
-        return yk_finder_consider(rivalry->finder, own->nearest, name, NULL);
+        return is_open(request, own->nearest)
+                   ? yk_finder_consider(rivalry->finder, own->nearest, name, NULL)
+                   : YK_OK;
     }
     return YK_OK;
 }

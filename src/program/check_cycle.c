@@ -88,7 +88,7 @@ static int32_t missing_wait(const struct walk *walk, int32_t rank, int32_t numbe
     const struct yk_program_rank *list = &walk->program->ranks[rank];
     const struct yk_op *op = &list->ops[number];
     for (int32_t w = 0; w < op->wait_count; w++) {
-        const struct yk_wait *wait = &list->waits[op->first_wait + w];
+        const struct yk_op_wait *wait = &list->waits[op->first_wait + w];
         if (wait->lag == 0 && !walk->done[rank][wait->op]) {
             return wait->op;
         }

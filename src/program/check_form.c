@@ -135,7 +135,7 @@ static yk_status check_waits(const struct forming *forming, int32_t number)
 {
     const struct yk_program *program = forming->facts->program;
     for (int32_t w = 0; w < forming->op->wait_count; w++) {
-        const struct yk_wait *wait = &forming->list->waits[forming->op->first_wait + w];
+        const struct yk_op_wait *wait = &forming->list->waits[forming->op->first_wait + w];
         if (wait->op < 0 || wait->op >= forming->list->op_count || wait->lag < 0 || wait->lag > 1) {
             return refuse(forming, "waits for an op that does not exist");
         }

@@ -14,7 +14,7 @@ struct listing {
     /* Waits by the op that waits, each a chain. */
     int32_t *first;
     int32_t *next;
-    struct yk_wait *waits;
+    struct yk_op_wait *waits;
     int32_t wait_count;
 };
 
@@ -68,7 +68,7 @@ static void note(struct listing *listing, int32_t before, int32_t after, int32_t
     if (ops[from].lane == ops[to].lane || rounds < 0 || (rounds == 0 && from >= to)) {
         return;
     }
-    listing->waits[listing->wait_count] = (struct yk_wait){from, rounds > 0 ? 1 : 0};
+    listing->waits[listing->wait_count] = (struct yk_op_wait){from, rounds > 0 ? 1 : 0};
     listing->next[listing->wait_count] = listing->first[to];
     listing->first[to] = listing->wait_count++;
 }
@@ -91,7 +91,7 @@ static yk_status note_all(struct listing *listing)
     for (int32_t i = 0; i < listing->old->op_count; i++) {
         const struct yk_op *op = &listing->old->ops[i];
         for (int32_t w = 0; w < op->wait_count; w++) {
-            const struct yk_wait *wait = &listing->old->waits[op->first_wait + w];
+            const struct yk_op_wait *wait = &listing->old->waits[op->first_wait + w];
             if (yk_random_unit(&draw->random) < listing->mood->kept_waits) {
                 note(listing, wait->op, i, wait->lag);
             }
@@ -106,10 +106,10 @@ static yk_status put_waits(struct listing *listing, struct yk_arena *arena)
     struct yk_program_rank *list = listing->list;
     YK_TRY_NEW(arena, list->waits, (int64_t)list->op_count * (YK_LANE_COUNT - 1));
     for (int32_t i = 0; i < list->op_count; i++) {
-        struct yk_wait last[YK_LANE_COUNT] = {{-1, 0}, {-1, 0}, {-1, 0}};
+        struct yk_op_wait last[YK_LANE_COUNT] = {{-1, 0}, {-1, 0}, {-1, 0}};
         for (int32_t w = listing->first[i]; w >= 0; w = listing->next[w]) {
-            const struct yk_wait wait = listing->waits[w];
-            struct yk_wait *known = &last[list->ops[wait.op].lane];
+            const struct yk_op_wait wait = listing->waits[w];
+            struct yk_op_wait *known = &last[list->ops[wait.op].lane];
             if (known->op < 0 || wait.lag < known->lag ||
                 (wait.lag == known->lag && wait.op > known->op)) {
                 *known = wait;
@@ -126,14 +126,15 @@ static yk_status put_waits(struct listing *listing, struct yk_arena *arena)
     return YK_OK;
 }
 
-static int64_t position_of(const struct yk_rank_view *view, struct yk_wait wait)
+static int64_t position_of(const struct yk_rank_view *view, struct yk_op_wait wait)
 {
     const int32_t lane = (int32_t)view->list->ops[wait.op].lane;
     return view->position[wait.op] - (int64_t)wait.lag * view->lane_count[lane];
 }
 
 /* True when `known`, which the same op waits for, ended after `wait` had. */
-static bool is_implied(const struct yk_rank_view *view, struct yk_wait wait, struct yk_wait known)
+static bool is_implied(const struct yk_rank_view *view, struct yk_op_wait wait,
+                       struct yk_op_wait known)
 {
     const int32_t lane = (int32_t)view->list->ops[wait.op].lane;
     const int64_t there = view->known[(int64_t)known.op * YK_LANE_COUNT + lane];
@@ -150,13 +151,13 @@ static yk_status thin_out(struct yk_draw *draw, const struct yk_facts *facts, in
     YK_TRY(yk_rank_view_make(facts, rank, draw->arena, &view));
     for (int32_t i = 0; i < list->op_count; i++) {
         struct yk_op *op = &list->ops[i];
-        struct yk_wait all[YK_LANE_COUNT];
+        struct yk_op_wait all[YK_LANE_COUNT];
         int32_t count = 0;
         for (int32_t w = 0; w < op->wait_count; w++) {
             all[count++] = list->waits[op->first_wait + w];
         }
         if (previous[op->lane] >= 0) {
-            all[count++] = (struct yk_wait){previous[op->lane], 0};
+            all[count++] = (struct yk_op_wait){previous[op->lane], 0};
         }
         int32_t kept = 0;
         for (int32_t w = 0; w < op->wait_count; w++) {

@@ -72,7 +72,7 @@ struct yk_op {
     int32_t wait_count;
 };
 
-struct yk_wait {
+struct yk_op_wait {
     int32_t op;  /* of the same rank */
     int32_t lag; /* 0: of this round; 1: of the round before */
 };
@@ -80,7 +80,7 @@ struct yk_wait {
 /* Ranks that do the same have one list: the pointers are equal then. */
 struct yk_program_rank {
     struct yk_op *ops;
-    struct yk_wait *waits;
+    struct yk_op_wait *waits;
     int32_t op_count;
     int32_t wait_count;
 };

@@ -60,7 +60,7 @@ static void write_waits(const struct yk_program_rank *list, const struct yk_op *
                         struct yk_text *out)
 {
     for (int32_t w = 0; w < op->wait_count; w++) {
-        const struct yk_wait *wait = &list->waits[op->first_wait + w];
+        const struct yk_op_wait *wait = &list->waits[op->first_wait + w];
         yk_text_addf(out, "%s%d%s", w > 0 ? ", " : "", wait->op, wait->lag > 0 ? "'" : "");
     }
 }

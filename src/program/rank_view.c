@@ -129,7 +129,7 @@ static bool learn_round(struct yk_rank_view *view, const int32_t *last_of_lane)
         const int32_t before = first ? last_of_lane[op->lane] : previous[op->lane];
         changed = learn(view, known, before, first ? 1 : 0) || changed;
         for (int32_t w = 0; w < op->wait_count; w++) {
-            const struct yk_wait *wait = &list->waits[op->first_wait + w];
+            const struct yk_op_wait *wait = &list->waits[op->first_wait + w];
             changed = learn(view, known, wait->op, wait->lag) || changed;
         }
         previous[op->lane] = i;

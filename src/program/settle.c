@@ -15,7 +15,7 @@ static bool is_ready(const struct settling *settling, int32_t number)
 {
     const struct yk_op *op = &settling->list->ops[number];
     for (int32_t w = 0; w < op->wait_count; w++) {
-        const struct yk_wait *wait = &settling->list->waits[op->first_wait + w];
+        const struct yk_op_wait *wait = &settling->list->waits[op->first_wait + w];
         if (wait->lag == 0 && settling->place[wait->op] < 0) {
             return false;
         }
@@ -65,7 +65,7 @@ static yk_status rewrite(const struct settling *settling, struct yk_arena *arena
         const struct yk_op *op = &ops[settling->order[i]];
         list->ops[i] = *op;
         for (int32_t w = 0; w < op->wait_count; w++) {
-            struct yk_wait *wait = &list->waits[op->first_wait + w];
+            struct yk_op_wait *wait = &list->waits[op->first_wait + w];
             wait->op = settling->place[wait->op];
         }
     }

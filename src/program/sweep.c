@@ -79,7 +79,7 @@ static yk_status find_waits(struct yk_sweep *sweep, enum yk_lane lane, enum yk_l
             const struct yk_op *op = &list->ops[sweep->ops[lane][p]];
             int32_t *point = &least[round * sweep->count[lane] + p];
             for (int32_t w = 0; w < op->wait_count; w++) {
-                const struct yk_wait *wait = &list->waits[op->first_wait + w];
+                const struct yk_op_wait *wait = &list->waits[op->first_wait + w];
                 if (list->ops[wait->op].lane == other && round >= wait->lag) {
                     const int32_t past = 2 * (number_of(sweep, wait->op, round - wait->lag) + 1);
                     *point = past > *point ? past : *point;

@@ -192,7 +192,7 @@ static void put_waits(struct knowing *knowing, struct yk_op *op)
         const struct moment needed = knowing->needs[lane];
         if (needed.round >= 0 && lane != (int32_t)op->lane) {
             list->waits[list->wait_count++] =
-                (struct yk_wait){.op = needed.op, .lag = knowing->round - needed.round};
+                (struct yk_op_wait){.op = needed.op, .lag = knowing->round - needed.round};
         }
     }
     op->wait_count = list->wait_count - op->first_wait;
@@ -262,14 +262,14 @@ void yk_waits_extend(struct yk_program_rank *rank, int32_t op, int32_t other, in
 {
     struct yk_op *waiting = &rank->ops[op];
     for (int32_t w = 0; w < waiting->wait_count; w++) {
-        struct yk_wait *wait = &rank->waits[waiting->first_wait + w];
+        struct yk_op_wait *wait = &rank->waits[waiting->first_wait + w];
         if (rank->ops[wait->op].lane == rank->ops[other].lane) {
             if (lag < wait->lag || (lag == wait->lag && other > wait->op)) {
-                *wait = (struct yk_wait){.op = other, .lag = lag};
+                *wait = (struct yk_op_wait){.op = other, .lag = lag};
             }
             return;
         }
     }
     rank->waits[waiting->first_wait + waiting->wait_count++] =
-        (struct yk_wait){.op = other, .lag = lag};
+        (struct yk_op_wait){.op = other, .lag = lag};
 }

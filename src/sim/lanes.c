@@ -42,7 +42,7 @@ bool yk_sim_lane_is_ready(const struct yk_sim_fold *fold, struct yk_sim_lane *la
     }
     const struct yk_op *op = yk_sim_lane_op(fold, lane);
     while (lane->waits_over < op->wait_count) {
-        const struct yk_wait *wait = &fold->list->waits[op->first_wait + lane->waits_over];
+        const struct yk_op_wait *wait = &fold->list->waits[op->first_wait + lane->waits_over];
         if (fold->rounds_over[wait->op] < lane->round + 1 - wait->lag) {
             return false;
         }

@@ -61,7 +61,7 @@ static yk_status add_flows(const struct drawing *drawing, int32_t rank)
     for (int32_t i = 0; i < list->op_count; i++) {
         const int32_t to = drawing->events[rank][i];
         for (int32_t k = 0; to != NO_EVENT && k < list->ops[i].wait_count; k++) {
-            const struct yk_wait *wait = &list->waits[list->ops[i].first_wait + k];
+            const struct yk_op_wait *wait = &list->waits[list->ops[i].first_wait + k];
             const struct yk_op *awaited = &list->ops[wait->op];
             const bool received = awaited->kind == YK_OP_RECV && wait->lag == 0;
             const int32_t from = received ? drawing->sends[awaited->match] : NO_EVENT;

@@ -106,8 +106,8 @@ static int32_t count_fences(const struct yk_program *program, const struct yk_pr
         assert_int_equal(op->kind, b->ops[i].kind);
         assert_true(op->wait_count >= b->ops[i].wait_count);
         for (int32_t w = 0; w < op->wait_count; w++) {
-            const struct yk_wait *wait = &a->waits[op->first_wait + w];
-            const struct yk_wait *before = &b->waits[b->ops[i].first_wait + w];
+            const struct yk_op_wait *wait = &a->waits[op->first_wait + w];
+            const struct yk_op_wait *before = &b->waits[b->ops[i].first_wait + w];
             count += w >= b->ops[i].wait_count || wait->op != before->op || wait->lag != before->lag
                          ? 1
                          : 0;

@@ -19,7 +19,7 @@ enum {
 
 struct list {
     struct yk_op ops[MOST_OPS];
-    struct yk_wait waits[2 * MOST_OPS];
+    struct yk_op_wait waits[2 * MOST_OPS];
     struct yk_hold holds[MOST_HOLDS];
     struct yk_program_rank rank;
     struct yk_program program;
@@ -39,7 +39,7 @@ static void put_op(struct list *list, enum yk_lane lane)
 /* The op that was put last waits. */
 static void put_wait(struct list *list, int32_t other, int32_t lag)
 {
-    list->waits[list->rank.wait_count++] = (struct yk_wait){.op = other, .lag = lag};
+    list->waits[list->rank.wait_count++] = (struct yk_op_wait){.op = other, .lag = lag};
     list->ops[list->rank.op_count - 1].wait_count++;
 }
 
@@ -109,7 +109,7 @@ static bool can_start(const struct list *list, enum yk_lane lane, const int32_t 
         op++;
     }
     for (int32_t w = 0; w < list->ops[op].wait_count; w++) {
-        const struct yk_wait *wait = &list->waits[list->ops[op].first_wait + w];
+        const struct yk_op_wait *wait = &list->waits[list->ops[op].first_wait + w];
         const enum yk_lane other = list->ops[wait->op].lane;
         const int32_t waited = (round - wait->lag) * list->count[other] + list->number[wait->op];
         if (round >= wait->lag && points[other] < 2 * (waited + 1)) {
@@ -304,11 +304,11 @@ static void bytes_of_two_rounds_are_held_at_once(void **state)
     put_op(&list, YK_LANE_COMPUTE);
     put_hold(&list, (struct yk_hold){.bytes = 7, .from = 2, .until = 1, .lag = 1});
     list.ops[0].first_wait = list.rank.wait_count;
-    list.waits[list.rank.wait_count++] = (struct yk_wait){.op = 1, .lag = 1};
+    list.waits[list.rank.wait_count++] = (struct yk_op_wait){.op = 1, .lag = 1};
     list.ops[0].wait_count = 1;
     finish(&list);
     assert_true(peak_of(&list).bytes == 14);
-    list.waits[list.ops[0].first_wait] = (struct yk_wait){.op = 1, .lag = 0};
+    list.waits[list.ops[0].first_wait] = (struct yk_op_wait){.op = 1, .lag = 0};
     list.rank.ops = list.ops;
     /* Op 0 waits for the end of them now. (It stands before op 1, but not on its lane.) */
     assert_true(peak_of(&list).bytes == 7);

@@ -28,7 +28,7 @@ static void lists_are_written_lane_by_lane(void **state)
         OP(YK_OP_RECV, YK_LANE_COMM, SMALL_LAYER_1, .peer = 1, .backward = true, .bytes = 512),
         OP(YK_OP_SEND, YK_LANE_COMM, SMALL_LAYER_1, .peer = 1, .bytes = 1536),
     };
-    static struct yk_wait waits[] = {{5, 1}, {1, 0}, {0, 0}};
+    static struct yk_op_wait waits[] = {{5, 1}, {1, 0}, {0, 0}};
     static struct yk_program_rank ranks[] = {
         {first, waits, 6, 3}, {last, NULL, 2, 0}, {first, waits, 6, 3}};
     static const struct small_spec spec = {.ranks = 3, .strategy = YK_KEPT};

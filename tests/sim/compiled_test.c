@@ -138,7 +138,7 @@ static void assert_waits_kept(const struct compiled_plan *made, const struct yk_
     const struct yk_sim_rank *times = &sim->ranks[rank];
     for (int32_t i = 0; i < list->op_count; i++) {
         for (int32_t k = 0; k < list->ops[i].wait_count; k++) {
-            const struct yk_wait *wait = &list->waits[list->ops[i].first_wait + k];
+            const struct yk_op_wait *wait = &list->waits[list->ops[i].first_wait + k];
             const double ended_s = times->end_s[wait->op] - wait->lag * sim->step_s;
             assert_true(times->start_s[i] >= ended_s - wait->lag * 1e-3 * sim->step_s);
         }
@@ -303,7 +303,7 @@ static double ready_s(struct unrolled *unrolled, int32_t rank, int lane)
     const struct yk_op *op = &list->ops[at % list->op_count];
     double ready = unrolled->free_s[rank][lane];
     for (int32_t k = 0; k < op->wait_count; k++) {
-        const struct yk_wait *wait = &list->waits[op->first_wait + k];
+        const struct yk_op_wait *wait = &list->waits[op->first_wait + k];
         const int32_t round = at / list->op_count - wait->lag;
         const double ended =
             round < 0 ? 0 : unrolled->ends[rank][round * list->op_count + wait->op];

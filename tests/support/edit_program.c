@@ -67,7 +67,7 @@ static void renumber(struct yk_program_rank *list, const int32_t *numbers)
         struct yk_op *op = &list->ops[i];
         int32_t kept = 0;
         for (int32_t w = 0; w < op->wait_count; w++) {
-            struct yk_wait wait = list->waits[op->first_wait + w];
+            struct yk_op_wait wait = list->waits[op->first_wait + w];
             wait.op = numbers[wait.op];
             if (wait.op >= 0) {
                 list->waits[op->first_wait + kept++] = wait;
@@ -143,7 +143,7 @@ void edit_add_wait(struct yk_program *program, int32_t rank, int32_t op, int32_t
     for (int32_t w = 0; w < waiting->wait_count; w++) {
         list->waits[list->wait_count++] = list->waits[waiting->first_wait + w];
     }
-    list->waits[list->wait_count++] = (struct yk_wait){other, lag};
+    list->waits[list->wait_count++] = (struct yk_op_wait){other, lag};
     waiting->first_wait = first;
     waiting->wait_count++;
 }

@@ -118,7 +118,7 @@ static void read_waits(const char *text, struct yk_program_rank *list, struct yk
         const long number = strtol(text, &end, 10);
         assert_true(end > text && op->wait_count < MOST_WAITS);
         const bool before = *end == '\'';
-        list->waits[list->wait_count++] = (struct yk_wait){(int32_t)number, before ? 1 : 0};
+        list->waits[list->wait_count++] = (struct yk_op_wait){(int32_t)number, before ? 1 : 0};
         op->wait_count++;
         text = end + (before ? 1 : 0);
         text += strspn(text, " ");

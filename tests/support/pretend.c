@@ -187,7 +187,7 @@ static bool can_start_alone(const struct actor *actor, int32_t lane)
     }
     const struct yk_op *op = next_op(actor, lane);
     for (int32_t w = 0; w < op->wait_count; w++) {
-        const struct yk_wait *wait = &actor->list->waits[op->first_wait + w];
+        const struct yk_op_wait *wait = &actor->list->waits[op->first_wait + w];
         const int32_t round = round_of(it) - wait->lag;
         if (round >= -1 && !has_ended(actor, wait->op, round)) {
             return false;

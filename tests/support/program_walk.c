@@ -73,7 +73,7 @@ static bool is_ready(const struct lanes *lanes, enum yk_lane lane, int32_t round
     const int32_t op = next_op(lanes, lane, rounds, &round);
     bool ready = op >= 0;
     for (int32_t w = 0; ready && w < lanes->list->ops[op].wait_count; w++) {
-        const struct yk_wait *wait = &lanes->list->waits[lanes->list->ops[op].first_wait + w];
+        const struct yk_op_wait *wait = &lanes->list->waits[lanes->list->ops[op].first_wait + w];
         ready = round < wait->lag || has_ended(lanes, wait->op, round - wait->lag);
     }
     return ready;

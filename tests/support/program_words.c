@@ -34,7 +34,7 @@ static void write_waits(const struct yk_program *program, const struct yk_progra
                         const struct yk_op *op, struct yk_text *text)
 {
     for (int32_t w = 0; w < op->wait_count; w++) {
-        const struct yk_wait *wait = &list->waits[op->first_wait + w];
+        const struct yk_op_wait *wait = &list->waits[op->first_wait + w];
         yk_text_add(text, w == 0 ? "(" : " ");
         write_op(program, &list->ops[wait->op], text);
         yk_text_add(text, wait->lag > 0 ? "'" : "");

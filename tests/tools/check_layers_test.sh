@@ -24,6 +24,13 @@ write() {
     cat >"$tree/src/$1"
 }
 
+# public file.h [LINE]: a sound public header that also holds LINE, as its line 3.
+public() {
+    mkdir -p "$tree/include/yoke"
+    guard=YOKE_$(echo "$1" | tr 'a-z.' 'A-Z_')
+    printf '#ifndef %s\n#define %s\n%s\n#endif\n' "$guard" "$guard" "${2:-}" >"$tree/include/yoke/$1"
+}
+
 # header room/file.h [LINE]: a sound header that also holds LINE, as its line 3.
 header() {
     guard=YK_$(echo "$1" | tr 'a-z/.' 'A-Z__')
@@ -31,7 +38,8 @@ header() {
 }
 
 house() {
-    rm -rf "$tree/src"
+    rm -rf "$tree/src" "$tree/include"
+    public plan.h 'int yoke_plan(void);'
     header base/text.h 'struct yk_text;'
     header graph/graph.h '#include "base/text.h"'
     header sched/schedule.h '#include "graph/graph.h"'
@@ -56,15 +64,20 @@ END
 #include <stdio.h>
 int main(void) { printf("cli may print\n"); return 0; }
 END
+    write library/plan.c <<'END'
+#include "sched/schedule.h"
+#include <yoke/plan.h>
+int yoke_plan(void) { return 0; }
+END
 }
 
 run_check() { "$check" "$tree" >"$tree/said" 2>&1; }
 
-# refused NAME PLACE MESSAGE: the house as it stands is refused with that message at that place.
+# refused NAME PLACE MESSAGE [FOLDER]: the house as it stands is refused with that message at that place.
 refused() {
     if run_check; then
         verdict no "$1 is not refused"
-    elif grep -F "src/$2" "$tree/said" | grep -qF "$3"; then
+    elif grep -F "${4:-src}/$2" "$tree/said" | grep -qF "$3"; then
         verdict yes "$1"
     else
         verdict no "$1: expected src/$2 … $3"
@@ -155,6 +168,24 @@ refused 'writing to standard error' graph/graph.c:2: 'belong to cli'
 
 printf '#include "graph/graph.h"\n/* one\n two */ void f(void) { abort(); }\n' | write graph/graph.c
 refused 'a call after a comment of two lines' graph/graph.c:3: 'abort() in a library room'
+
+printf '#include <yoke/plan.h>\n' | write sched/second.c
+refused 'a public header below the library' sched/second.c:1: 'public headers are for others'
+
+header planner/plan.h '#include "library/plan.h"'
+refused 'the library below itself' planner/plan.h:3: 'planner must not use library: it is above planner'
+
+public plan.h '#include <jansson.h>'
+refused 'a library in a public header' yoke/plan.h:3: 'alone' include
+
+public plan.h '#include "base/text.h"'
+refused 'a room in a public header' yoke/plan.h:3: 'alone' include
+
+public plan.h 'yoke_unknown yoke_lonely(void);'
+refused 'a public header that leans on another' yoke/plan.h:3: 'unknown type name' include
+
+printf '#ifndef PLAN_H\n#define PLAN_H\n#endif\n' >"$tree/include/yoke/plan.h"
+refused 'a public guard of another name' yoke/plan.h:1: '#ifndef YOKE_PLAN_H' include
 
 rm -rf "$tree/src"
 mkdir "$tree/src"

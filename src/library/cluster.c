@@ -1,0 +1,163 @@
+#include "cluster/discover.h"
+#include "library/handles.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The driver's library is asked by one thread at a time. */
+static pthread_mutex_t discovering = PTHREAD_MUTEX_INITIALIZER;
+
+static struct yoke_device device_record(const struct yk_device *device)
+{
+    return (struct yoke_device){
+        .name = device->name,
+        .type = device->type,
+        .node = device->node,
+        .is_cpu = device->is_cpu,
+        .part = device->part,
+        .memory_bytes = device->memory_bytes,
+        .memory_bytes_per_s = device->memory_bytes_per_s,
+        .fp32_flops = device->matrix_flops[YK_PRECISION_FP32],
+        .tf32_flops = device->matrix_flops[YK_PRECISION_TF32],
+        .fp16_flops = device->matrix_flops[YK_PRECISION_FP16],
+        .bf16_flops = device->matrix_flops[YK_PRECISION_BF16],
+        .vector_flops = device->vector_flops,
+    };
+}
+
+static yk_status fill(struct yoke_cluster *handle)
+{
+    const struct yk_cluster *cluster = handle->cluster;
+    const int32_t P = cluster->device_count;
+    YK_TRY_NEW(cluster->arena, handle->devices, P);
+    YK_TRY_NEW(cluster->arena, handle->links, (int64_t)P * P);
+    for (int32_t i = 0; i < P; i++) {
+        handle->devices[i] = device_record(&cluster->devices[i]);
+    }
+    for (int32_t i = 0; i < P * P; i++) {
+        handle->links[i] =
+            (struct yoke_link){cluster->links[i].latency_s, cluster->links[i].bytes_per_s};
+    }
+    handle->info = (struct yoke_cluster_info){
+        .source = cluster->source,
+        .device_count = P,
+        .node_count = cluster->node_count,
+        .host_memory_bytes = cluster->host_memory_bytes,
+        .assumption = cluster->assumption,
+    };
+    return YK_OK;
+}
+
+yk_status yk_library_wrap_cluster(struct yk_cluster *cluster, struct yoke_cluster **out)
+{
+    struct yoke_cluster *handle = calloc(1, sizeof *handle);
+    if (!handle) {
+        yk_cluster_destroy(cluster);
+        return yk_fail_out_of_memory();
+    }
+    atomic_init(&handle->holders, 1);
+    handle->cluster = cluster;
+    const yk_status status = fill(handle);
+    if (status != YK_OK) {
+        yoke_cluster_destroy(handle);
+        return status;
+    }
+    *out = handle;
+    return YK_OK;
+}
+
+struct yoke_cluster *yk_library_hold_cluster(struct yoke_cluster *cluster)
+{
+    atomic_fetch_add(&cluster->holders, 1);
+    return cluster;
+}
+
+yoke_status yoke_cluster_open(const char *word, yoke_cluster **out)
+{
+    struct yk_cluster *cluster = NULL;
+    YK_LIBRARY_NEED(word);
+    YK_LIBRARY_NEED(out);
+    const yk_status status = yk_cluster_open(word, &cluster);
+    return yk_library_status(status == YK_OK ? yk_library_wrap_cluster(cluster, out) : status);
+}
+
+yoke_status yoke_cluster_read(const char *text, const char *source, yoke_cluster **out)
+{
+    struct yk_cluster *cluster = NULL;
+    YK_LIBRARY_NEED(text);
+    YK_LIBRARY_NEED(source);
+    YK_LIBRARY_NEED(out);
+    const yk_status status = yk_cluster_read(text, strlen(text), source, &cluster);
+    return yk_library_status(status == YK_OK ? yk_library_wrap_cluster(cluster, out) : status);
+}
+
+static yk_status discover(struct yk_cluster **out)
+{
+    struct yk_machine *machine = calloc(1, sizeof *machine);
+    if (!machine) {
+        return yk_fail_out_of_memory();
+    }
+    pthread_mutex_lock(&discovering);
+    yk_status status = yk_discover(NULL, machine);
+    pthread_mutex_unlock(&discovering);
+    if (status == YK_OK) {
+        status = yk_discover_cluster(machine, out);
+    }
+    free(machine);
+    return status;
+}
+
+yoke_status yoke_cluster_discover(yoke_cluster **out)
+{
+    struct yk_cluster *cluster = NULL;
+    YK_LIBRARY_NEED(out);
+    const yk_status status = discover(&cluster);
+    return yk_library_status(status == YK_OK ? yk_library_wrap_cluster(cluster, out) : status);
+}
+
+void yoke_cluster_destroy(yoke_cluster *cluster)
+{
+    if (cluster && yk_library_let_go(&cluster->holders)) {
+        yk_cluster_destroy(cluster->cluster);
+        free(cluster);
+    }
+}
+
+const struct yoke_cluster_info *yoke_cluster_info(const yoke_cluster *cluster)
+{
+    return &cluster->info;
+}
+
+const struct yoke_device *yoke_cluster_device(const yoke_cluster *cluster, int32_t device)
+{
+    return YK_LIBRARY_AT(cluster->devices, cluster->info.device_count, device);
+}
+
+const struct yoke_link *yoke_cluster_link(const yoke_cluster *cluster, int32_t a, int32_t b)
+{
+    const int32_t P = cluster->info.device_count;
+    if (a < 0 || a >= P || b < 0 || b >= P || a == b) {
+        return NULL;
+    }
+    return &cluster->links[a * P + b];
+}
+
+yoke_status yoke_cluster_write(const yoke_cluster *cluster, char **out)
+{
+    struct yk_text text = {0};
+    YK_LIBRARY_NEED(cluster);
+    YK_LIBRARY_NEED(out);
+    return yk_library_hand_over(yk_cluster_write(cluster->cluster, &text), &text, out);
+}
+
+const char *yoke_device_type(int32_t number, const char **title)
+{
+    if (number < 0 || (size_t)number >= yk_datasheet_count) {
+        return NULL;
+    }
+    if (title) {
+        *title = yk_datasheets[number].title;
+    }
+    return yk_datasheets[number].name;
+}

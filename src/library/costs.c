@@ -1,0 +1,155 @@
+#include "cost/communication.h"
+#include "library/handles.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+_Static_assert((int)YOKE_PASS_FORWARD == (int)YK_COST_FORWARD &&
+                   (int)YOKE_PASS_BACKWARD == (int)YK_COST_BACKWARD &&
+                   (int)YOKE_PASS_UPDATE == (int)YK_COST_UPDATE,
+               "yoke_pass is yk_cost_pass");
+_Static_assert((int)YOKE_COLLECTIVE_GATHER == (int)YK_COLLECTIVE_GATHER &&
+                   (int)YOKE_COLLECTIVE_SCATTER == (int)YK_COLLECTIVE_SCATTER &&
+                   (int)YOKE_COLLECTIVE_REDUCE == (int)YK_COLLECTIVE_REDUCE,
+               "yoke_collective is yk_collective");
+
+struct yoke_costs {
+    struct yoke_cluster *cluster; /* held */
+    struct yk_profile *profile;
+    struct yk_cost_book book;
+};
+
+yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile, yoke_costs **out)
+{
+    YK_LIBRARY_NEED(cluster);
+    YK_LIBRARY_NEED(out);
+    yoke_costs *costs = calloc(1, sizeof *costs);
+    if (!costs) {
+        return yk_library_status(yk_fail_out_of_memory());
+    }
+    costs->cluster = yk_library_hold_cluster(cluster);
+    const yk_status status = profile ? yk_profile_open(profile, &costs->profile) : YK_OK;
+    if (status != YK_OK) {
+        yoke_costs_destroy(costs);
+        return yk_library_status(status);
+    }
+    costs->book = (struct yk_cost_book){.cluster = cluster->cluster, .profile = costs->profile};
+    *out = costs;
+    return YOKE_OK;
+}
+
+void yoke_costs_destroy(yoke_costs *costs)
+{
+    if (costs) {
+        yk_profile_close(costs->profile);
+        yoke_cluster_destroy(costs->cluster);
+        free(costs);
+    }
+}
+
+static yoke_status answer(yk_status status, const struct yk_cost_time *time, struct yoke_cost *out)
+{
+    static const char *const origins[YK_COST_ORIGINS] = {
+        [YK_COST_PROFILE] = "profile",
+        [YK_COST_TABLE] = "table",
+        [YK_COST_DATASHEET] = "datasheet",
+    };
+    if (status == YK_OK) {
+        *out = (struct yoke_cost){time->seconds, origins[time->origin]};
+    }
+    return yk_library_status(status);
+}
+
+static yk_status check_device(const struct yoke_costs *costs, int32_t device)
+{
+    const int32_t count = costs->book.cluster->device_count;
+    if (device < 0 || device >= count) {
+        return yk_fail(YK_ERROR_USAGE, "there is no device %d; the cluster has %d, from 0 on",
+                       device, count);
+    }
+    return YK_OK;
+}
+
+static yk_status check_amount(double bytes)
+{
+    if (!isfinite(bytes) || bytes < 0) {
+        return yk_fail(YK_ERROR_USAGE, "a message has 0 bytes or more, not %g", bytes);
+    }
+    return YK_OK;
+}
+
+static yk_status find_layer(const struct yoke_costs *costs, const struct yoke_model *model,
+                            int32_t layer, int32_t device, enum yoke_pass pass,
+                            struct yk_cost_time *out)
+{
+    YK_TRY(check_device(costs, device));
+    if (layer < 0 || layer >= model->info.layer_count) {
+        return yk_fail(YK_ERROR_USAGE, "there is no layer %d; %s has %d, from 0 on", layer,
+                       model->info.name, model->info.layer_count);
+    }
+    if ((int)pass < YOKE_PASS_FORWARD || (int)pass > YOKE_PASS_UPDATE) {
+        return yk_fail(YK_ERROR_USAGE, "there is no pass %d", (int)pass);
+    }
+    return yk_cost_layer(&costs->book, device, model->model, &model->model->layers[layer],
+                         (enum yk_cost_pass)pass, out);
+}
+
+yoke_status yoke_costs_layer(yoke_costs *costs, const yoke_model *model, int32_t layer,
+                             int32_t device, enum yoke_pass pass, struct yoke_cost *out)
+{
+    struct yk_cost_time time = {0};
+    YK_LIBRARY_NEED(costs);
+    YK_LIBRARY_NEED(model);
+    YK_LIBRARY_NEED(out);
+    return answer(find_layer(costs, model, layer, device, pass, &time), &time, out);
+}
+
+static yk_status find_send(const struct yoke_costs *costs, int32_t from, int32_t to, double bytes,
+                           struct yk_cost_time *out)
+{
+    YK_TRY(check_device(costs, from));
+    YK_TRY(check_device(costs, to));
+    YK_TRY(check_amount(bytes));
+    return yk_cost_send(&costs->book, from, to, bytes, out);
+}
+
+yoke_status yoke_costs_send(yoke_costs *costs, int32_t from, int32_t to, double bytes,
+                            struct yoke_cost *out)
+{
+    struct yk_cost_time time = {0};
+    YK_LIBRARY_NEED(costs);
+    YK_LIBRARY_NEED(out);
+    return answer(find_send(costs, from, to, bytes, &time), &time, out);
+}
+
+static yk_status find_collective(const struct yoke_costs *costs, enum yoke_collective collective,
+                                 const struct yk_ranks *ranks, double bytes,
+                                 double largest_part_bytes, struct yk_cost_time *out)
+{
+    if ((int)collective < YOKE_COLLECTIVE_GATHER || (int)collective > YOKE_COLLECTIVE_REDUCE) {
+        return yk_fail(YK_ERROR_USAGE, "there is no collective %d", (int)collective);
+    }
+    if (ranks->count < 1) {
+        return yk_fail(YK_ERROR_USAGE, "a collective has 1 device or more, not %d", ranks->count);
+    }
+    for (int32_t i = 0; i < ranks->count; i++) {
+        YK_TRY(check_device(costs, ranks->devices[i]));
+    }
+    YK_TRY(check_amount(bytes));
+    YK_TRY(check_amount(largest_part_bytes));
+    return yk_cost_collective(&costs->book, (enum yk_collective)collective, ranks, bytes,
+                              largest_part_bytes, out);
+}
+
+yoke_status yoke_costs_collective(yoke_costs *costs, enum yoke_collective collective,
+                                  const int32_t *devices, int32_t count, double bytes,
+                                  double largest_part_bytes, struct yoke_cost *out)
+{
+    const struct yk_ranks ranks = {.devices = devices, .count = count};
+    struct yk_cost_time time = {0};
+    YK_LIBRARY_NEED(costs);
+    YK_LIBRARY_NEED(devices);
+    YK_LIBRARY_NEED(out);
+    return answer(find_collective(costs, collective, &ranks, bytes, largest_part_bytes, &time),
+                  &time, out);
+}

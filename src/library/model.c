@@ -1,0 +1,234 @@
+#include "library/handles.h"
+#include "model/architecture.h"
+#include "model/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    USUAL_SEQUENCE = 1024
+};
+
+static double operations(const struct yk_work_list *list)
+{
+    double sum = 0;
+    for (int class = 0; class < YK_WORK_CLASS_COUNT; class ++) {
+        sum += yk_work_operations(list, (enum yk_work_class) class);
+    }
+    return sum;
+}
+
+static struct yoke_layer layer_record(const struct yk_model *model, const struct yk_layer *layer)
+{
+    const struct yk_layer_state state = yk_layer_state(model, layer);
+    return (struct yoke_layer){
+        .name = layer->name,
+        .kind = layer->kind,
+        .shares = layer->shares,
+        .parameters = layer->parameters,
+        .trainable = layer->trainable,
+        .forward_operations = operations(&layer->forward),
+        .backward_operations = operations(&layer->backward),
+        .weight_bytes = state.weight_bytes,
+        .gradient_bytes = state.gradient_bytes,
+        .optimizer_bytes = state.optimizer_bytes,
+        .saved_bytes = layer->saved_bytes,
+        .workspace_bytes = layer->workspace_bytes,
+        .modules = layer->modules,
+        .module_count = layer->module_count,
+    };
+}
+
+static struct yoke_model_info info_record(const struct yk_model *model,
+                                          const struct yk_workload *workload)
+{
+    return (struct yoke_model_info){
+        .name = model->config->name,
+        .architecture = model->config->architecture->name,
+        .layer_count = model->layer_count,
+        .edge_count = model->edge_count,
+        .parameters = model->parameters,
+        .trainable = model->trainable,
+        .tokens = yk_model_tokens(model),
+        .workload =
+            {
+                .batch = workload->batch,
+                .sequence = workload->sequence,
+                .target_sequence = workload->target_sequence,
+                .precision = yk_precision_name(workload->precision),
+                .lora_rank = workload->lora_rank,
+                .nf4 = workload->nf4,
+                .recompute = workload->recompute,
+            },
+    };
+}
+
+yk_status yk_library_describe(struct yoke_model *handle, const struct yk_workload *workload)
+{
+    YK_TRY(yk_model_describe(handle->config, workload, handle->arena, &handle->model));
+    const struct yk_model *model = handle->model;
+    YK_TRY_NEW(handle->arena, handle->layers, model->layer_count);
+    YK_TRY_NEW(handle->arena, handle->edges, model->edge_count);
+    for (int32_t i = 0; i < model->layer_count; i++) {
+        handle->layers[i] = layer_record(model, &model->layers[i]);
+    }
+    for (int32_t i = 0; i < model->edge_count; i++) {
+        const struct yk_layer_edge *edge = &model->edges[i];
+        handle->edges[i] = (struct yoke_layer_edge){edge->from, edge->to, edge->bytes};
+    }
+    handle->info = info_record(model, workload);
+    handle->workload = *workload;
+    return YK_OK;
+}
+
+static yk_status create(const char *word, struct yoke_model **out)
+{
+    struct yoke_model *handle = calloc(1, sizeof *handle);
+    if (!handle) {
+        return yk_fail_out_of_memory();
+    }
+    atomic_init(&handle->holders, 1);
+    yk_status status = yk_arena_create(&handle->arena);
+    if (status == YK_OK) {
+        status = yk_library_copy(handle->arena, word, &handle->word);
+    }
+    if (status != YK_OK) {
+        yoke_model_destroy(handle);
+        return status;
+    }
+    *out = handle;
+    return YK_OK;
+}
+
+/* Gives the handle out if all went well, and destroys it if not. */
+static yk_status settle(yk_status status, struct yoke_model *handle, struct yoke_model **out)
+{
+    if (status != YK_OK) {
+        yoke_model_destroy(handle);
+        return status;
+    }
+    *out = handle;
+    return YK_OK;
+}
+
+yk_status yk_library_open_config(const char *word, struct yoke_model **out)
+{
+    struct yoke_model *handle = NULL;
+    YK_TRY(create(word, &handle));
+    return settle(yk_model_config_open(word, handle->arena, &handle->config), handle, out);
+}
+
+yk_status yk_library_derive_config(struct yoke_model *origin, struct yoke_model **out)
+{
+    struct yoke_model *handle = NULL;
+    YK_TRY(create(origin->word, &handle));
+    handle->origin = yk_library_hold_model(origin);
+    handle->config = origin->config;
+    *out = handle;
+    return YK_OK;
+}
+
+/* The workload with what is left open filled in. */
+static yk_status read_workload(const struct yoke_workload *given,
+                               const struct yk_model_config *config, struct yk_workload *out)
+{
+    const struct yoke_workload words = given ? *given : (struct yoke_workload){0};
+    const int64_t usual = config->positions < USUAL_SEQUENCE ? config->positions : USUAL_SEQUENCE;
+    const char *precision = words.precision ? words.precision : "bf16";
+    struct yk_workload workload = {
+        .batch = words.batch == 0 ? 1 : words.batch,
+        .sequence = words.sequence == 0 ? usual : words.sequence,
+        .target_sequence = words.target_sequence,
+        .lora_rank = words.lora_rank,
+        .nf4 = words.nf4,
+        .recompute = words.recompute,
+    };
+    if (!yk_precision_find(precision, &workload.precision)) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "there is no precision \"%s\"; there are fp32, tf32, fp16 and bf16",
+                       precision);
+    }
+    *out = workload;
+    return YK_OK;
+}
+
+static yk_status describe(const struct yoke_workload *given, struct yoke_model *handle)
+{
+    struct yk_workload workload;
+    YK_TRY(read_workload(given, handle->config, &workload));
+    return yk_library_describe(handle, &workload);
+}
+
+yoke_status yoke_model_open(const char *word, const struct yoke_workload *workload,
+                            yoke_model **out)
+{
+    struct yoke_model *handle = NULL;
+    YK_LIBRARY_NEED(word);
+    YK_LIBRARY_NEED(out);
+    const yk_status status = yk_library_open_config(word, &handle);
+    return yk_library_status(status == YK_OK ? settle(describe(workload, handle), handle, out)
+                                             : status);
+}
+
+static yk_status read(const char *text, const char *source, const struct yoke_workload *workload,
+                      struct yoke_model *handle)
+{
+    YK_TRY(yk_model_config_read(text, strlen(text), source, handle->arena, &handle->config));
+    return describe(workload, handle);
+}
+
+yoke_status yoke_model_read(const char *text, const char *source,
+                            const struct yoke_workload *workload, yoke_model **out)
+{
+    struct yoke_model *handle = NULL;
+    YK_LIBRARY_NEED(text);
+    YK_LIBRARY_NEED(source);
+    YK_LIBRARY_NEED(out);
+    const yk_status status = create(source, &handle);
+    return yk_library_status(
+        status == YK_OK ? settle(read(text, source, workload, handle), handle, out) : status);
+}
+
+struct yoke_model *yk_library_hold_model(struct yoke_model *model)
+{
+    atomic_fetch_add(&model->holders, 1);
+    return model;
+}
+
+void yoke_model_destroy(yoke_model *model)
+{
+    if (model && yk_library_let_go(&model->holders)) {
+        yoke_model *origin = model->origin;
+        yk_arena_destroy(model->arena);
+        free(model);
+        yoke_model_destroy(origin);
+    }
+}
+
+const struct yoke_model_info *yoke_model_info(const yoke_model *model)
+{
+    return &model->info;
+}
+
+const struct yoke_layer *yoke_model_layer(const yoke_model *model, int32_t layer)
+{
+    return YK_LIBRARY_AT(model->layers, model->info.layer_count, layer);
+}
+
+const struct yoke_layer_edge *yoke_model_edge(const yoke_model *model, int32_t edge)
+{
+    return YK_LIBRARY_AT(model->edges, model->info.edge_count, edge);
+}
+
+const char *yoke_model_builtin(int32_t number, const char **summary)
+{
+    const char *name = NULL;
+    const char *words = NULL;
+    if (number < 0 || !yk_model_config_builtin((size_t)number, &name, &words)) {
+        return NULL;
+    }
+    if (summary) {
+        *summary = words;
+    }
+    return name;
+}

@@ -1,0 +1,180 @@
+#include "planner/order.h"
+
+#include "base/file.h"
+#include "library/plan_handle.h"
+#include "planner/order_problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const double usual_budget_s = 5;
+
+struct yoke_order_problem {
+    atomic_int holders;
+    struct yk_arena *arena;
+    struct yk_order_problem *problem;
+    struct yoke_order_problem_info info;
+};
+
+struct yoke_order {
+    struct yoke_order_problem *problem; /* held */
+    struct yk_arena *arena;
+    struct yk_order *order;
+    struct yoke_order_info info;
+    struct yoke_transfer *transfers;
+};
+
+static yk_status read_problem(const char *text, size_t length, const char *source,
+                              struct yoke_order_problem *handle)
+{
+    YK_TRY(yk_arena_create(&handle->arena));
+    YK_TRY(yk_order_problem_read(text, length, source, handle->arena, &handle->problem));
+    handle->info = (struct yoke_order_problem_info){
+        .layer_count = handle->problem->layer_count,
+        .slot_count = 2 * handle->problem->layer_count + 3,
+        .barrier = handle->problem->barrier,
+    };
+    return YK_OK;
+}
+
+static yk_status read_text(const char *text, size_t length, const char *source,
+                           struct yoke_order_problem **out)
+{
+    struct yoke_order_problem *handle = calloc(1, sizeof *handle);
+    if (!handle) {
+        return yk_fail_out_of_memory();
+    }
+    atomic_init(&handle->holders, 1);
+    const yk_status status = read_problem(text, length, source, handle);
+    if (status != YK_OK) {
+        yoke_order_problem_destroy(handle);
+        return status;
+    }
+    *out = handle;
+    return YK_OK;
+}
+
+yoke_status yoke_order_problem_open(const char *path, yoke_order_problem **out)
+{
+    struct yk_text text = {0};
+    YK_LIBRARY_NEED(path);
+    YK_LIBRARY_NEED(out);
+    yk_status status = yk_file_read(path, &text);
+    if (status == YK_OK) {
+        status = read_text(yk_text_chars(&text), text.length, path, out);
+    }
+    yk_text_free(&text);
+    return yk_library_status(status);
+}
+
+yoke_status yoke_order_problem_read(const char *text, const char *source, yoke_order_problem **out)
+{
+    YK_LIBRARY_NEED(text);
+    YK_LIBRARY_NEED(source);
+    YK_LIBRARY_NEED(out);
+    return yk_library_status(read_text(text, strlen(text), source, out));
+}
+
+void yoke_order_problem_destroy(yoke_order_problem *problem)
+{
+    if (problem && yk_library_let_go(&problem->holders)) {
+        yk_arena_destroy(problem->arena);
+        free(problem);
+    }
+}
+
+const struct yoke_order_problem_info *yoke_order_problem_info(const yoke_order_problem *problem)
+{
+    return &problem->info;
+}
+
+enum method {
+    GREEDY,
+    MILP,
+    METHOD_COUNT,
+};
+
+static const char *method_name(int32_t number)
+{
+    static const char *const names[METHOD_COUNT] = {[GREEDY] = "greedy", [MILP] = "milp"};
+    return number < METHOD_COUNT ? names[number] : NULL;
+}
+
+static yk_status solve(struct yoke_order *handle, const char *method,
+                       const struct yoke_search *search)
+{
+    const struct yk_order_problem *problem = handle->problem->problem;
+    int32_t number = 0;
+    struct yk_scheduler_options given;
+    YK_TRY(yk_library_choose("method", method, method_name, &number));
+    YK_TRY(yk_library_search(search, usual_budget_s, &given));
+    if (number == GREEDY) {
+        return yk_order_greedy(problem, handle->arena, &handle->order);
+    }
+    const struct yk_order_options options = {.budget_s = given.budget_s, .stop = given.stop};
+    return yk_order_milp(problem, &options, handle->arena, &handle->order);
+}
+
+static yk_status find(struct yoke_order *handle, const char *method,
+                      const struct yoke_search *search)
+{
+    struct yk_plan_transfer *transfers = NULL;
+    int32_t count = 0;
+    YK_TRY(yk_arena_create(&handle->arena));
+    YK_TRY(solve(handle, method, search));
+    YK_TRY(yk_order_transfers(handle->problem->problem, handle->order, handle->arena, &transfers,
+                              &count));
+    YK_TRY(yk_library_tell_transfers(transfers, count, handle->arena, &handle->transfers));
+    handle->info = (struct yoke_order_info){
+        .method = handle->order->method,
+        .step_s = handle->order->step_s,
+        .bound_s = handle->order->bound_s,
+        .transfer_count = count,
+    };
+    return YK_OK;
+}
+
+yoke_status yoke_order_find(yoke_order_problem *problem, const char *method,
+                            const struct yoke_search *search, yoke_order **out)
+{
+    YK_LIBRARY_NEED(problem);
+    YK_LIBRARY_NEED(method);
+    YK_LIBRARY_NEED(out);
+    yoke_order *handle = calloc(1, sizeof *handle);
+    if (!handle) {
+        return yk_library_status(yk_fail_out_of_memory());
+    }
+    atomic_fetch_add(&problem->holders, 1);
+    handle->problem = problem;
+    const yk_status status = find(handle, method, search);
+    if (status != YK_OK) {
+        yoke_order_destroy(handle);
+        return yk_library_status(status);
+    }
+    *out = handle;
+    return YOKE_OK;
+}
+
+void yoke_order_destroy(yoke_order *order)
+{
+    if (order) {
+        yk_arena_destroy(order->arena);
+        yoke_order_problem_destroy(order->problem);
+        free(order);
+    }
+}
+
+const struct yoke_order_info *yoke_order_info(const yoke_order *order)
+{
+    return &order->info;
+}
+
+bool yoke_order_keeps(const yoke_order *order, int32_t layer)
+{
+    return layer >= 0 && layer < order->problem->info.layer_count && order->order->kept[layer];
+}
+
+const struct yoke_transfer *yoke_order_transfer(const yoke_order *order, int32_t number)
+{
+    return YK_LIBRARY_AT(order->transfers, order->info.transfer_count, number);
+}

@@ -1,0 +1,135 @@
+#include "export/export.h"
+#include "library/plan_handle.h"
+#include "library/tradeoff_handle.h"
+#include "trace/chrome.h"
+
+/* The record that pages and pictures are drawn from. */
+struct reporting {
+    struct yk_arena *arena;
+    struct yk_trace *trace;
+    struct yk_plan_report report;
+};
+
+static yk_status begin(const yoke_plan *plan, struct reporting *out)
+{
+    YK_TRY(yk_arena_create(&out->arena));
+    YK_TRY(yk_sim_trace(plan->planned->trial.sim, &out->trace));
+    return yk_planned_report(plan->planned, out->trace, out->arena, &out->report);
+}
+
+static void end(struct reporting *reporting)
+{
+    yk_trace_destroy(reporting->trace);
+    yk_arena_destroy(reporting->arena);
+}
+
+yoke_status yoke_plan_page(const yoke_plan *plan, const yoke_tradeoff *tradeoff, char **out)
+{
+    struct reporting reporting = {0};
+    struct yk_text text = {0};
+    YK_LIBRARY_NEED(plan);
+    YK_LIBRARY_NEED(out);
+    yk_status status = begin(plan, &reporting);
+    if (status == YK_OK) {
+        reporting.report.tradeoffs = tradeoff ? tradeoff->charts : NULL;
+        reporting.report.tradeoff_count = tradeoff ? YK_LIBRARY_CHARTS : 0;
+        status = yk_plan_report_page(&reporting.report, &text);
+    }
+    end(&reporting);
+    return yk_library_hand_over(status, &text, out);
+}
+
+static yk_status draw(const struct yk_plan_report *report, enum yoke_figure figure, int32_t rank,
+                      struct yk_text *out)
+{
+    switch (figure) {
+    case YOKE_FIGURE_LANES:
+        return yk_plan_figure_lanes(report, out);
+    case YOKE_FIGURE_MEMORY:
+        if (rank < 0 || rank >= report->plan->rank_count) {
+            return yk_fail(YK_ERROR_USAGE, "there is no rank %d; the plan has %d, from 0 on", rank,
+                           report->plan->rank_count);
+        }
+        return yk_plan_figure_memory(report, rank, out);
+    case YOKE_FIGURE_BARS:
+        return yk_plan_figure_bars(report, out);
+    case YOKE_FIGURE_CLUSTER:
+        return yk_plan_figure_cluster(report, out);
+    }
+    return yk_fail(YK_ERROR_USAGE, "a plan has no figure %d", (int)figure);
+}
+
+yoke_status yoke_plan_draw(const yoke_plan *plan, enum yoke_figure figure, int32_t rank, char **out)
+{
+    struct reporting reporting = {0};
+    struct yk_text text = {0};
+    YK_LIBRARY_NEED(plan);
+    YK_LIBRARY_NEED(out);
+    yk_status status = begin(plan, &reporting);
+    if (status == YK_OK) {
+        status = draw(&reporting.report, figure, rank, &text);
+    }
+    end(&reporting);
+    return yk_library_hand_over(status, &text, out);
+}
+
+yoke_status yoke_plan_trace(const yoke_plan *plan, char **out)
+{
+    struct yk_trace *trace = NULL;
+    struct yk_text text = {0};
+    YK_LIBRARY_NEED(plan);
+    YK_LIBRARY_NEED(out);
+    yk_status status = yk_sim_trace(plan->planned->trial.sim, &trace);
+    if (status == YK_OK) {
+        status = yk_trace_write_chrome(trace, &text);
+    }
+    yk_trace_destroy(trace);
+    return yk_library_hand_over(status, &text, out);
+}
+
+static yk_status export_plan(const yoke_plan *plan, const char *name, struct yk_text *out,
+                             struct yk_text *notes)
+{
+    const struct yk_exporter *exporter = NULL;
+    const struct yk_planned *planned = plan->planned;
+    YK_TRY(yk_exporter_find(name, &exporter));
+    return exporter->write(planned->plan, planned->study->model, planned->study->cluster, out,
+                           notes);
+}
+
+yoke_status yoke_plan_export(const yoke_plan *plan, const char *exporter, char **out, char **notes)
+{
+    struct yk_text text = {0};
+    struct yk_text remarks = {0};
+    char *file = NULL;
+    YK_LIBRARY_NEED(plan);
+    YK_LIBRARY_NEED(exporter);
+    YK_LIBRARY_NEED(out);
+    const yk_status written = export_plan(plan, exporter, &text, &remarks);
+    yoke_status status = yk_library_hand_over(written, &text, &file);
+    if (status == YOKE_OK && notes) {
+        status = yk_library_hand_over(YK_OK, &remarks, notes);
+    } else {
+        yk_text_free(&remarks);
+    }
+    if (status != YOKE_OK) {
+        yoke_free(file);
+        return status;
+    }
+    *out = file;
+    return YOKE_OK;
+}
+
+const char *yoke_exporter(int32_t number, const char **summary, const char **file)
+{
+    if (number < 0 || (size_t)number >= yk_exporter_count) {
+        return NULL;
+    }
+    if (summary) {
+        *summary = yk_exporters[number]->summary;
+    }
+    if (file) {
+        *file = yk_exporters[number]->file;
+    }
+    return yk_exporters[number]->name;
+}

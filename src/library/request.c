@@ -1,0 +1,194 @@
+#include "library/handles.h"
+#include "planner/place.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_MICRO_BATCHES = 4096
+};
+
+_Static_assert((int)YOKE_DECIDE_SHARES == (int)YK_DECIDE_SHARES &&
+                   (int)YOKE_DECIDE_PARTS == (int)YK_DECIDE_PARTS &&
+                   (int)YOKE_DECIDE_STRATEGIES == (int)YK_DECIDE_STRATEGIES &&
+                   (int)YOKE_DECIDE_BLOCK == (int)YK_DECIDE_BLOCK &&
+                   (int)YOKE_DECIDE_ORDER == (int)YK_DECIDE_ORDER &&
+                   (int)YOKE_DECIDE_PLACEMENT == (int)YK_DECIDE_PLACEMENT &&
+                   (int)YOKE_DECIDE_RECOMPUTATION == (int)YK_DECIDE_RECOMPUTATION &&
+                   (int)YOKE_DECIDE_ALL == (int)YK_DECIDE_ALL,
+               "yoke_decision is yk_decision");
+
+yoke_status yoke_request_create(yoke_model *model, yoke_cluster *cluster, yoke_request **out)
+{
+    YK_LIBRARY_NEED(model);
+    YK_LIBRARY_NEED(cluster);
+    YK_LIBRARY_NEED(out);
+    yoke_request *request = calloc(1, sizeof *request);
+    const yk_status status = request ? yk_arena_create(&request->arena) : yk_fail_out_of_memory();
+    if (status != YK_OK) {
+        free(request);
+        return yk_library_status(status);
+    }
+    atomic_init(&request->holders, 1);
+    request->model = yk_library_hold_model(model);
+    request->cluster = yk_library_hold_cluster(cluster);
+    request->decisions = YOKE_DECIDE_ALL;
+    request->strategy = YK_STRATEGY_COUNT;
+    *out = request;
+    return YOKE_OK;
+}
+
+void yoke_request_destroy(yoke_request *request)
+{
+    if (request && yk_library_let_go(&request->holders)) {
+        yoke_cluster_destroy(request->cluster);
+        yoke_model_destroy(request->model);
+        yk_arena_destroy(request->arena);
+        free(request);
+    }
+}
+
+struct yoke_request *yk_library_hold_request(struct yoke_request *request)
+{
+    atomic_fetch_add(&request->holders, 1);
+    return request;
+}
+
+yoke_status yoke_request_set_profile(yoke_request *request, const char *path)
+{
+    YK_LIBRARY_NEED(request);
+    return yk_library_status(yk_library_copy(request->arena, path, &request->profile));
+}
+
+yoke_status yoke_request_set_micro_batches(yoke_request *request, int32_t micro_batches)
+{
+    YK_LIBRARY_NEED(request);
+    const int64_t batch = request->model->info.workload.batch;
+    if (micro_batches < 0 || micro_batches > MOST_MICRO_BATCHES) {
+        return yk_library_status(yk_fail(YK_ERROR_USAGE,
+                                         "there are 1 to %d micro-batches, or 0 for the search to "
+                                         "choose, not %d",
+                                         MOST_MICRO_BATCHES, micro_batches));
+    }
+    if (micro_batches > batch) {
+        return yk_library_status(yk_fail(YK_ERROR_USAGE,
+                                         "%lld samples cannot be split into %d micro-batches",
+                                         (long long)batch, micro_batches));
+    }
+    request->micro_batches = micro_batches;
+    return YOKE_OK;
+}
+
+yoke_status yoke_request_set_search(yoke_request *request, const struct yoke_search *search)
+{
+    struct yk_scheduler_options checked;
+    YK_LIBRARY_NEED(request);
+    const yk_status status = yk_library_search(search, 1, &checked);
+    if (status == YK_OK) {
+        request->search = search ? *search : (struct yoke_search){0};
+    }
+    return yk_library_status(status);
+}
+
+yoke_status yoke_request_set_memory(yoke_request *request, double memory_bytes)
+{
+    YK_LIBRARY_NEED(request);
+    if (!isfinite(memory_bytes) || memory_bytes < 0) {
+        return yk_library_status(
+            yk_fail(YK_ERROR_USAGE, "memory is 0 bytes or more, not %g", memory_bytes));
+    }
+    request->memory_bytes = memory_bytes;
+    return YOKE_OK;
+}
+
+yoke_status yoke_request_set_slowdown(yoke_request *request, double slowdown)
+{
+    YK_LIBRARY_NEED(request);
+    const yk_status status = yk_library_check_slowdown(slowdown);
+    if (status == YK_OK) {
+        request->slowdown = slowdown;
+    }
+    return yk_library_status(status);
+}
+
+yk_status yk_library_check_slowdown(double slowdown)
+{
+    if (slowdown == 0 || (isfinite(slowdown) && slowdown >= 1)) {
+        return YK_OK;
+    }
+    return yk_fail(YK_ERROR_USAGE, "a slowdown is 1 or more, or 0 for the usual one, not %g",
+                   slowdown);
+}
+
+yoke_status yoke_request_set_clip(yoke_request *request, bool clip)
+{
+    YK_LIBRARY_NEED(request);
+    request->clip = clip;
+    return YOKE_OK;
+}
+
+yoke_status yoke_request_set_decisions(yoke_request *request, uint32_t decisions)
+{
+    YK_LIBRARY_NEED(request);
+    if ((decisions & ~(uint32_t)YOKE_DECIDE_ALL) != 0) {
+        return yk_library_status(
+            yk_fail(YK_ERROR_USAGE, "there are no decisions 0x%x", (unsigned)decisions));
+    }
+    request->decisions = decisions;
+    return YOKE_OK;
+}
+
+/* The strategies, and after them "random". */
+static const char *strategy_name(int32_t number)
+{
+    if (number < YK_STRATEGY_COUNT) {
+        return yk_strategy_name((enum yk_strategy)number);
+    }
+    return number == YK_STRATEGY_COUNT ? "random" : NULL;
+}
+
+yoke_status yoke_request_set_strategy(yoke_request *request, const char *strategy)
+{
+    int32_t number = YK_STRATEGY_COUNT;
+    YK_LIBRARY_NEED(request);
+    const yk_status status =
+        strategy ? yk_library_choose("strategy", strategy, strategy_name, &number) : YK_OK;
+    if (status == YK_OK) {
+        request->strategy = (enum yk_strategy)number;
+        request->random_strategies = strategy && number == YK_STRATEGY_COUNT;
+    }
+    return yk_library_status(status);
+}
+
+yoke_status yoke_request_set_algorithm(yoke_request *request, const char *algorithm)
+{
+    int32_t number = 0;
+    YK_LIBRARY_NEED(request);
+    const yk_status status = algorithm ? yk_library_choose("way of placing", algorithm,
+                                                           yoke_placement_algorithm, &number)
+                                       : YK_OK;
+    if (status == YK_OK) {
+        request->algorithm = algorithm ? yoke_placement_algorithm(number) : NULL;
+    }
+    return yk_library_status(status);
+}
+
+static yk_status read_map(const char *text, const char *source, struct yoke_request *request)
+{
+    const struct yk_modules *modules = NULL;
+    YK_TRY(yk_modules_list(request->model->config, request->arena, &modules));
+    return yk_module_map_read(text, strlen(text), source, modules,
+                              request->cluster->info.device_count, request->arena, &request->map);
+}
+
+yoke_status yoke_request_set_map(yoke_request *request, const char *text, const char *source)
+{
+    YK_LIBRARY_NEED(request);
+    if (!text) {
+        request->map = NULL;
+        return YOKE_OK;
+    }
+    YK_LIBRARY_NEED(source);
+    return yk_library_status(read_map(text, source, request));
+}

@@ -1,0 +1,216 @@
+#include "library/handles.h"
+#include "report/gantt_svg.h"
+#include "sched/bound.h"
+#include "sched/mapped.h"
+#include "sched/memory.h"
+#include "sched/task_map.h"
+#include "trace/chrome.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SVG_WIDTH = 1200
+};
+
+static const double usual_budget_s = 1;
+
+struct yoke_schedule {
+    struct yoke_graph *graph; /* held */
+    struct yk_schedule *schedule;
+    int64_t bound; /* ticks */
+    struct yoke_schedule_info info;
+    struct yoke_task *tasks;
+};
+
+/* Tasks, and the bound, which is the better of the graph's and the scheduler's own. */
+static yk_status fill(struct yoke_schedule *handle, const char *algorithm)
+{
+    const struct yk_schedule *schedule = handle->schedule;
+    const struct yk_graph *graph = schedule->graph;
+    YK_TRY(yk_bound_compute(graph, &handle->bound));
+    if (schedule->lower_bound > handle->bound) {
+        handle->bound = schedule->lower_bound;
+    }
+    YK_TRY_NEW(schedule->arena, handle->tasks, graph->task_count);
+    for (int32_t i = 0; i < graph->task_count; i++) {
+        handle->tasks[i] = (struct yoke_task){
+            .name = graph->tasks[i].name,
+            .device = schedule->devices[i],
+            .start = yk_graph_time(graph, schedule->starts[i]),
+            .end = yk_graph_time(graph, schedule->finishes[i]),
+        };
+    }
+    handle->info = (struct yoke_schedule_info){
+        .algorithm = algorithm,
+        .makespan = yk_graph_time(graph, schedule->makespan),
+        .bound = yk_graph_time(graph, handle->bound),
+    };
+    return YK_OK;
+}
+
+/* Takes the schedule over, whether it succeeds or not; `algorithm` is constant. */
+static yk_status wrap(struct yoke_graph *graph, struct yk_schedule *schedule, const char *algorithm,
+                      struct yoke_schedule **out)
+{
+    struct yoke_schedule *handle = calloc(1, sizeof *handle);
+    if (!handle) {
+        yk_schedule_destroy(schedule);
+        return yk_fail_out_of_memory();
+    }
+    handle->graph = yk_library_hold_graph(graph);
+    handle->schedule = schedule;
+    const yk_status status = fill(handle, algorithm);
+    if (status != YK_OK) {
+        yoke_schedule_destroy(handle);
+        return status;
+    }
+    *out = handle;
+    return YK_OK;
+}
+
+static const char *scheduler_name(int32_t number)
+{
+    return yoke_scheduler(number, NULL);
+}
+
+static yk_status find(struct yoke_graph *graph, const char *algorithm,
+                      const struct yoke_search *search, struct yoke_schedule **out)
+{
+    int32_t number = 0;
+    struct yk_scheduler_options options;
+    struct yk_schedule *schedule = NULL;
+    YK_TRY(yk_library_choose("scheduler", algorithm, scheduler_name, &number));
+    YK_TRY(yk_library_search(search, usual_budget_s, &options));
+    YK_TRY(yk_scheduler_run(yk_schedulers[number], graph->graph, &options, &schedule));
+    return wrap(graph, schedule, yk_schedulers[number]->name, out);
+}
+
+yoke_status yoke_schedule_find(yoke_graph *graph, const char *algorithm,
+                               const struct yoke_search *search, yoke_schedule **out)
+{
+    YK_LIBRARY_NEED(graph);
+    YK_LIBRARY_NEED(algorithm);
+    YK_LIBRARY_NEED(out);
+    return yk_library_status(find(graph, algorithm, search, out));
+}
+
+static yk_status run_map(const struct yk_graph *graph, const char *map, const char *source,
+                         int32_t *devices, struct yk_schedule *schedule)
+{
+    YK_TRY(yk_task_map_read(map, strlen(map), source, graph, devices));
+    YK_TRY(yk_mapped_run(&(struct yk_mapping){.devices = devices}, schedule));
+    return yk_memory_check(schedule);
+}
+
+static yk_status follow(struct yoke_graph *graph, const char *map, const char *source,
+                        struct yoke_schedule **out)
+{
+    struct yk_schedule *schedule = NULL;
+    YK_TRY(yk_schedule_create(graph->graph, &schedule));
+    int32_t *devices = calloc((size_t)graph->info.task_count + 1, sizeof *devices);
+    const yk_status status =
+        devices ? run_map(graph->graph, map, source, devices, schedule) : yk_fail_out_of_memory();
+    free(devices);
+    if (status != YK_OK) {
+        yk_schedule_destroy(schedule);
+        return status;
+    }
+    return wrap(graph, schedule, "map", out);
+}
+
+yoke_status yoke_schedule_follow(yoke_graph *graph, const char *map, const char *source,
+                                 yoke_schedule **out)
+{
+    YK_LIBRARY_NEED(graph);
+    YK_LIBRARY_NEED(map);
+    YK_LIBRARY_NEED(source);
+    YK_LIBRARY_NEED(out);
+    return yk_library_status(follow(graph, map, source, out));
+}
+
+void yoke_schedule_destroy(yoke_schedule *schedule)
+{
+    if (schedule) {
+        yk_schedule_destroy(schedule->schedule);
+        yoke_graph_destroy(schedule->graph);
+        free(schedule);
+    }
+}
+
+const struct yoke_schedule_info *yoke_schedule_info(const yoke_schedule *schedule)
+{
+    return &schedule->info;
+}
+
+const struct yoke_task *yoke_schedule_task(const yoke_schedule *schedule, int32_t task)
+{
+    return YK_LIBRARY_AT(schedule->tasks, schedule->schedule->graph->task_count, task);
+}
+
+static yk_status write_svg(const struct yk_schedule_report *report, struct yk_text *out)
+{
+    struct yk_text title = {0};
+    yk_text_addf(&title, "%s, scheduled by %s", report->source, report->algorithm);
+    const struct yk_gantt_svg_options options = {
+        .title = yk_text_chars(&title),
+        .lower_bound = report->lower_bound,
+        .width = SVG_WIDTH,
+        .kinds = report->kinds,
+    };
+    const yk_status status = yk_gantt_svg_write(report->schedule, &options, out);
+    yk_text_free(&title);
+    return status;
+}
+
+static yk_status write_trace(const struct yk_schedule_report *report, struct yk_text *out)
+{
+    struct yk_trace *trace = NULL;
+    YK_TRY(yk_schedule_report_trace(report, &trace));
+    const yk_status status = yk_trace_write_chrome(trace, out);
+    yk_trace_destroy(trace);
+    return status;
+}
+
+yk_status yk_library_write_schedule(const struct yk_schedule_report *report,
+                                    enum yoke_schedule_form form, struct yk_text *out)
+{
+    switch (form) {
+    case YOKE_SCHEDULE_SUMMARY:
+        return yk_schedule_report_summary(report, out);
+    case YOKE_SCHEDULE_JSON:
+        return yk_schedule_report_json(report, out);
+    case YOKE_SCHEDULE_SVG:
+        return write_svg(report, out);
+    case YOKE_SCHEDULE_HTML:
+        return yk_schedule_report_page(report, out);
+    case YOKE_SCHEDULE_TRACE:
+        return write_trace(report, out);
+    }
+    return yk_fail(YK_ERROR_USAGE, "a schedule has no form %d", (int)form);
+}
+
+yoke_status yoke_schedule_write(yoke_schedule *schedule, enum yoke_schedule_form form, char **out)
+{
+    struct yk_text text = {0};
+    YK_LIBRARY_NEED(schedule);
+    YK_LIBRARY_NEED(out);
+    const struct yk_schedule_report report = {
+        .schedule = schedule->schedule,
+        .algorithm = schedule->info.algorithm,
+        .source = schedule->graph->source,
+        .lower_bound = schedule->bound,
+    };
+    return yk_library_hand_over(yk_library_write_schedule(&report, form, &text), &text, out);
+}
+
+const char *yoke_scheduler(int32_t number, const char **summary)
+{
+    if (number < 0 || (size_t)number >= yk_scheduler_count) {
+        return NULL;
+    }
+    if (summary) {
+        *summary = yk_schedulers[number]->summary;
+    }
+    return yk_schedulers[number]->name;
+}

@@ -1,0 +1,97 @@
+#include "library/tradeoff_handle.h"
+
+#include <stdlib.h>
+
+enum {
+    USUAL_POINTS = 21
+};
+
+static const double usual_budget_s = 5;
+
+static void tell(struct yoke_tradeoff *handle)
+{
+    const struct yk_tradeoff *found = handle->found;
+    yk_tradeoff_charts(found, handle->curves, handle->charts);
+    handle->info = (struct yoke_tradeoff_info){
+        .points = found->points,
+        .definition = handle->charts[YOKE_TRADEOFF_SPLIT].definition,
+        .least_bytes = found->least_bytes,
+        .free_bytes = found->free_bytes,
+        .part = found->part,
+        .split_s = found->split_s,
+        .kept = found->kept,
+        .joint_s = found->joint_s,
+        .joint_kept = found->joint_kept,
+        .memory_bytes = found->memory_bytes,
+        .joint_of_memory_s = found->joint_of_memory_s,
+        .ahead_of_memory_s = found->ahead_of_memory_s,
+        .bound_s = found->bound_s,
+    };
+}
+
+static yk_status find(struct yoke_tradeoff *handle, int32_t points)
+{
+    struct yk_plan_request request;
+    YK_TRY(yk_library_plan_request(&handle->basis, usual_budget_s, &request));
+    const struct yk_tradeoff_options options = {
+        .points = points > 0 ? points : USUAL_POINTS,
+        .milp_s = request.search.budget_s,
+    };
+    YK_TRY(yk_tradeoff_find(&request, &options, &handle->found));
+    tell(handle);
+    return YK_OK;
+}
+
+yoke_status yoke_tradeoff_find(const yoke_request *request, int32_t points, yoke_tradeoff **out)
+{
+    YK_LIBRARY_NEED(request);
+    YK_LIBRARY_NEED(out);
+    if (points != 0 && (points < 2 || points > YOKE_TRADEOFF_MOST_POINTS)) {
+        return yk_library_status(yk_fail(YK_ERROR_USAGE, "a curve has 2 to %d points, not %d",
+                                         YOKE_TRADEOFF_MOST_POINTS, points));
+    }
+    yoke_tradeoff *handle = calloc(1, sizeof *handle);
+    yk_status status =
+        handle ? yk_library_basis_open(request, &handle->basis) : yk_fail_out_of_memory();
+    if (status == YK_OK) {
+        status = find(handle, points);
+    }
+    if (status != YK_OK) {
+        yoke_tradeoff_destroy(handle);
+        return yk_library_status(status);
+    }
+    *out = handle;
+    return YOKE_OK;
+}
+
+void yoke_tradeoff_destroy(yoke_tradeoff *tradeoff)
+{
+    if (tradeoff) {
+        yk_tradeoff_destroy(tradeoff->found);
+        yk_library_basis_close(&tradeoff->basis);
+        free(tradeoff);
+    }
+}
+
+const struct yoke_tradeoff_info *yoke_tradeoff_info(const yoke_tradeoff *tradeoff)
+{
+    return &tradeoff->info;
+}
+
+static yk_status draw(const yoke_tradeoff *tradeoff, enum yoke_tradeoff_chart chart,
+                      struct yk_text *out)
+{
+    if ((int)chart < 0 || (int)chart >= YK_LIBRARY_CHARTS) {
+        return yk_fail(YK_ERROR_USAGE, "a trade-off has no chart %d", (int)chart);
+    }
+    return yk_plan_figure_tradeoff(&tradeoff->charts[chart], out);
+}
+
+yoke_status yoke_tradeoff_draw(const yoke_tradeoff *tradeoff, enum yoke_tradeoff_chart chart,
+                               char **out)
+{
+    struct yk_text text = {0};
+    YK_LIBRARY_NEED(tradeoff);
+    YK_LIBRARY_NEED(out);
+    return yk_library_hand_over(draw(tradeoff, chart, &text), &text, out);
+}

@@ -1,0 +1,17 @@
+/* Planned facts: figures and sentences about a plan that follow from what is known of it. */
+#ifndef YK_PLANNER_PLANNED_FACTS_H
+#define YK_PLANNER_PLANNED_FACTS_H
+
+#include "planner/planned.h"
+
+/* Model FLOPS utilisation: (6 × parameters + 12 × layers × width × context) × tokens/s over the sum
+ * of the devices' dense peaks. */
+double yk_planned_mfu(const struct yk_planned *planned);
+
+/* The rank's share and part in the first group it is in; NULL when it is in none. */
+const struct yk_plan_member *yk_planned_member(const struct yk_plan *plan, int32_t rank);
+
+/* Fails with the device, what it lacks and the remedy, when no plan was found. */
+yk_status yk_planned_fail_unfound(const struct yk_planned *planned) YK_MUST_USE;
+
+#endif
