@@ -85,6 +85,7 @@ static yk_status show(const struct arguments *arguments, const struct yk_order_p
     const struct yk_order_output output = {
         .problem = problem,
         .order = order,
+        .method = arguments->method,
         .source = source_of(arguments),
         .seconds = seconds,
         .transfers = transfers,

@@ -62,6 +62,8 @@ yk_status yk_order_write_json(const struct yk_order_output *output, struct yk_te
     yk_text_add(out, "{\"yoke\":1,\"kind\":\"order\",\"source\":");
     yk_text_add_json(out, output->source);
     yk_text_add(out, ",\"method\":");
+    yk_text_add_json(out, output->method);
+    yk_text_add(out, ",\"found_by\":");
     yk_text_add_json(out, order->method);
     add_number(out, "step_s", order->step_s);
     add_number(out, "bound_s", order->bound_s);

@@ -10,6 +10,7 @@ struct yk_order_output {
     const struct yk_order_problem *problem;
     const struct yk_order *order;
     const char *source;                       /* of the problem */
+    const char *method;                       /* that was asked for */
     double seconds;                           /* that finding the order took */
     const struct yk_plan_transfer *transfers; /* by slot */
     int32_t transfer_count;

@@ -195,7 +195,7 @@ yk_status yk_order_bound_from_prices(const struct yk_order_problem *problem,
             continue;
         }
         sum_s += cheapest_gap(problem, &prices, i);
-        sum_s += 2 * layer->gradient_bytes * memory_prices[backward];
+        sum_s += layer->gradient_bytes * memory_prices[backward];
         if (yk_order_counts_weights(layer->choice)) {
             sum_s += layer->weight_bytes * (memory_prices[i] + memory_prices[backward]);
             sum_s += cheapest_inside(problem, &prices, i);

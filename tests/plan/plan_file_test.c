@@ -9,7 +9,11 @@
 #include <unistd.h>
 
 enum {
-    ROUNDS = 1000, /* of each model */
+#ifdef __SANITIZE_ADDRESS__
+    ROUNDS = 100, /* of each model */
+#else
+    ROUNDS = 1000,
+#endif
 };
 
 /* gpt2 on three devices, with all that a file can say: strategies, an order, unequal parts. */
