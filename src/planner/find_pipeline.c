@@ -1,27 +1,41 @@
 /* Pipelines and mixtures of pipelines and data parallelism, as finder.h asks for them. */
+#include "planner/changes.h"
 #include "planner/finder.h"
 #include "planner/pipeline.h"
 #include "planner/sets.h"
 
 #include <math.h>
 
-enum {
-    MOST_MICRO_BATCHES = 64
-};
+/* Another order of passes is tried for plans that come this near. */
+static const double order_gain = 1.2;
 
 struct looking {
     struct yk_finder *finder;
     struct yk_arena *arena; /* of the candidate at hand */
 };
 
+/* Passes in the other order take more memory, and wait less where messages are slow. */
+static yk_status consider_in(struct looking *looking, const struct yk_pipeline_spec *spec)
+{
+    struct yk_finder *finder = looking->finder;
+    struct yk_plan *plan = NULL;
+    double step_s = NAN;
+    YK_TRY(yk_pipeline_plan(finder->study, spec, looking->arena, &plan));
+    if (!plan) {
+        return YK_OK;
+    }
+    YK_TRY(yk_finder_consider(finder, plan, "pipeline", &step_s));
+    if (plan->micro_batches == 1 || !(step_s < order_gain * finder->best_s)) {
+        return YK_OK;
+    }
+    plan->pipeline = YK_GPIPE;
+    return yk_finder_consider(finder, plan, "pipeline", NULL);
+}
+
 static yk_status consider(struct looking *looking, const struct yk_pipeline_spec *spec)
 {
-    struct yk_plan *plan = NULL;
     YK_TRY(yk_arena_create(&looking->arena));
-    yk_status status = yk_pipeline_plan(looking->finder->study, spec, looking->arena, &plan);
-    if (status == YK_OK && plan) {
-        status = yk_finder_consider(looking->finder, plan, "pipeline", NULL);
-    }
+    const yk_status status = consider_in(looking, spec);
     yk_arena_destroy(looking->arena);
     return status;
 }
@@ -58,7 +72,7 @@ static yk_status try_groups(struct looking *looking, const struct yk_device_grou
     const struct yk_plan_request *request = study->request;
     const bool open = yk_study_decides(study, YK_DECIDE_RECOMPUTATION);
     const int32_t asked = request->micro_batches;
-    for (int32_t M = 1; M <= MOST_MICRO_BATCHES && M <= request->workload.batch; M *= 2) {
+    for (int32_t M = 1; M > 0; M = yk_changes_next_micro_batches(request->workload.batch, M)) {
         struct yk_pipeline_spec spec = {
             .devices = groups->devices,
             .sizes = groups->sizes,

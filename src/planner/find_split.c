@@ -3,14 +3,11 @@
 #include "base/random.h"
 #include "cost/communication.h"
 #include "model/state.h"
+#include "planner/changes.h"
 #include "planner/ordering.h"
 #include "planner/sets.h"
 
 #include <math.h>
-
-enum {
-    MOST_MICRO_BATCHES = 64
-};
 
 /* A layer is small when its weights are less than this. */
 static const double small_bytes = 1024 * 1024;
@@ -111,9 +108,14 @@ static yk_status try_in(struct yk_finder *finder, const struct yk_split *split, 
 
 yk_status yk_find_split_try(struct yk_finder *finder, const struct yk_split *split, const char *how)
 {
+    struct yk_split hopeful = *split;
     struct yk_arena *arena = NULL;
+    hopeful.hopeful = true;
     YK_TRY(yk_arena_create(&arena));
-    const yk_status status = try_in(finder, split, how, arena);
+    yk_status status = try_in(finder, split, how, arena);
+    if (status == YK_OK && split->count > 1 && !split->even_shares) {
+        status = try_in(finder, &hopeful, how, arena);
+    }
     yk_arena_destroy(arena);
     return status;
 }
@@ -196,13 +198,13 @@ static yk_status try_set(struct looking *looking, const struct yk_device_set *se
         .count = set->count,
         .strategies = looking->strategies,
         .recompute = looking->recompute,
-        .even = !yk_study_decides(study, YK_DECIDE_SHARES),
+        .even_shares = !yk_study_decides(study, YK_DECIDE_SHARES),
         .prefetch = 1,
         .bucket_bytes = plain_bucket_bytes,
         .most_s = INFINITY,
     };
     YK_TRY(yk_find_split_block(study, set->devices, set->count, &looking->split.block_bytes));
-    for (int32_t M = 1; M <= MOST_MICRO_BATCHES && M <= batch; M *= 2) {
+    for (int32_t M = 1; M > 0; M = yk_changes_next_micro_batches(batch, M)) {
         looking->split.micro_batches = asked > 0 ? asked : M;
         if (looking->finder->best && !yk_study_goes_on(study)) {
             break;

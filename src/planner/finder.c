@@ -32,17 +32,88 @@ yk_status yk_finder_look(struct yk_finder *finder)
     return yk_finder_pipelines(finder, YK_FIND_ON_SOME);
 }
 
+/* Alike in devices, groups, shares and micro-batches. */
+static bool have_one_shape(const struct yk_plan *a, const struct yk_plan *b)
+{
+    if (a->rank_count != b->rank_count || a->group_count != b->group_count ||
+        a->micro_batches != b->micro_batches) {
+        return false;
+    }
+    for (int32_t r = 0; r < a->rank_count; r++) {
+        if (a->ranks[r].device != b->ranks[r].device) {
+            return false;
+        }
+    }
+    for (int32_t g = 0; g < a->group_count; g++) {
+        if (a->groups[g].member_count != b->groups[g].member_count) {
+            return false;
+        }
+        for (int32_t i = 0; i < a->groups[g].member_count; i++) {
+            if (a->groups[g].members[i].share != b->groups[g].members[i].share) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool is_better(const struct yk_finder_start *a, const struct yk_finder_start *b)
+{
+    if (a->fits != b->fits) {
+        return a->fits;
+    }
+    return a->fits ? a->step_s < b->step_s : a->missing_bytes < b->missing_bytes;
+}
+
+/* Puts a plan among the starts: in the place of the one of its shape, or of the last. */
+static yk_status add_start(struct yk_finder *finder, const struct yk_plan *plan,
+                           const struct yk_trial *trial)
+{
+    struct yk_finder_start start = {.fits = trial->fits, .step_s = trial->step_s};
+    struct yk_finder_start *starts = finder->starts;
+    int32_t place = 0;
+    for (int32_t r = 0; r < plan->rank_count; r++) {
+        start.missing_bytes += fmax(0, trial->peaks[r].bytes - plan->ranks[r].limit_bytes);
+    }
+    while (place < finder->start_count && !have_one_shape(starts[place].plan, plan)) {
+        place++;
+    }
+    if (place == finder->start_count && place < YK_FINDER_STARTS) {
+        finder->start_count++;
+    } else {
+        place = place == YK_FINDER_STARTS ? place - 1 : place;
+        if (!is_better(&start, &starts[place])) {
+            return YK_OK;
+        }
+    }
+    YK_TRY(keep(finder, plan, &start.plan));
+    for (; place > 0 && is_better(&start, &starts[place - 1]); place--) {
+        starts[place] = starts[place - 1];
+    }
+    starts[place] = start;
+    return YK_OK;
+}
+
+yk_status yk_finder_take(struct yk_finder *finder, const struct yk_plan *plan, double step_s,
+                         const char *how)
+{
+    if (!(step_s < finder->best_s)) {
+        return YK_OK;
+    }
+    finder->best_s = step_s;
+    finder->how = how;
+    return keep(finder, plan, &finder->best);
+}
+
 yk_status yk_finder_consider(struct yk_finder *finder, const struct yk_plan *plan, const char *how,
                              double *out_s)
 {
     struct yk_trial trial;
-    yk_status status = YK_OK;
     YK_TRY(yk_trial_run(finder->study, plan, YK_TRIAL_TIME, &trial));
-    if (trial.fits && trial.step_s < finder->best_s) {
-        finder->best_s = trial.step_s;
-        finder->how = how;
-        status = keep(finder, plan, &finder->best);
-    } else if (!trial.fits && !finder->best && trial.missing_bytes < finder->missing_bytes) {
+    yk_status status = add_start(finder, plan, &trial);
+    if (status == YK_OK && trial.fits) {
+        status = yk_finder_take(finder, plan, trial.step_s, how);
+    } else if (status == YK_OK && !finder->best && trial.missing_bytes < finder->missing_bytes) {
         finder->missing_bytes = trial.missing_bytes;
         finder->missing_device = plan->ranks[trial.rank].device;
         status = keep(finder, plan, &finder->nearest);

@@ -1,7 +1,8 @@
 /*
- * Finder: the best plan found so far, and the nearest to fit as long as none does.
+ * Finder: the best plan found so far, the nearest to fit as long as none does, and plans of other
+ * shapes that may turn out better once they are improved.
  *
- * A finder owns copies of both. Candidates are made in an arena of their own, which ends with them.
+ * A finder owns copies of all. Candidates are made in an arena of their own, which ends with them.
  */
 #ifndef YK_PLANNER_FINDER_H
 #define YK_PLANNER_FINDER_H
@@ -9,15 +10,29 @@
 #include "planner/study.h"
 #include "planner/trial.h"
 
+/* The best plan of those with its devices, groups, shares and micro-batches. */
+struct yk_finder_start {
+    const struct yk_plan *plan;
+    bool fits;
+    double step_s;        /* if it fits */
+    double missing_bytes; /* else, on all ranks together */
+};
+
+enum {
+    YK_FINDER_STARTS = 96
+};
+
 struct yk_finder {
     struct yk_study *study;
-    struct yk_arena *arena;        /* owns the two plans */
+    struct yk_arena *arena;        /* owns the plans */
     const struct yk_plan *best;    /* NULL: none fits so far */
     double best_s;                 /* INFINITY then */
     const char *how;               /* the best was found; constant */
     const struct yk_plan *nearest; /* that lacks least, as long as none fits */
     double missing_bytes;
     int32_t missing_device;
+    struct yk_finder_start starts[YK_FINDER_STARTS]; /* the most promising first */
+    int32_t start_count;
 };
 
 yk_status yk_finder_create(struct yk_study *study, struct yk_finder *out) YK_MUST_USE;
@@ -27,6 +42,10 @@ void yk_finder_free(struct yk_finder *finder);
  * it may be NULL. */
 yk_status yk_finder_consider(struct yk_finder *finder, const struct yk_plan *plan, const char *how,
                              double *out_s) YK_MUST_USE;
+
+/* Keeps a copy of a plan that was tried out and fits, if it is the best. */
+yk_status yk_finder_take(struct yk_finder *finder, const struct yk_plan *plan, double step_s,
+                         const char *how) YK_MUST_USE;
 
 /* Which devices the candidates use. */
 enum yk_finder_devices {
@@ -41,8 +60,11 @@ yk_status yk_finder_pipelines(struct yk_finder *finder, enum yk_finder_devices d
 /* Both, on all devices and then on some of them. */
 yk_status yk_finder_look(struct yk_finder *finder) YK_MUST_USE;
 
-/* Makes the best better: small changes of shares, cuts and sizes, and the best order of
- * communication. */
+/* Goes downhill from every start, one change at a time, until no change helps. */
+yk_status yk_finder_improve(struct yk_finder *finder) YK_MUST_USE;
+
+/* Makes the best better: what helps plans of its kind, then small changes of it and all starts,
+ * then the best order of communication. */
 yk_status yk_finder_polish(struct yk_finder *finder) YK_MUST_USE;
 
 #endif

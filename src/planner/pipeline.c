@@ -17,8 +17,10 @@ struct cutting {
     double *state_bytes;   /* (K, L + 1) */
     double *besides_bytes; /* (K, L) workspace and messages of a layer */
     double *limit_bytes;   /* (K) of the group's smallest device */
-    double *best_s;        /* (K + 1, L + 1) slowest stage from group k on, from layer l on */
-    int32_t *end;          /* (K, L) where group k's stage ends if it begins at l */
+    bool hopeful;          /* no cut seems to fit: the one that lacks least is wanted */
+    double *best; /* (K + 1, L + 1) seconds of the slowest stage from group k on, from layer
+                     l on; or bytes of the one that lacks most */
+    int32_t *end; /* (K, L) where group k's stage ends if it begins at l */
 };
 
 static double *row(const struct cutting *cutting, double *table, int32_t k)
@@ -162,14 +164,14 @@ static double sum(const struct cutting *cutting, double *table, int32_t k, int32
 }
 
 /* `besides` is the most that a single layer of the stage takes besides. */
-static bool stage_fits(const struct cutting *cutting, int32_t k, int32_t from, int32_t to,
-                       double besides)
+static double missing_bytes(const struct cutting *cutting, int32_t k, int32_t from, int32_t to,
+                            double besides)
 {
     const int32_t M = cutting->spec->micro_batches;
     const int32_t after = cutting->spec->group_count - k;
     const int32_t under_way = cutting->spec->order == YK_GPIPE || after > M ? M : after;
     return sum(cutting, cutting->state_bytes, k, from, to) +
-               under_way * sum(cutting, cutting->saved_bytes, k, from, to) + besides <=
+           under_way * sum(cutting, cutting->saved_bytes, k, from, to) + besides -
            cutting->limit_bytes[k];
 }
 
@@ -177,31 +179,33 @@ static void cut_group(struct cutting *cutting, int32_t k, int32_t from)
 {
     const int32_t n = cutting->chain;
     const int32_t L = cutting->study->model->layer_count;
-    double *best = &row(cutting, cutting->best_s, k)[from];
+    double *best = &row(cutting, cutting->best, k)[from];
     double besides = 0;
     *best = INFINITY;
     for (int32_t to = from + 1; to <= n && (k > 0 || from == 0); to++) {
-        const double rest = row(cutting, cutting->best_s, k + 1)[to];
-        const double slowest = fmax(sum(cutting, cutting->time_s, k, from, to), rest);
+        const double rest = row(cutting, cutting->best, k + 1)[to];
         besides = fmax(besides, row(cutting, cutting->besides_bytes, k)[to - 1]);
-        if (slowest < *best && stage_fits(cutting, k, from, to, besides)) {
-            *best = slowest;
+        const double missing = missing_bytes(cutting, k, from, to, besides);
+        const double worst =
+            fmax(cutting->hopeful ? missing : sum(cutting, cutting->time_s, k, from, to), rest);
+        if (worst < *best && (cutting->hopeful || missing <= 0)) {
+            *best = worst;
             cutting->end[(int64_t)k * (L + 1) + from] = to;
         }
     }
 }
 
-/* Fills best_s and end from the last group to the first; every group has at least one layer. */
+/* Fills best and end from the last group to the first; every group has at least one layer. */
 static void cut(struct cutting *cutting)
 {
     const int32_t K = cutting->spec->group_count;
     const int32_t L = cutting->study->model->layer_count;
     for (int32_t l = 0; l <= L; l++) {
-        row(cutting, cutting->best_s, K)[l] = l == cutting->chain ? 0 : INFINITY;
+        row(cutting, cutting->best, K)[l] = l == cutting->chain ? -INFINITY : INFINITY;
     }
     for (int32_t k = K - 1; k >= 0; k--) {
-        row(cutting, cutting->best_s, k)[L] = INFINITY;
-        row(cutting, cutting->best_s, k)[cutting->chain] = INFINITY;
+        row(cutting, cutting->best, k)[L] = INFINITY;
+        row(cutting, cutting->best, k)[cutting->chain] = INFINITY;
         for (int32_t from = 0; from < cutting->chain; from++) {
             cut_group(cutting, k, from);
         }
@@ -269,7 +273,7 @@ static yk_status take_tables(struct cutting *cutting)
     YK_TRY_NEW(cutting->arena, cutting->state_bytes, K * width);
     YK_TRY_NEW(cutting->arena, cutting->besides_bytes, K * width);
     YK_TRY_NEW(cutting->arena, cutting->limit_bytes, K);
-    YK_TRY_NEW(cutting->arena, cutting->best_s, (K + 1) * width);
+    YK_TRY_NEW(cutting->arena, cutting->best, (K + 1) * width);
     YK_TRY_NEW(cutting->arena, cutting->end, K * width);
     return YK_OK;
 }
@@ -306,8 +310,9 @@ yk_status yk_pipeline_plan(struct yk_study *study, const struct yk_pipeline_spec
         cutting.limit_bytes[k] = limit_of(&cutting, k);
     }
     cut(&cutting);
-    if (!isfinite(row(&cutting, cutting.best_s, 0)[0])) {
-        return YK_OK;
+    if (!isfinite(row(&cutting, cutting.best, 0)[0])) {
+        cutting.hopeful = true;
+        cut(&cutting);
     }
-    return make_plan(&cutting, out);
+    return isfinite(row(&cutting, cutting.best, 0)[0]) ? make_plan(&cutting, out) : YK_OK;
 }

@@ -4,7 +4,8 @@
  * placement.
  *
  * Cuts are found by dynamic programming from the last stage to the first, so that the slowest stage
- * is as fast as can be and each fits with as many micro-batches under way as its place asks for.
+ * is as fast as can be and each fits, by an estimate, with as many micro-batches under way as its
+ * place asks for.
  * Layers that share weights are with the first of them.
  */
 #ifndef YK_PLANNER_PIPELINE_H
@@ -22,7 +23,8 @@ struct yk_pipeline_spec {
     bool recompute;            /* of all blocks */
 };
 
-/* The plan, in the arena; NULL when no cut fits or the samples cannot be shared out. */
+/* The plan, in the arena; where no cut seems to fit, the one that lacks least. NULL when there are
+ * more groups than layers, or the samples cannot be shared out. */
 yk_status yk_pipeline_plan(struct yk_study *study, const struct yk_pipeline_spec *spec,
                            struct yk_arena *arena, struct yk_plan **out) YK_MUST_USE;
 

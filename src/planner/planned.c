@@ -13,6 +13,8 @@
 
 /* Of the budget: for the search itself, the rest being for what leaving out devices changes. */
 static const double search_part = 0.7;
+/* Of that: for looking at all kinds of plans, the rest being for improving the best of them. */
+static const double look_part = 0.8;
 
 static yk_status copy_words(struct yk_planned *planned, struct yk_text *words, const char **out)
 {
@@ -96,13 +98,21 @@ static yk_status note_misfit(struct yk_planned *planned, const struct yk_finder 
     return status;
 }
 
+/* Gives the search a part of the budget that was asked for. */
+static void set_budget(struct yk_planned *planned, const struct yk_scheduler_options *whole,
+                       double part)
+{
+    planned->request.search.budget_s = part * whole->budget_s;
+    planned->request.search.moves = (int64_t)ceil(part * (double)whole->moves);
+}
+
 static yk_status search(struct yk_planned *planned, struct yk_finder *finder)
 {
     const struct yk_scheduler_options whole = planned->request.search;
-    planned->request.search.budget_s = search_part * whole.budget_s;
-    planned->request.search.moves = (int64_t)ceil(search_part * (double)whole.moves);
+    set_budget(planned, &whole, look_part * search_part);
     YK_TRY(compare(planned, finder));
     YK_TRY(yk_finder_look(finder));
+    set_budget(planned, &whole, search_part);
     YK_TRY(yk_finder_polish(finder));
     planned->request.search = whole;
     planned->how = finder->how;

@@ -33,7 +33,7 @@ static yk_status split_of_best(struct polishing *polishing, struct yk_split *out
         .strategies = polishing->strategies,
         .recompute = polishing->recompute,
         .no_sync = best->no_sync,
-        .even = !yk_study_decides(polishing->finder->study, YK_DECIDE_SHARES),
+        .even_shares = !yk_study_decides(polishing->finder->study, YK_DECIDE_SHARES),
         .prefetch = best->prefetch,
         .block_bytes = best->block_bytes,
         .bucket_bytes = best->bucket_bytes,
@@ -302,6 +302,7 @@ static yk_status change_cuts(struct polishing *polishing)
     return YK_OK;
 }
 
+/* The best by itself, as far as its kind allows. */
 static yk_status polish(struct polishing *polishing)
 {
     YK_TRY(change_cuts(polishing));
@@ -318,12 +319,16 @@ static yk_status polish(struct polishing *polishing)
 yk_status yk_finder_polish(struct yk_finder *finder)
 {
     struct polishing polishing = {.finder = finder};
-    if (!finder->best) {
-        return YK_OK;
-    }
     yk_study_report(finder->study, "small changes");
     YK_TRY(yk_arena_create(&polishing.arena));
-    const yk_status status = polish(&polishing);
+    yk_status status = finder->best ? polish(&polishing) : YK_OK;
+    const struct yk_plan *before = finder->best;
+    if (status == YK_OK) {
+        status = yk_finder_improve(finder);
+    }
+    if (status == YK_OK && finder->best != before) {
+        status = change_order(&polishing);
+    }
     yk_arena_destroy(polishing.arena);
     return status;
 }

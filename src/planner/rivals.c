@@ -138,7 +138,8 @@ static yk_status add_split(struct rivalry *rivalry, const char *name, struct yk_
     struct yk_finder own;
     split.strategies = rivalry->strategies;
     split.no_sync = true;
-    split.even = true;
+    split.even_shares = true;
+    split.even_parts = true;
     split.most_s = INFINITY;
     split.block_bytes = ddp_bucket_bytes;
     YK_TRY(yk_finder_create(rivalry->finder->study, &own));
@@ -322,7 +323,8 @@ yk_status yk_rivals_find(struct yk_finder *finder, struct yk_arena *arena, struc
     YK_TRY_NEW(arena, out->rows, rivalry.all.count + 8);
     YK_TRY_NEW(arena, rivalry.strategies, finder->study->model->layer_count);
     YK_TRY_NEW(arena, rivalry.recompute, finder->study->model->layer_count);
-    if (rivalry.all.count > 1) {
+    /* Placements know nothing of devices that are left out. */
+    if (rivalry.all.count > 1 && rivalry.all.count == finder->study->cluster->device_count) {
         YK_TRY(add_placement(&rivalry, "auto", "auto"));
         YK_TRY(add_placement(&rivalry, "HEFT placement", "heft"));
     }

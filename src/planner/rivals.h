@@ -15,7 +15,8 @@ struct yk_rivals {
     int32_t count;
 };
 
-/* Tries all of them; those that fit are candidates of `finder`, too. In the arena. */
+/* Tries all of them; where the request leaves everything open, they are candidates of `finder`,
+ * too. In the arena. */
 yk_status yk_rivals_find(struct yk_finder *finder, struct yk_arena *arena,
                          struct yk_rivals *out) YK_MUST_USE;
 

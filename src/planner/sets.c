@@ -7,6 +7,8 @@
 enum {
     FEW_DEVICES = 8,
     FEW_SETS = 40,
+    VERY_FEW_DEVICES = 3,
+    ALL_WAYS = 12, /* to put three devices into two or three groups that follow each other */
 };
 
 struct gathering {
@@ -24,6 +26,23 @@ static bool are_alike(const struct yk_study *study, int32_t a, int32_t b)
 {
     return yk_prices_kind(study->prices, a) == yk_prices_kind(study->prices, b) &&
            study->limit_bytes[a] == study->limit_bytes[b];
+}
+
+bool yk_sets_are_same(const struct yk_study *study, int32_t a, int32_t b)
+{
+    const struct yk_cluster *cluster = study->cluster;
+    if (!are_alike(study, a, b) || cluster->devices[a].node != cluster->devices[b].node) {
+        return false;
+    }
+    for (int32_t p = 0; p < cluster->device_count; p++) {
+        const struct yk_link *one = yk_cluster_link(cluster, a, p);
+        const struct yk_link *other = yk_cluster_link(cluster, b, p);
+        if (p != a && p != b &&
+            (one->latency_s != other->latency_s || one->bytes_per_s != other->bytes_per_s)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool are_equal(const struct yk_device_set *a, const struct yk_device_set *b)
@@ -87,7 +106,7 @@ static yk_status add_singles(struct gathering *gathering, bool *takes)
 }
 
 /* Every number of each kind, the first ones of it, of a few devices: subsets as bits in which no
- * device stands without those before it that are alike. */
+ * device stands without those before it that are alike; of very few, that are the same. */
 static yk_status add_numbers(struct gathering *gathering, bool *takes)
 {
     const int32_t n = gathering->all_count;
@@ -96,8 +115,11 @@ static yk_status add_numbers(struct gathering *gathering, bool *takes)
         for (int32_t i = 0; i < n; i++) {
             takes[i] = (bits >> i & 1) != 0;
             for (int32_t j = 0; j < i && takes[i]; j++) {
-                const bool alike =
-                    gathering->kinds[gathering->all[j]] == gathering->kinds[gathering->all[i]];
+                const int32_t one = gathering->all[i];
+                const int32_t other = gathering->all[j];
+                const bool alike = n <= VERY_FEW_DEVICES
+                                       ? yk_sets_are_same(gathering->study, one, other)
+                                       : gathering->kinds[one] == gathering->kinds[other];
                 first_ones = first_ones && (takes[j] || !alike);
             }
         }
@@ -250,18 +272,62 @@ static yk_status line_up(const struct yk_study *study, const struct yk_device_se
     return YK_OK;
 }
 
-static bool is_known(const struct yk_device_groups *groups, int32_t count, int32_t devices)
+/* Whether the last way is one of those before it, or as good as one. */
+static bool is_known(const struct yk_study *study, const struct yk_device_groups *groups,
+                     int32_t count, int32_t devices)
 {
+    const struct yk_device_groups *last = &groups[count];
     for (int32_t i = 0; i < count; i++) {
-        if (groups[i].group_count == groups[count].group_count &&
-            memcmp(groups[i].sizes, groups[count].sizes,
-                   (size_t)groups[i].group_count * sizeof *groups[i].sizes) == 0 &&
-            memcmp(groups[i].devices, groups[count].devices,
-                   (size_t)devices * sizeof *groups[i].devices) == 0) {
+        bool same = groups[i].group_count == last->group_count &&
+                    memcmp(groups[i].sizes, last->sizes,
+                           (size_t)last->group_count * sizeof *last->sizes) == 0;
+        for (int32_t d = 0; d < devices && same; d++) {
+            same = groups[i].devices[d] == last->devices[d] ||
+                   yk_sets_are_same(study, groups[i].devices[d], last->devices[d]);
+        }
+        if (same) {
             return true;
         }
     }
     return false;
+}
+
+/* Every way to put the devices of a small set into groups that follow each other: a number of its
+ * group for each device, as digits, in which none is left out. */
+static yk_status add_all_ways(const struct yk_study *study, const struct yk_device_set *set,
+                              struct yk_arena *arena, struct yk_device_groups *groups,
+                              int32_t *count)
+{
+    int32_t codes = 1;
+    for (int32_t i = 0; i < set->count; i++) {
+        codes *= set->count;
+    }
+    for (int32_t code = 0; code < codes; code++) {
+        struct yk_device_groups *way = &groups[*count];
+        int32_t taken = 0;
+        *way = (struct yk_device_groups){0};
+        YK_TRY_NEW(arena, way->devices, set->count);
+        YK_TRY_NEW(arena, way->sizes, set->count);
+        for (int32_t g = 0; g < set->count; g++) {
+            for (int32_t i = 0, left = code; i < set->count; i++, left /= set->count) {
+                if (left % set->count == g) {
+                    way->devices[taken++] = set->devices[i];
+                    way->sizes[g]++;
+                }
+            }
+            way->group_count += way->sizes[g] > 0 && way->group_count == g ? 1 : 0;
+        }
+        int32_t placed = 0;
+        for (int32_t g = 0; g < way->group_count; g++) {
+            placed += way->sizes[g];
+        }
+        if (placed == set->count && way->group_count > 1 &&
+            way->group_count < study->model->layer_count &&
+            !is_known(study, groups, *count, set->count)) {
+            (*count)++;
+        }
+    }
+    return YK_OK;
 }
 
 yk_status yk_sets_of_groups(const struct yk_study *study, const struct yk_device_set *set,
@@ -270,16 +336,19 @@ yk_status yk_sets_of_groups(const struct yk_study *study, const struct yk_device
 {
     struct yk_device_groups *groups = NULL;
     int32_t count = 0;
-    YK_TRY_NEW(arena, groups, 3 * GROUPINGS + 1);
+    YK_TRY_NEW(arena, groups, 3 * GROUPINGS + ALL_WAYS + 1);
     for (int32_t grouping = 0; grouping < GROUPINGS; grouping++) {
         for (int32_t sense = -1; sense <= 1; sense++) {
             YK_TRY(line_up(study, set, (enum grouping)grouping, sense, arena, &groups[count]));
             if (groups[count].group_count > 1 &&
                 groups[count].group_count < study->model->layer_count &&
-                !is_known(groups, count, set->count)) {
+                !is_known(study, groups, count, set->count)) {
                 count++;
             }
         }
+    }
+    if (set->count <= VERY_FEW_DEVICES) {
+        YK_TRY(add_all_ways(study, set, arena, groups, &count));
     }
     *out = groups;
     *out_count = count;

@@ -12,6 +12,10 @@ enum {
     YK_SETS_MOST = 64
 };
 
+/* Alike in times and memory, in one node, and joined to all others by the same links: one may stand
+ * for the other. */
+bool yk_sets_are_same(const struct yk_study *study, int32_t a, int32_t b);
+
 /* Devices, by number. */
 struct yk_device_set {
     int32_t *devices;
@@ -31,7 +35,7 @@ yk_status yk_sets_of_devices(const struct yk_study *study, struct yk_arena *aren
                              struct yk_device_set **out, int32_t *out_count) YK_MUST_USE;
 
 /* Ways to line up the devices of a set as stages: one by one, by node, by kind, and across nodes,
- * faster ones first and last. */
+ * faster ones first and last; of very few devices, every way. */
 yk_status yk_sets_of_groups(const struct yk_study *study, const struct yk_device_set *set,
                             struct yk_arena *arena, struct yk_device_groups **out,
                             int32_t *out_count) YK_MUST_USE;

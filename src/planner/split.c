@@ -1,16 +1,11 @@
 #include "planner/split.h"
 
 #include "model/state.h"
-#include "planner/parts.h"
+#include "planner/fit.h"
 #include "planner/shares.h"
-#include "planner/trial.h"
 
 #include <math.h>
 #include <string.h>
-
-enum {
-    PART_ROUNDS = 3
-};
 
 struct splitting {
     struct yk_study *study;
@@ -18,7 +13,6 @@ struct splitting {
     struct yk_arena *arena;
     double *pass_s; /* (count, batch + 1) of a micro-batch of as many samples; NAN: not asked yet */
     double whole_bytes;   /* state that every rank holds whatever its part */
-    double sharded_bytes; /* state that is divided */
     double largest_bytes; /* what must be gathered at the least: the two largest layers */
     double summed_bytes;  /* whole gradients that wait for the last micro-batch */
 };
@@ -38,9 +32,7 @@ static void add_state(struct splitting *splitting, int32_t layer)
     splitting->summed_bytes += sums ? state.gradient_bytes : 0;
     if (strategy == YK_SHARDED_STATE) {
         splitting->whole_bytes += state.weight_bytes;
-        splitting->sharded_bytes += changing;
     } else {
-        splitting->sharded_bytes += state.weight_bytes + changing;
         splitting->largest_bytes =
             fmax(splitting->largest_bytes, 2 * state.weight_bytes + state.gradient_bytes);
     }
@@ -125,9 +117,11 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
     const struct yk_split *split = splitting->split;
     const int64_t batch = splitting->study->request->workload.batch;
     int64_t *most = NULL;
+    int64_t *least = NULL; /* that surely fit */
     double slowest_s = 0;
     YK_TRY_NEW(splitting->arena, most, split->count);
-    if (split->even) {
+    YK_TRY_NEW(splitting->arena, least, split->count);
+    if (split->even_shares) {
         for (int32_t i = 0; i < split->count; i++) {
             shares[i] = batch / split->count + (i < batch % split->count ? 1 : 0);
         }
@@ -138,8 +132,8 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
         splitting->pass_s[i] = NAN;
     }
     for (int32_t i = 0; i < split->count; i++) {
-        YK_TRY(most_samples(splitting, i, &most[i]));
-        most[i] = most[i] < batch ? most[i] : batch;
+        YK_TRY(most_samples(splitting, i, &least[i]));
+        most[i] = split->hopeful || least[i] > batch ? batch : least[i];
     }
     const struct yk_shares_problem problem = {
         .rank_count = split->count,
@@ -150,6 +144,13 @@ static yk_status find_shares(struct splitting *splitting, int64_t *shares)
         .user = splitting,
     };
     YK_TRY(yk_shares_find(&problem, shares, &slowest_s));
+    bool careful = true;
+    for (int32_t i = 0; i < split->count; i++) {
+        careful = careful && shares[i] <= least[i];
+    }
+    if (split->hopeful && careful) {
+        return YK_ERROR_NO_FIT; /* not another split than without hope */
+    }
     return slowest_s < split->most_s ? YK_OK : YK_ERROR_NO_FIT;
 }
 
@@ -199,90 +200,6 @@ static yk_status make_plan(const struct splitting *splitting, const int64_t *sha
     return YK_OK;
 }
 
-/* Parts that leave the same room everywhere, where they can: the level is found by bisection. */
-static void level_parts(int32_t count, double state_bytes, const double *room, double *parts)
-{
-    double low = -state_bytes;
-    double high = 0;
-    for (int32_t i = 0; i < count; i++) {
-        low = fmin(low, room[i] - state_bytes);
-        high = fmax(high, room[i]);
-    }
-    for (int32_t step = 0; step < 60; step++) {
-        const double level = low + (high - low) / 2;
-        double taken = 0;
-        for (int32_t i = 0; i < count; i++) {
-            taken += fmax(0, room[i] - level);
-        }
-        if (taken > state_bytes) {
-            low = level;
-        } else {
-            high = level;
-        }
-    }
-    double sum = 0;
-    for (int32_t i = 0; i < count; i++) {
-        parts[i] = fmax(0, room[i] - low);
-        sum += parts[i];
-    }
-    for (int32_t i = 0; i < count; i++) {
-        parts[i] /= sum;
-    }
-}
-
-/* Parts for the rooms that a trial left beside the parts it had. */
-static yk_status set_parts(const struct splitting *splitting, const struct yk_trial *trial,
-                           struct yk_plan *plan)
-{
-    struct yk_plan_group *group = &plan->groups[0];
-    const int32_t n = group->member_count;
-    const double state_bytes = splitting->sharded_bytes;
-    double *room = NULL;
-    double *parts = NULL;
-    double *level = NULL;
-    YK_TRY_NEW(splitting->arena, room, n);
-    YK_TRY_NEW(splitting->arena, parts, n);
-    YK_TRY_NEW(splitting->arena, level, n);
-    for (int32_t i = 0; i < n; i++) {
-        const int32_t rank = group->members[i].rank;
-        room[i] = plan->ranks[rank].limit_bytes -
-                  (trial->peaks[rank].bytes - state_bytes * group->members[i].part);
-    }
-    const yk_status status = yk_parts_find(n, state_bytes, room, parts);
-    if (status != YK_OK && status != YK_ERROR_NO_FIT) {
-        return status;
-    }
-    level_parts(n, state_bytes, room, level);
-    for (int32_t i = 0; i < n; i++) {
-        const double lean = splitting->split->lean;
-        group->members[i].part = (1 - lean) * parts[i] + lean * level[i];
-    }
-    return YK_OK;
-}
-
-static yk_status fit_parts(const struct splitting *splitting, struct yk_plan *plan, bool *out_fits)
-{
-    struct yk_trial trial;
-    YK_TRY(yk_trial_run(splitting->study, plan, YK_TRIAL_MEMORY, &trial));
-    const bool fixed = splitting->split->even || plan->rank_count == 1 ||
-                       splitting->sharded_bytes <= 0 ||
-                       !yk_study_decides(splitting->study, YK_DECIDE_PARTS);
-    yk_status status = YK_OK;
-    for (int32_t round = 0; round < PART_ROUNDS && !fixed && status == YK_OK; round++) {
-        if (trial.fits && (splitting->split->lean <= 0 || round > 0)) {
-            break;
-        }
-        status = set_parts(splitting, &trial, plan);
-        yk_trial_free(&trial);
-        if (status == YK_OK) {
-            status = yk_trial_run(splitting->study, plan, YK_TRIAL_MEMORY, &trial);
-        }
-    }
-    *out_fits = trial.fits;
-    yk_trial_free(&trial);
-    return status;
-}
-
 yk_status yk_split_plan(struct yk_study *study, const struct yk_split *split,
                         struct yk_arena *arena, struct yk_plan **out, bool *out_fits)
 {
@@ -302,5 +219,13 @@ yk_status yk_split_plan(struct yk_study *study, const struct yk_split *split,
         return YK_OK;
     }
     YK_TRY(make_plan(&splitting, shares, out));
-    return fit_parts(&splitting, *out, out_fits);
+    struct yk_trial trial;
+    if (split->even_parts) {
+        YK_TRY(yk_trial_run(study, *out, YK_TRIAL_MEMORY, &trial));
+    } else {
+        YK_TRY(yk_fit_parts(study, *out, split->lean, YK_TRIAL_MEMORY, &trial));
+    }
+    *out_fits = trial.fits;
+    yk_trial_free(&trial);
+    return YK_OK;
 }

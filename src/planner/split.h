@@ -14,7 +14,9 @@ struct yk_split {
     const enum yk_strategy *strategies; /* (L) */
     const bool *recompute;              /* (L) */
     bool no_sync;
-    bool even;        /* equal shares, equal parts */
+    bool even_shares;
+    bool even_parts;  /* whether they fit or not */
+    bool hopeful;     /* shares as if memory were no matter: estimates of it may be wrong */
     bool keeps_idle;  /* devices that get no samples stay, to keep state */
     int32_t prefetch; /* at least 1 */
     double lean;      /* 0: parts are as equal as memory allows, so that they travel fast; 1: they

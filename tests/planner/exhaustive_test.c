@@ -1,0 +1,66 @@
+/* The joint search beside trying every plan there is. */
+#include "planner/planned.h"
+#include "program/check.h"
+#include "support/drawn_problem.h"
+#include "support/every_plan.h"
+#include "support/support.h"
+
+#include <math.h>
+
+enum {
+#ifdef __SANITIZE_ADDRESS__
+    PROBLEMS = 3
+#else
+    PROBLEMS = 30
+#endif
+};
+
+static void check_memory(const struct yk_planned *planned)
+{
+    for (int32_t r = 0; r < planned->plan->rank_count; r++) {
+        assert_true(planned->trial.peaks[r].bytes <= planned->plan->ranks[r].limit_bytes);
+        assert_true(planned->plan->ranks[r].limit_bytes <=
+                    planned->study->limit_bytes[planned->plan->ranks[r].device]);
+    }
+    assert_ok(yk_plan_check(planned->plan, planned->study->model));
+    assert_ok(yk_program_check(planned->trial.program));
+}
+
+static void check_problem(uint64_t seed)
+{
+    const struct drawn_size most = {.blocks = 1, .devices = 3, .batch = 4};
+    struct drawn_problem problem;
+    struct yk_planned *planned = NULL;
+    struct yk_arena *arena = NULL;
+    struct every_plan every;
+    drawn_problem_make(seed, &most, &problem);
+    assert_ok(yk_planned_find(&problem.request, &planned));
+    assert_ok(yk_arena_create(&arena));
+    every_plan_look(planned->study, planned->plan ? planned->trial.step_s / 1.01 : INFINITY,
+                    !planned->plan, arena, &every);
+    /* No plan is faster by more than a hundredth and, where none was found, none fits. */
+    assert_null(every.best);
+    if (planned->plan) {
+        check_memory(planned);
+        assert_true(planned->bound_s <= planned->trial.step_s);
+    }
+    yk_arena_destroy(arena);
+    yk_planned_destroy(planned);
+    drawn_problem_free(&problem);
+}
+
+static void no_plan_is_faster_by_more_than_a_hundredth(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
+        check_problem(seed);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_plan_is_faster_by_more_than_a_hundredth),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
