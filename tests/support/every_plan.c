@@ -464,7 +464,7 @@ void every_plan_look(struct yk_study *study, double below_s, bool any, struct yk
             codes *= groups + 1;
         }
         for (int32_t code = 0; code < codes && !is_over(&looking); code++) {
-            int32_t places[MOST_DEVICES];
+            int32_t places[MOST_DEVICES] = {0};
             uint32_t used = 0;
             for (int32_t p = 0, left = code; p < P; p++, left /= groups + 1) {
                 places[p] = left % (groups + 1) - 1;
