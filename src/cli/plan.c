@@ -167,7 +167,8 @@ static yk_status export_plan(const struct arguments *arguments, const struct yk_
     YK_TRY(exporter->write(planned->plan, planned->study->model, planned->study->cluster,
                            yk_outputs_add(outputs, path), &notes));
     if (notes.length > 0) {
-        yk_log(YK_LOG_NOTE, "%s: %s", path, yk_text_chars(&notes));
+        const size_t last = notes.bytes[notes.length - 1] == '\n' ? 1 : 0;
+        yk_log(YK_LOG_NOTE, "%s: %.*s", path, (int)(notes.length - last), notes.bytes);
     }
     yk_text_free(&notes);
     return YK_OK;
