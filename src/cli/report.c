@@ -8,6 +8,7 @@
 #include "cli/search.h"
 #include "cli/terminal.h"
 #include "planner/planned.h"
+#include "planner/planned_facts.h"
 #include "planner/tradeoff.h"
 #include "trace/chrome.h"
 
@@ -78,6 +79,7 @@ static yk_status examine(struct reporting *reporting)
     }
     yk_terminal_progress_end();
     YK_TRY(status);
+    YK_TRY(yk_planned_fail_unfit(reporting->planned));
     YK_TRY(yk_sim_trace(reporting->planned->trial.sim, &reporting->trace));
     YK_TRY(yk_planned_report(reporting->planned, reporting->trace, planning->arena,
                              &reporting->report));
@@ -242,6 +244,7 @@ static const struct yk_example examples[] = {
 };
 
 static const struct yk_exit exits[] = {
+    {YK_ERROR_NO_FIT, "the plan needs more memory than a device has"},
     {YK_ERROR_INPUT, "the plan makes no sense, or is for another model, cluster or profile"},
     {0, NULL},
 };

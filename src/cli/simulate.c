@@ -1,10 +1,10 @@
-#include "base/units.h"
 #include "cli/command.h"
 #include "cli/drawings.h"
 #include "cli/outputs.h"
 #include "cli/plan_output.h"
 #include "cli/planning.h"
 #include "cli/terminal.h"
+#include "planner/planned_facts.h"
 #include "program/program_text.h"
 #include "trace/chrome.h"
 
@@ -34,24 +34,6 @@ static yk_status write_trace(const struct arguments *arguments, const struct yk_
     return status;
 }
 
-/* A plan that was edited may need more than there is; what it would take is shown all the same. */
-static yk_status fail_unless_fits(const struct yk_planned *planned)
-{
-    const struct yk_trial *trial = &planned->trial;
-    if (trial->fits) {
-        return YK_OK;
-    }
-    char missing[YK_UNITS_SIZE];
-    char limit[YK_UNITS_SIZE];
-    const struct yk_plan_rank *rank = &planned->plan->ranks[trial->rank];
-    yk_units_format(trial->missing_bytes, YK_UNIT_BYTES, missing);
-    yk_units_format(rank->limit_bytes, YK_UNIT_BYTES, limit);
-    return yk_fail(YK_ERROR_NO_FIT,
-                   "the plan does not fit: %s lacks %s of memory beyond its %s; plan again, or "
-                   "recompute more layers",
-                   planned->study->cluster->devices[rank->device].name, missing, limit);
-}
-
 static yk_status simulate(const struct arguments *arguments, struct yk_planning *planning,
                           struct yk_text *out)
 {
@@ -67,7 +49,7 @@ static yk_status simulate(const struct arguments *arguments, struct yk_planning 
             arguments->json ? yk_plan_output_json(planned, out) : yk_plan_output_text(planned, out);
     }
     if (status == YK_OK) {
-        status = fail_unless_fits(planned);
+        status = yk_planned_fail_unfit(planned);
     }
     if (status == YK_OK) {
         status = write_trace(arguments, planned);

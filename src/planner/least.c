@@ -76,8 +76,8 @@ static yk_status sample_s(const struct leasting *leasting, int32_t device, int32
         double seconds = 0;
         YK_TRY(yk_study_layers_s(leasting->study, device, layer, layer, samples, NULL, &seconds));
         least_s = fmin(least_s, seconds / (double)samples);
-        /* Every size up to a few dozen, then sparsely: times a sample flatten out. */
-        samples += samples / 16;
+        /* Every size up to some hundreds, then sparsely: times a sample flatten out. */
+        samples += samples / 256;
     }
     double all_s = 0;
     YK_TRY(yk_study_layers_s(leasting->study, device, layer, layer, batch, NULL, &all_s));

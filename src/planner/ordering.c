@@ -105,6 +105,12 @@ static yk_status pose_room(const struct posing *posing, int32_t rank)
     return YK_OK;
 }
 
+/* Layers that share weights have one strategy, which is not for one of them to choose. */
+static bool is_apart(const struct yk_program_layer *message, int32_t layer)
+{
+    return message->leader == layer && message->last_user == layer;
+}
+
 static enum yk_order_choice choice_of(const struct posing *posing, int32_t layer, bool open)
 {
     const struct yk_program_layer *message = &posing->program->layers[layer];
@@ -113,15 +119,20 @@ static enum yk_order_choice choice_of(const struct posing *posing, int32_t layer
         if (message->weight_bytes <= 0) {
             return YK_ORDER_ALONE;
         }
-        return open && message->last_user == layer ? YK_ORDER_OPEN : YK_ORDER_KEPT;
+        return open && is_apart(message, layer) &&
+                       posing->study->model->layers[layer].backward.count > 0
+                   ? YK_ORDER_OPEN
+                   : YK_ORDER_KEPT;
     case YK_FULLY_SHARDED:
         if (message->weight_bytes <= 0) {
             return YK_ORDER_ALONE;
         }
-        if (yk_layout_is_kept(posing->program, layer)) {
+        /* One that never goes backward is not gathered for it either. */
+        if (yk_layout_is_kept(posing->program, layer) ||
+            posing->study->model->layers[layer].backward.count == 0) {
             return YK_ORDER_KEPT;
         }
-        return open ? YK_ORDER_OPEN : YK_ORDER_FULLY_SHARDED;
+        return open && is_apart(message, layer) ? YK_ORDER_OPEN : YK_ORDER_FULLY_SHARDED;
     case YK_SHARDED_STATE:
         return message->gradient_bytes > 0 ? YK_ORDER_SHARDED_STATE : YK_ORDER_ALONE;
     case YK_REPLICATED:
@@ -146,7 +157,10 @@ static yk_status pose_layer(const struct posing *posing, int32_t layer, bool ope
     YK_TRY(collective_s(posing, YK_COLLECTIVE_GATHER,
                         gathered ? message->weight_bytes : message->gradient_bytes,
                         &posed->gather_s));
-    return collective_s(posing, YK_COLLECTIVE_SCATTER, message->gradient_bytes, &posed->scatter_s);
+    /* Frozen layers have nothing to scatter. */
+    return message->gradient_bytes > 0 ? collective_s(posing, YK_COLLECTIVE_SCATTER,
+                                                      message->gradient_bytes, &posed->scatter_s)
+                                       : YK_OK;
 }
 
 /* A bucket is reduced when the last of its layers has its gradient; its memory is state. */

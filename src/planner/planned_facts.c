@@ -46,3 +46,20 @@ yk_status yk_planned_fail_unfound(const struct yk_planned *planned)
                    model, planned->study->cluster->devices[planned->missing_device].name, missing,
                    limit, planned->remedy);
 }
+
+yk_status yk_planned_fail_unfit(const struct yk_planned *planned)
+{
+    const struct yk_trial *trial = &planned->trial;
+    char missing[YK_UNITS_SIZE];
+    char limit[YK_UNITS_SIZE];
+    if (trial->fits) {
+        return YK_OK;
+    }
+    const struct yk_plan_rank *rank = &planned->plan->ranks[trial->rank];
+    yk_units_format(trial->missing_bytes, YK_UNIT_BYTES, missing);
+    yk_units_format(rank->limit_bytes, YK_UNIT_BYTES, limit);
+    return yk_fail(YK_ERROR_NO_FIT,
+                   "the plan does not fit: %s lacks %s of memory beyond its %s; plan again, or "
+                   "recompute more layers",
+                   planned->study->cluster->devices[rank->device].name, missing, limit);
+}

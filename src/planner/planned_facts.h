@@ -14,4 +14,7 @@ const struct yk_plan_member *yk_planned_member(const struct yk_plan *plan, int32
 /* Fails with the device, what it lacks and the remedy, when no plan was found. */
 yk_status yk_planned_fail_unfound(const struct yk_planned *planned) YK_MUST_USE;
 
+/* Fails with the device and what it lacks, when the plan that was examined does not fit. */
+yk_status yk_planned_fail_unfit(const struct yk_planned *planned) YK_MUST_USE;
+
 #endif
