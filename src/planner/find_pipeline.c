@@ -56,7 +56,11 @@ static yk_status try_strategies(struct looking *looking, struct yk_pipeline_spec
 {
     static const enum yk_strategy tried[] = {YK_REPLICATED, YK_SHARDED_STATE, YK_KEPT,
                                              YK_FULLY_SHARDED};
-    const enum yk_strategy fixed = looking->finder->study->request->strategy;
+    const struct yk_study *study = looking->finder->study;
+    const enum yk_strategy fixed = study->request->strategy == YK_STRATEGY_COUNT &&
+                                           !yk_study_decides(study, YK_DECIDE_STRATEGIES)
+                                       ? YK_FULLY_SHARDED
+                                       : study->request->strategy;
     for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
         if (fixed == YK_STRATEGY_COUNT ? of_several || i == 0 : tried[i] == fixed) {
             spec->strategy = tried[i];
