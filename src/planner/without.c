@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Alike in kind, limit, node and share, so that leaving out one is as good as the other. */
+/* Alike in kind and limit, so that leaving out one is about as good as the other. */
 static bool are_alike(const struct yk_study *study, const struct yk_plan *plan, int32_t a,
                       int32_t b)
 {

@@ -42,7 +42,7 @@ static void hold(struct counting *counting, struct yk_hold held)
     }
 }
 
-/* State that the rank keeps of a layer; see the table in docs/plans.md. */
+/* State that the rank keeps of a layer; see the table in docs/planning.md. */
 static void count_state(struct counting *counting, int32_t layer, double part)
 {
     const struct yk_program_layer *message = &counting->program->layers[layer];
