@@ -1,0 +1,103 @@
+/*
+ * Backend: what a kind of device can do, as one table of functions.
+ *
+ * A device has memory and lanes. Work is put on a lane and runs later, in order; lanes run side by
+ * side. Events order work between lanes and tell the host how far a lane has come. Nothing that is
+ * put on a lane allocates memory or makes the host wait, except that a lane may be full.
+ *
+ * An op cannot fail when it is called. What goes wrong on the device afterwards stays with the lane
+ * and is returned by finish() and reach().
+ *
+ * One thread at a time puts work on a lane; different threads may use different lanes. Backends:
+ * backend/cpu here; others are plug-ins that export one such table.
+ */
+#ifndef YK_BACKEND_BACKEND_H
+#define YK_BACKEND_BACKEND_H
+
+#include "backend/ops.h"
+#include "base/status.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    YK_BACKEND_ABI = 1,
+    YK_BACKEND_ALIGNMENT = 64, /* of memory that a device gives */
+};
+
+struct yk_backend_device; /* opaque; the backend's own */
+struct yk_backend_lane;
+struct yk_backend_event;
+
+struct yk_backend_options {
+    int32_t number;  /* which of the machine's devices of this kind */
+    int32_t threads; /* of a CPU; 0: one for each core this process may use */
+};
+
+struct yk_backend {
+    const char *name; /* "cpu" */
+    int32_t abi;      /* YK_BACKEND_ABI */
+
+    yk_status (*open)(const struct yk_backend_options *options, struct yk_backend_device **out);
+    void (*close)(struct yk_backend_device *device); /* NULL is fine, here and below */
+    /* "Arm Neoverse N1, 2 threads". */
+    void (*describe)(const struct yk_backend_device *device, struct yk_text *out);
+
+    /* Memory, zeroed. Refusals name the device, the bytes asked for and those that are free. */
+    yk_status (*take)(struct yk_backend_device *device, size_t bytes, void **out);
+    void (*give_back)(struct yk_backend_device *device, void *memory);
+    /* Memory of the host that copies to and from the device are fast with. */
+    yk_status (*take_host)(struct yk_backend_device *device, size_t bytes, void **out);
+    void (*give_back_host)(struct yk_backend_device *device, void *memory);
+
+    yk_status (*lane_create)(struct yk_backend_device *device, const char *name,
+                             struct yk_backend_lane **out);
+    void (*lane_destroy)(struct yk_backend_lane *lane); /* after what is on it has run */
+    /* Waits until all that is on the lane has run. */
+    yk_status (*finish)(struct yk_backend_lane *lane);
+
+    yk_status (*event_create)(struct yk_backend_device *device, struct yk_backend_event **out);
+    void (*event_destroy)(struct yk_backend_event *event);
+    /* The event happens when what is on the lane by now has run. It may be recorded again. */
+    void (*record)(struct yk_backend_lane *lane, struct yk_backend_event *event);
+    /* The lane goes on when the event, as last recorded, has happened; at once if it never was. */
+    void (*wait)(struct yk_backend_lane *lane, struct yk_backend_event *event);
+    /* The host waits for it. */
+    yk_status (*reach)(struct yk_backend_event *event);
+    /* When it last happened, on the clock of base/clock.h; only after reach() or finish(). */
+    double (*event_s)(const struct yk_backend_event *event);
+
+    /* Between memories of this device and the host, in any direction. */
+    void (*copy)(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);
+    void (*clear)(struct yk_backend_lane *lane, void *memory, size_t bytes);
+    /* Work of the host in its turn on the lane: it must not put work on lanes. */
+    void (*call)(struct yk_backend_lane *lane, void (*function)(void *user), void *user);
+
+    void (*matmul)(struct yk_backend_lane *lane, const struct yk_matmul *op);
+    void (*attend)(struct yk_backend_lane *lane, const struct yk_attend *op);
+    void (*attend_back)(struct yk_backend_lane *lane, const struct yk_attend_back *op);
+    void (*normalise)(struct yk_backend_lane *lane, const struct yk_normalise *op);
+    void (*normalise_back)(struct yk_backend_lane *lane, const struct yk_normalise_back *op);
+    void (*embed)(struct yk_backend_lane *lane, const struct yk_embed *op);
+    void (*embed_back)(struct yk_backend_lane *lane, const struct yk_embed_back *op);
+    void (*rotate)(struct yk_backend_lane *lane, const struct yk_rotate *op);
+    void (*gate)(struct yk_backend_lane *lane, const struct yk_gate *op);
+    void (*gate_back)(struct yk_backend_lane *lane, const struct yk_gate_back *op);
+    void (*drop)(struct yk_backend_lane *lane, const struct yk_drop *op);
+    void (*sum_rows)(struct yk_backend_lane *lane, const struct yk_sum_rows *op);
+    void (*lose)(struct yk_backend_lane *lane, const struct yk_lose *op);
+    void (*sum_squares)(struct yk_backend_lane *lane, const struct yk_sum_squares *op);
+    void (*judge)(struct yk_backend_lane *lane, const struct yk_judge *op);
+    void (*adamw)(struct yk_backend_lane *lane, const struct yk_adamw *op);
+    void (*sgd)(struct yk_backend_lane *lane, const struct yk_sgd *op);
+    void (*cast)(struct yk_backend_lane *lane, const struct yk_cast *op);
+    void (*add)(struct yk_backend_lane *lane, const struct yk_add *op);
+    void (*quantise)(struct yk_backend_lane *lane, const struct yk_quantise *op);
+    void (*dequantise)(struct yk_backend_lane *lane, const struct yk_dequantise *op);
+};
+
+extern const struct yk_backend yk_backend_cpu;
+
+#endif

@@ -1,0 +1,356 @@
+/*
+ * Ops: what a backend is asked to do, one struct of arguments for each op.
+ *
+ * Everything is row-major. A stride is the count of numbers from one row to the next. Pointers are
+ * to the device's memory, and must stay valid until the op has run; the struct itself is copied
+ * when the op is called. Numbers are stored as the type says (fp32, fp16 or bf16) and computed with
+ * in fp32. Sums are taken in an order that does not depend on how many threads there are.
+ */
+#ifndef YK_BACKEND_OPS_H
+#define YK_BACKEND_OPS_H
+
+#include "base/precision.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum yk_ending {
+    YK_ENDING_NONE,
+    YK_ENDING_GELU,      /* c = gelu(x), tanh form; x is stored in aux where there is one */
+    YK_ENDING_GELU_ERF,  /* the exact form */
+    YK_ENDING_RELU,
+    YK_ENDING_GELU_BACK, /* c = x · gelu'(aux) */
+    YK_ENDING_GELU_ERF_BACK,
+    YK_ENDING_RELU_BACK, /* c = aux > 0 ? x : 0; aux may be the output as well as the input */
+};
+
+/* x (m, n) = scale · op(a) (m, k) · op(b) (k, n) + bias + add, then c = ending(x), added to what c
+ * holds where `accumulate` says so (then without bias, add and ending). */
+struct yk_matmul {
+    int64_t m;
+    int64_t n;
+    int64_t k;
+    const void *a;
+    const void *b;
+    void *c;
+    int64_t a_stride;
+    int64_t b_stride;
+    int64_t c_stride;
+    bool a_transposed; /* stored as (k, m) */
+    bool b_transposed; /* stored as (n, k) */
+    bool accumulate;
+    enum yk_precision a_type;
+    enum yk_precision b_type;
+    enum yk_precision c_type;
+    enum yk_precision bias_type;
+    float scale;
+    const void *bias; /* (n), or NULL */
+    const void *add;  /* (m, n) of c's type, or NULL; may be c itself */
+    int64_t add_stride;
+    enum yk_ending ending;
+    void *aux; /* (m, n) of c's type; of RELU never written */
+    int64_t aux_stride;
+};
+
+/*
+ * Which numbers are dropped. Each is decided by a random number of its own, Philox4x32-10 with the
+ * key `seed` and the counter (e / 4, the sample, site), word e mod 4 of what comes out; e is the
+ * number's place in its sample and samples are numbered through the whole run, so that the answer
+ * is the same in recomputation and on any number of ranks. Dropped when word < rate · 2^32; the
+ * others are divided by 1 − rate.
+ */
+struct yk_dropout {
+    float rate; /* 0: nothing is dropped */
+    uint64_t seed;
+    uint64_t site; /* the layer and the place in it; its two halves are words 2 and 3, low first */
+    int64_t first_sample;
+};
+
+/*
+ * Attention of each query to the keys of its sample: out = softmax(scale · q kᵀ) v for every head;
+ * `heads / kv_heads` heads of queries share one of keys and values. Rows are tokens, (batch,
+ * queries) or (batch, keys) of them; heads lie side by side in a row. Scores are never stored.
+ */
+struct yk_attend {
+    int64_t batch;
+    int64_t queries; /* T */
+    int64_t keys;    /* S */
+    int64_t heads;
+    int64_t kv_heads;
+    int64_t head_size;
+    const void *q; /* (B·T, heads · head_size) */
+    const void *k; /* (B·S, kv_heads · head_size) */
+    const void *v;
+    void *out;   /* (B·T, heads · head_size) */
+    float *sums; /* (B, heads, T): log of the sum of exp(score); may be NULL in forward */
+    int64_t q_stride;
+    int64_t k_stride;
+    int64_t v_stride;
+    int64_t out_stride;
+    enum yk_precision type;
+    float scale;
+    bool causal;            /* query t looks at keys up to t + S − T */
+    const int32_t *lengths; /* (B): how many keys count, at least 1; NULL: all */
+    struct yk_dropout dropout; /* of the probabilities; e = (head · T + t) · S + s */
+};
+
+/* Needs all of the forward's, out and sums included. Gradients are overwritten. */
+struct yk_attend_back {
+    struct yk_attend forward;
+    const void *d_out; /* stride out_stride */
+    void *dq;          /* strides as those of q, k and v, unless said otherwise */
+    void *dk;
+    void *dv;
+    int64_t dq_stride;
+    int64_t dk_stride;
+    int64_t dv_stride;
+};
+
+/* y = (x − mean) · rstd · weight + bias, or without mean and bias: the root-mean-square norm. */
+struct yk_normalise {
+    int64_t rows;
+    int64_t width;
+    const void *x; /* (rows, width), as y */
+    void *y;
+    const void *weight;
+    const void *bias; /* NULL: root mean square */
+    float *mean;      /* (rows); not used by RMS */
+    float *rstd;      /* (rows); 1 / sqrt(variance + epsilon) */
+    float epsilon;
+    enum yk_precision x_type;
+    enum yk_precision y_type;
+    enum yk_precision weight_type;
+};
+
+/* dx = add + the gradient through the norm; d_weight and d_bias are added to. */
+struct yk_normalise_back {
+    int64_t rows;
+    int64_t width;
+    const void *x;
+    const void *dy; /* of y's type */
+    void *dx;       /* of x's type; may be dy or add itself */
+    const void *add; /* of x's type, or NULL */
+    const void *weight;
+    void *d_weight; /* of weight's type; NULL: frozen */
+    void *d_bias;
+    const float *mean; /* NULL: root mean square */
+    const float *rstd;
+    enum yk_precision x_type;
+    enum yk_precision y_type;
+    enum yk_precision weight_type;
+};
+
+/* out[row] = table[token[row]] + positions[row mod sequence]. */
+struct yk_embed {
+    int64_t rows;
+    int64_t width;
+    int64_t sequence;
+    int64_t vocabulary;
+    const int32_t *tokens;
+    const void *table;     /* (vocabulary, width) */
+    const void *positions; /* (at least sequence, width), or NULL */
+    void *out;
+    enum yk_precision table_type;
+    enum yk_precision out_type;
+};
+
+/* Adds to d_table and d_positions. */
+struct yk_embed_back {
+    int64_t rows;
+    int64_t width;
+    int64_t sequence;
+    int64_t vocabulary;
+    const int32_t *tokens;
+    const void *d_out;
+    void *d_table;     /* or NULL */
+    void *d_positions; /* or NULL */
+    enum yk_precision table_type;
+    enum yk_precision out_type;
+};
+
+/* Turns pairs (i, i + head_size / 2) of every head by an angle of their position, in place. */
+struct yk_rotate {
+    int64_t rows;
+    int64_t sequence; /* a row's position is row mod sequence */
+    int64_t heads;
+    int64_t head_size;
+    int64_t stride;
+    void *data;
+    const float *turns; /* (sequence, head_size / 2, 2): cosine and sine */
+    bool back;          /* the other way round */
+    enum yk_precision type;
+};
+
+/* out (rows, width) = silu(gate) · up, with gate and up side by side, (rows, 2 · width). */
+struct yk_gate {
+    int64_t rows;
+    int64_t width;
+    const void *gate_up;
+    void *out;
+    enum yk_precision type;
+};
+
+struct yk_gate_back {
+    int64_t rows;
+    int64_t width;
+    const void *gate_up;
+    const void *d_out;
+    void *d_gate_up; /* may be gate_up itself */
+    enum yk_precision type;
+};
+
+/* to = from with some dropped, plus add; rows · width numbers, `sequence` rows a sample. Going
+ * backward is the same op on the gradient. */
+struct yk_drop {
+    int64_t rows;
+    int64_t width;
+    int64_t sequence;
+    const void *from;
+    void *to; /* may be from or add itself */
+    const void *add; /* or NULL */
+    struct yk_dropout dropout;
+    enum yk_precision type;
+};
+
+/* to[column] += the sum over all rows: the gradient of a bias. */
+struct yk_sum_rows {
+    int64_t rows;
+    int64_t columns;
+    const void *from;
+    int64_t stride;
+    void *to;
+    enum yk_precision from_type;
+    enum yk_precision to_type;
+};
+
+/*
+ * Softmax and cross-entropy. Adds the sum of the losses to `loss` and turns the logits into
+ * `factor` times its gradient, in place; with a factor of 0 the logits stay as they are. With
+ * smoothing s, the target is 1 − s for the label and s / classes for every class, the label too.
+ * Rows whose target is negative bear no loss and get a gradient of 0.
+ */
+struct yk_lose {
+    int64_t rows;
+    int64_t classes;
+    void *logits; /* (rows, classes) */
+    const int32_t *targets;
+    float *row_losses; /* (rows), overwritten; 0 where there is no target */
+    double *loss;
+    float smoothing;
+    float factor;
+    enum yk_precision type;
+};
+
+/* What all gradients said about this step; on the device, so that updates need not wait for the
+ * host. */
+struct yk_verdict {
+    double norm;  /* of all gradients, unscaled */
+    float factor; /* what gradients are multiplied by: unscaled and clipped */
+    int32_t skip; /* the norm is infinite or not a number: nothing is updated */
+};
+
+/* The sum of squares of all numbers, in double precision; overwrites. */
+struct yk_sum_squares {
+    int64_t count;
+    const void *from;
+    double *to;
+    enum yk_precision type;
+};
+
+/* norm = unscale · sqrt(sum of sums); factor = unscale · min(1, clip / (norm + 1e-6)). */
+struct yk_judge {
+    const double *sums;
+    int64_t count;
+    float unscale; /* 1 / loss scale */
+    float clip;    /* 0: no clipping */
+    struct yk_verdict *verdict;
+};
+
+/* AdamW (Loshchilov and Hutter 2019) as PyTorch has it. With `master`, weights are its rounded
+ * copy. */
+struct yk_adamw {
+    int64_t count;
+    void *weights;
+    float *master; /* NULL: the weights are fp32 and their own master */
+    const void *gradients;
+    float *moment1;
+    float *moment2;
+    enum yk_precision type; /* of weights and gradients */
+    float rate;
+    float beta1;
+    float beta2;
+    float epsilon;
+    float decay;
+    float correction1; /* 1 − beta1^t */
+    float correction2;
+    const struct yk_verdict *verdict; /* NULL: as if factor were 1 */
+};
+
+/* Gradient descent with momentum as PyTorch has it: velocity = momentum · velocity + gradient +
+ * decay · weight, the first time without the velocity before. */
+struct yk_sgd {
+    int64_t count;
+    void *weights;
+    float *master;
+    const void *gradients;
+    float *velocity;
+    enum yk_precision type;
+    float rate;
+    float momentum;
+    float decay;
+    bool first;
+    const struct yk_verdict *verdict;
+};
+
+struct yk_cast {
+    int64_t count;
+    const void *from;
+    void *to;
+    enum yk_precision from_type;
+    enum yk_precision to_type;
+};
+
+/* to += from. */
+struct yk_add {
+    int64_t count;
+    const void *from;
+    void *to;
+    enum yk_precision type;
+};
+
+/*
+ * NF4 (Dettmers et al. 2023): blocks of 64 numbers, each scaled by its largest absolute value and
+ * stored as the number of the nearest of 16 values. Scales are stored in 8 bits as well: less their
+ * mean, in blocks of 256, as one of 256 values.
+ */
+enum {
+    YK_NF4_BLOCK = 64,
+    YK_NF4_SCALE_BLOCK = 256,
+};
+
+struct yk_nf4 {
+    uint8_t *codes;  /* (count / 2), rounded up; the earlier number in the high four bits */
+    uint8_t *scales; /* (blocks) */
+    float *scale_scales; /* (blocks / 256), rounded up: the largest absolute value of each */
+    float *mean;         /* (1) of the blocks' scales */
+};
+
+struct yk_quantise {
+    int64_t count;
+    const void *from;
+    struct yk_nf4 to;
+    enum yk_precision type;
+};
+
+struct yk_dequantise {
+    int64_t count;
+    struct yk_nf4 from;
+    void *to;
+    enum yk_precision type;
+};
+
+/* The parts of a tensor in NF4 that begins at `base`; returns its bytes. */
+size_t yk_nf4_parts(void *base, int64_t count, struct yk_nf4 *out);
+
+#endif

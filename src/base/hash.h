@@ -1,0 +1,23 @@
+/*
+ * Hash: a number that tells whether bytes are still what they were (XXH3, 64 bits). Not for secrets.
+ *
+ * A hash in the making is a plain value owned by one thread at a time.
+ */
+#ifndef YK_BASE_HASH_H
+#define YK_BASE_HASH_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct yk_hash; /* opaque: of bytes that come piece by piece */
+
+uint64_t yk_hash_bytes(const void *bytes, size_t length);
+
+yk_status yk_hash_create(struct yk_hash **out) YK_MUST_USE;
+void yk_hash_destroy(struct yk_hash *hash);
+void yk_hash_add(struct yk_hash *hash, const void *bytes, size_t length);
+uint64_t yk_hash_result(const struct yk_hash *hash);
+
+#endif
