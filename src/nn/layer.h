@@ -1,0 +1,68 @@
+/*
+ * Layer: what a kind of layer does on the way forward and backward, as an entry of one table: the
+ * twin of what the model room says it costs.
+ *
+ * To add one: write src/nn/KIND.c with its `const struct yk_layer_kind` and add it to the table in
+ * layer.c. Forward and backward put work on a lane and return at once.
+ */
+#ifndef YK_NN_LAYER_H
+#define YK_NN_LAYER_H
+
+#include "backend/backend.h"
+#include "nn/net.h"
+#include "nn/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One pass of some samples through one layer. Sizes of the pieces of memory: yk_layer_sizes(). */
+struct yk_pass {
+    const struct yk_net *net;
+    const struct yk_store *store;
+    struct yk_backend_lane *lane;
+    int32_t layer;
+    int64_t samples;      /* B */
+    int64_t sequence;     /* T */
+    int64_t first_sample; /* its number in the run, for dropout */
+    bool training;        /* with dropout */
+    const int32_t *tokens;  /* (B, T) */
+    const int32_t *targets; /* (B, T); negative: no loss */
+    const float *turns;     /* (T, head_size / 2, 2) of rotary positions */
+    float loss_factor;      /* 0: no gradient is wanted */
+    double *loss;           /* the sum of losses is added here */
+    const void *input;      /* (B·T, C) in the precision of the training; NULL for an embedding */
+    void *output;           /* (B·T, C); NULL: not wanted again. Of a head NULL: its logits are in
+                               `saved` */
+    void *saved;            /* kept from forward to backward, besides the input */
+    void *workspace;
+    void *output_gradient; /* may be changed */
+    void *input_gradient;  /* NULL: not wanted */
+};
+
+struct yk_layer_sizes {
+    size_t saved_bytes; /* without the input */
+    size_t forward_bytes;  /* of workspace */
+    size_t backward_bytes; /* of workspace */
+};
+
+struct yk_parameters; /* nn/parameters.h */
+
+struct yk_layer_kind {
+    const char *name; /* the model's word for it: "gpt-block" */
+    void (*list)(struct yk_parameters *parameters);
+    void (*measure)(const struct yk_net *net, int32_t layer, int64_t samples, int64_t sequence,
+                    struct yk_layer_sizes *out);
+    void (*forward)(const struct yk_pass *pass);
+    void (*backward)(const struct yk_pass *pass);
+};
+
+extern const struct yk_layer_kind *const yk_layer_kinds[];
+extern const size_t yk_layer_kind_count;
+
+const struct yk_layer_kind *yk_layer_kind_find(const char *name);
+
+/* The cosines and sines of rotary positions up to `sequence`, (sequence, head_size / 2, 2), on the
+ * host. */
+void yk_layer_turns(const struct yk_model_config *config, int64_t sequence, float *out);
+
+#endif

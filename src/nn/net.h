@@ -1,0 +1,64 @@
+/*
+ * Net: a model made runnable: its layers with their parameters, and what the passes through them
+ * need to know besides.
+ *
+ * A net holds no numbers; those are in a store (nn/store.h). It owns what it points to, except
+ * config, which must outlive it, and never changes once made.
+ */
+#ifndef YK_NN_NET_H
+#define YK_NN_NET_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "model/model.h"
+#include "nn/parameter.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct yk_layer_kind;
+
+struct yk_net_settings {
+    double dropout; /* of embeddings, attention and what is added to the residual stream */
+    double label_smoothing;
+    double lora_alpha; /* adapters are scaled by alpha / rank; 0: by 1 */
+    uint64_t seed;     /* of dropout */
+};
+
+struct yk_net_layer {
+    const struct yk_layer_kind *kind;
+    const char *name; /* the model's: "layer 3" */
+    struct yk_parameter *parameters;
+    int32_t parameter_count;
+    int32_t leader;      /* the layer whose weights it uses too, or itself */
+    size_t weight_bytes; /* of its own */
+    int64_t trained;     /* numbers */
+    int64_t decayed;     /* the first of them */
+    bool keeps_input;    /* its backward needs what was sent to it */
+};
+
+struct yk_net {
+    struct yk_arena *arena;
+    const struct yk_model_config *config;
+    struct yk_workload workload; /* precision, adapters, NF4 and sequence; its batch says nothing */
+    struct yk_net_settings settings;
+    int32_t layer_count;
+    struct yk_net_layer *layers; /* those of the model, in its order */
+};
+
+/* Fails where a layer's kind cannot be trained. */
+yk_status yk_net_create(const struct yk_model *model, const struct yk_net_settings *settings,
+                        struct yk_net **out) YK_MUST_USE;
+void yk_net_destroy(struct yk_net *net);
+
+/* The number format of what a layer's products are stored in: fp32 outside the blocks of an NF4
+ * model. */
+enum yk_precision yk_net_precision(const struct yk_net *net, int32_t layer);
+
+/* The parameter of that name, or NULL; `layer` may be NULL. */
+const struct yk_parameter *yk_net_find(const struct yk_net *net, const char *name, int32_t *layer);
+
+/* The bytes that a parameter takes in the weights. */
+size_t yk_parameter_bytes(const struct yk_net *net, const struct yk_parameter *parameter);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * Store: the numbers of a net on a device: weights, gradients, optimizer state.
+ *
+ * A store owns one piece of the device's memory. Whoever puts work on lanes sees to it that nobody
+ * else uses the same numbers at the same time.
+ */
+#ifndef YK_NN_STORE_H
+#define YK_NN_STORE_H
+
+#include "backend/backend.h"
+#include "nn/net.h"
+
+#include <stdbool.h>
+
+/* A device and the lane on which its memory is filled and read. */
+struct yk_engine {
+    const struct yk_backend *backend;
+    struct yk_backend_device *device;
+    struct yk_backend_lane *lane;
+};
+
+enum yk_optimizer_kind {
+    YK_OPTIMIZER_NONE, /* weights alone: for evaluation */
+    YK_OPTIMIZER_ADAMW,
+    YK_OPTIMIZER_SGD,
+};
+
+/* Of one layer; NULL where it has nothing of the sort. */
+struct yk_layer_store {
+    char *weights;
+    char *gradients; /* (trained) in the precision of the training */
+    float *master;   /* (trained) where weights have 16 bits */
+    float *moment1;  /* (trained); of SGD the velocity */
+    float *moment2;  /* (trained); AdamW alone */
+};
+
+struct yk_store {
+    struct yk_engine engine;
+    const struct yk_net *net;
+    enum yk_optimizer_kind optimizer;
+    void *memory;
+    size_t bytes;
+    struct yk_layer_store *layers; /* (L); a layer that uses another's weights has none of its own */
+};
+
+yk_status yk_store_create(const struct yk_net *net, const struct yk_engine *engine,
+                          enum yk_optimizer_kind optimizer, struct yk_store **out) YK_MUST_USE;
+void yk_store_destroy(struct yk_store *store);
+
+/* A parameter's numbers as fp32 on the host, and back: of a trained one in 16 bits its master copy,
+ * of one in NF4 what its codes stand for. (count) numbers. Waits for the device. */
+yk_status yk_store_read(const struct yk_store *store, int32_t layer,
+                        const struct yk_parameter *parameter, float *out) YK_MUST_USE;
+yk_status yk_store_write(const struct yk_store *store, int32_t layer,
+                         const struct yk_parameter *parameter, const float *numbers) YK_MUST_USE;
+
+/* Bytes between host and device, waiting for them. */
+yk_status yk_engine_upload(const struct yk_engine *engine, void *to, const void *from,
+                           size_t bytes) YK_MUST_USE;
+yk_status yk_engine_download(const struct yk_engine *engine, void *to, const void *from,
+                             size_t bytes) YK_MUST_USE;
+
+/* Fills every parameter as the reference implementations do, from numbers that depend on the seed
+ * and the parameter's name alone. */
+yk_status yk_store_start(struct yk_store *store, uint64_t seed) YK_MUST_USE;
+
+/* The name of a parameter that is not all finite, or, where all are, of one whose gradient is not;
+ * NULL when everything is. `what` says which of the two. */
+yk_status yk_store_find_bad(const struct yk_store *store, const char **name,
+                            const char **what) YK_MUST_USE;
+
+#endif

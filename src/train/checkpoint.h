@@ -1,0 +1,77 @@
+/*
+ * Checkpoint: all that a training needs to go on as if it had never stopped, as a folder.
+ *
+ *   checkpoints/step-00000100/
+ *     manifest.json          version, step, and every file's size and XXH3 hash
+ *     config.json            the model, as Hugging Face writes it
+ *     model.safetensors      its weights (adapters besides: adapter_config.json,
+ *                            adapter_model.safetensors; then the frozen base is not saved again)
+ *     optimizer.safetensors  master.NAME, moment1.NAME, moment2.NAME
+ *     state.json             steps, samples, scaler, seed, and the run's settings
+ *     vocabulary.json        of data by character
+ *
+ * It is written beside its name, synced and renamed, so that it is there whole or not at all; older
+ * ones go only when a newer one is whole. One thread at a time.
+ */
+#ifndef YK_TRAIN_CHECKPOINT_H
+#define YK_TRAIN_CHECKPOINT_H
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "data/vocabulary.h"
+#include "model/model.h"
+#include "nn/optimizer.h"
+#include "nn/store.h"
+
+#include <stdint.h>
+
+struct yk_checkpoint_state {
+    int64_t step;    /* steps done */
+    int64_t updates; /* of them, those that were not skipped */
+    int64_t samples; /* taken from the sampler: the data's position */
+    int64_t bad;     /* steps in a row that were skipped by now */
+    uint64_t seed;
+    struct yk_scaler scaler;
+};
+
+struct yk_checkpoint_content {
+    const struct yk_store *store;
+    struct yk_checkpoint_state state;
+    const struct yk_vocabulary *vocabulary; /* or NULL */
+    const char *settings_json;              /* an object */
+    const char *base_model;                 /* of adapters; else NULL */
+};
+
+/* Writes folder/step-NNNNNNNN and then removes all but the newest `keep`. `out` is its path. */
+yk_status yk_checkpoint_save(const char *folder, const struct yk_checkpoint_content *content,
+                             int32_t keep, struct yk_text *out) YK_MUST_USE;
+
+/* A checkpoint that has been opened: found whole, its small files read. */
+struct yk_checkpoint {
+    struct yk_arena *arena;
+    const char *path;
+    const struct yk_model_config *config;
+    struct yk_workload workload; /* precision, adapters, NF4, sequence; batch as it was trained */
+    double lora_alpha;
+    const char *base_model;
+    struct yk_checkpoint_state state;
+    struct yk_vocabulary *vocabulary; /* or NULL */
+    const char *settings_json;        /* or NULL: a folder of Hugging Face */
+};
+
+/*
+ * Opens a checkpoint, or the newest in a run's folder. One that is torn (a file of another size or
+ * hash) is left alone with a warning where there is an older one. A folder of Hugging Face's with
+ * config.json and weights is opened as well, at step 0; so is one with an adapter.
+ */
+yk_status yk_checkpoint_open(const char *path, struct yk_checkpoint **out) YK_MUST_USE;
+void yk_checkpoint_close(struct yk_checkpoint *checkpoint);
+
+/* Weights, and the optimizer's state where the store has one. `base` is where the frozen weights of
+ * an adapter are; NULL: where the checkpoint says. */
+yk_status yk_checkpoint_load(const struct yk_checkpoint *checkpoint, const char *base,
+                             struct yk_store *store) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * Run: a training from its first step to its last: batches, steps, evaluation, checkpoints, metrics.
+ *
+ * What is to be seen while it goes on reaches the caller through callbacks, on the thread that
+ * called yk_run_train().
+ */
+#ifndef YK_TRAIN_RUN_H
+#define YK_TRAIN_RUN_H
+
+#include "base/status.h"
+#include "data/sampler.h"
+#include "data/vocabulary.h"
+#include "nn/optimizer.h"
+#include "nn/store.h"
+#include "program/program.h"
+#include "trace/trace.h"
+#include "train/checkpoint.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One step that has ended: what a person sees and what the metrics hold. */
+struct yk_run_step {
+    int64_t step; /* from 1 */
+    int64_t steps;
+    double loss;
+    double norm;
+    double rate;
+    double seconds;
+    double tokens_per_s;
+    double loss_scale; /* 1 unless in half precision */
+    bool skipped;
+};
+
+struct yk_run_watch {
+    void *user;
+    void (*step)(void *user, const struct yk_run_step *step);
+    void (*evaluated)(void *user, int64_t step, double loss, int64_t tokens);
+    /* `fault` is the sentence of what went wrong, NULL when it was saved at `path`. */
+    void (*saved)(void *user, int64_t step, const char *path, const char *fault);
+    bool (*stop)(void *user); /* asked after every step */
+};
+
+struct yk_run_settings {
+    int64_t steps;
+    int64_t batch;
+    struct yk_rate rate;
+    struct yk_optimizer optimizer;
+    double clip;              /* 0: none */
+    int64_t evaluate_every;   /* steps; 0: only after the last */
+    int64_t evaluate_samples; /* at most; 0: all there are */
+    int64_t save_every;       /* steps; 0: only after the last */
+    int32_t keep;             /* checkpoints */
+};
+
+struct yk_run {
+    const struct yk_program *program;
+    struct yk_store *store;
+    const struct yk_sampler *samples;
+    const struct yk_sampler *evaluation; /* sequential; NULL: none */
+    struct yk_run_settings settings;
+    struct yk_run_watch watch;
+    const char *folder;             /* for checkpoints/ and metrics.jsonl; NULL: nothing is kept */
+    const char *settings_json;      /* an object, kept in checkpoints word for word */
+    const char *base_model;         /* what adapters adapt, by name or path; NULL without */
+    const struct yk_vocabulary *vocabulary; /* kept in checkpoints; may be NULL */
+    struct yk_checkpoint_state state;       /* where to go on; where it stands afterwards */
+    /* Afterwards: */
+    double first_loss;
+    double last_loss;
+    double evaluation_loss; /* NAN where there was none */
+    double median_step_s;
+    double tokens;             /* trained on */
+    double seconds;            /* of all steps together */
+    struct yk_trace *trace;    /* of the last step; the caller destroys it */
+};
+
+/*
+ * Trains until settings.steps, or until asked to stop: YK_ERROR_STOPPED, saved. Numbers that stay
+ * bad end it with YK_ERROR_NUMBERS and the tensor's name. A checkpoint that cannot be written is
+ * told to the watch and training goes on; one at the very end is an error.
+ */
+yk_status yk_run_train(struct yk_run *run) YK_MUST_USE;
+
+/* Mean loss over a sequential sampler, at most `samples` of it (0: all), `batch` at a time. */
+yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampler, int64_t batch,
+                          int64_t samples, double *out_loss, int64_t *out_tokens) YK_MUST_USE;
+
+#endif
