@@ -17,8 +17,8 @@
 
 enum yk_ending {
     YK_ENDING_NONE,
-    YK_ENDING_GELU,      /* c = gelu(x), tanh form; x is stored in aux where there is one */
-    YK_ENDING_GELU_ERF,  /* the exact form */
+    YK_ENDING_GELU,     /* c = gelu(x), tanh form; x is stored in aux where there is one */
+    YK_ENDING_GELU_ERF, /* the exact form */
     YK_ENDING_RELU,
     YK_ENDING_GELU_BACK, /* c = x · gelu'(aux) */
     YK_ENDING_GELU_ERF_BACK,
@@ -90,8 +90,8 @@ struct yk_attend {
     int64_t out_stride;
     enum yk_precision type;
     float scale;
-    bool causal;            /* query t looks at keys up to t + S − T */
-    const int32_t *lengths; /* (B): how many keys count, at least 1; NULL: all */
+    bool causal;               /* query t looks at keys up to t + S − T */
+    const int32_t *lengths;    /* (B): how many keys count, at least 1; NULL: all */
     struct yk_dropout dropout; /* of the probabilities; e = (head · T + t) · S + s */
 };
 
@@ -128,8 +128,8 @@ struct yk_normalise_back {
     int64_t rows;
     int64_t width;
     const void *x;
-    const void *dy; /* of y's type */
-    void *dx;       /* of x's type; may be dy or add itself */
+    const void *dy;  /* of y's type */
+    void *dx;        /* of x's type; may be dy or add itself */
     const void *add; /* of x's type, or NULL */
     const void *weight;
     void *d_weight; /* of weight's type; NULL: frozen */
@@ -207,7 +207,7 @@ struct yk_drop {
     int64_t width;
     int64_t sequence;
     const void *from;
-    void *to; /* may be from or add itself */
+    void *to;        /* may be from or add itself */
     const void *add; /* or NULL */
     struct yk_dropout dropout;
     enum yk_precision type;
@@ -330,8 +330,8 @@ enum {
 };
 
 struct yk_nf4 {
-    uint8_t *codes;  /* (count / 2), rounded up; the earlier number in the high four bits */
-    uint8_t *scales; /* (blocks) */
+    uint8_t *codes;      /* (count / 2), rounded up; the earlier number in the high four bits */
+    uint8_t *scales;     /* (blocks) */
     float *scale_scales; /* (blocks / 256), rounded up: the largest absolute value of each */
     float *mean;         /* (1) of the blocks' scales */
 };

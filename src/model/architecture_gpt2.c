@@ -5,6 +5,11 @@
 #include "model/architecture.h"
 #include "model/fields.h"
 
+#include <string.h>
+
+static const double USUAL_EPSILON = 1e-5;
+static const double USUAL_SPREAD = 0.02;
+
 static const struct yk_field fields[] = {
     {{"vocab_size"}, "the vocabulary", YK_FIELD_NEEDED, YK_CONFIG(vocabulary)},
     {{"n_embd", "hidden_size"}, "the width of the model", YK_FIELD_NEEDED, YK_CONFIG(width)},
@@ -23,11 +28,27 @@ static const struct yk_flag flags[] = {
 
 static const struct yk_field_table table = YK_FIELD_TABLE(fields, flags);
 
+/* Sizes do not depend on these; what cannot be computed with can be planned for all the same. */
+static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_config *config)
+{
+    static const char *const tanh_forms[] = {"gelu_new", "gelu_pytorch_tanh", "gelu_fast"};
+    const char *activation = yk_json_string(yk_json_get(json, "activation_function"));
+    YK_TRY(yk_fields_read_word(json, "activation_function", "relu", &config->relu));
+    YK_TRY(yk_fields_read_word(json, "activation_function", "gelu", &config->gelu_erf));
+    bool known = !activation || config->relu || config->gelu_erf;
+    for (size_t i = 0; !known && i < sizeof tanh_forms / sizeof tanh_forms[0]; i++) {
+        known = strcmp(activation, tanh_forms[i]) == 0;
+    }
+    config->not_trained = known ? NULL : "its activation_function";
+    YK_TRY(yk_fields_read_number(json, "layer_norm_epsilon", USUAL_EPSILON, &config->norm_epsilon));
+    return yk_fields_read_number(json, "initializer_range", USUAL_SPREAD, &config->spread);
+}
+
 static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
 {
     YK_TRY(yk_fields_read(&table, json, config));
     YK_TRY(yk_fields_check_divides(&table, json, config, YK_CONFIG(heads), YK_CONFIG(width)));
-    YK_TRY(yk_fields_read_word(json, "activation_function", "relu", &config->relu));
+    YK_TRY(read_arithmetic(json, config));
     YK_TRY(yk_fields_refuse(json, "add_cross_attention", "GPT-2 is known only without an encoder"));
     config->kv_heads = config->heads;
     config->head_size = config->width / config->heads;

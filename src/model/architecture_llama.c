@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum {
-    USUAL_POSITIONS = 2048,      /* what the framework assumes; nothing is counted by it */
+    USUAL_POSITIONS = 2048, /* what the framework assumes; nothing is counted by it */
+    MOST_POSITIONS = 1 << 30,
     MISTRALS_USUAL_KV_HEADS = 8, /* where the key is missing; null is the number of heads */
 };
 
@@ -40,6 +41,53 @@ static const struct yk_flag mistral_flags[] = {
 static const struct yk_field_table llama_table = YK_FIELD_TABLE(fields, flags);
 static const struct yk_field_table mistral_table = YK_FIELD_TABLE(fields, mistral_flags);
 
+static const double USUAL_EPSILON = 1e-6;
+static const double USUAL_SPREAD = 0.02;
+static const double USUAL_THETA = 1e4;
+
+/* Llama 3's scaling: the other kinds cannot be computed with yet. */
+static yk_status read_scaling(const struct yk_json *scaling, struct yk_model_config *config)
+{
+    const char *newer = yk_json_string(yk_json_get(scaling, "rope_type"));
+    const char *type = newer ? newer : yk_json_string(yk_json_get(scaling, "type"));
+    double positions = 0;
+    if (!type || strcmp(type, "default") == 0) {
+        return YK_OK;
+    }
+    if (strcmp(type, "llama3") != 0) {
+        config->not_trained = "its rope_scaling";
+        return YK_OK;
+    }
+    YK_TRY(yk_fields_read_number(scaling, "factor", 8, &config->rope_factor));
+    YK_TRY(yk_fields_read_number(scaling, "low_freq_factor", 1, &config->rope_low));
+    YK_TRY(yk_fields_read_number(scaling, "high_freq_factor", 4, &config->rope_high));
+    YK_TRY(yk_fields_read_number(scaling, "original_max_position_embeddings",
+                                 (double)config->positions, &positions));
+    if (!(positions <= MOST_POSITIONS && config->rope_high > config->rope_low)) {
+        return yk_fail(YK_ERROR_INPUT, "\"rope_scaling\" makes no sense: high_freq_factor must be "
+                                       "above low_freq_factor");
+    }
+    config->rope_positions = (int64_t)positions;
+    return YK_OK;
+}
+
+/* "rope_theta" and "rope_scaling", or "rope_parameters", which has both. */
+static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_config *config)
+{
+    const struct yk_json *both = yk_json_get(json, "rope_parameters");
+    const struct yk_json *scaling = both ? both : yk_json_get(json, "rope_scaling");
+    const char *activation = yk_json_string(yk_json_get(json, "hidden_act"));
+    double theta = 0;
+    YK_TRY(yk_fields_read_number(json, "rope_theta", USUAL_THETA, &theta));
+    YK_TRY(yk_fields_read_number(both, "rope_theta", theta, &config->rope_theta));
+    YK_TRY(yk_fields_read_number(json, "rms_norm_eps", USUAL_EPSILON, &config->norm_epsilon));
+    YK_TRY(yk_fields_read_number(json, "initializer_range", USUAL_SPREAD, &config->spread));
+    if (activation && strcmp(activation, "silu") != 0) {
+        config->not_trained = "its hidden_act";
+    }
+    return read_scaling(scaling, config);
+}
+
 static bool is_mistral(const struct yk_json *json)
 {
     const char *class = yk_json_string(yk_json_at(yk_json_get(json, "architectures"), 0));
@@ -52,6 +100,7 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
     const bool mistral = is_mistral(json);
     const struct yk_field_table *table = mistral ? &mistral_table : &llama_table;
     YK_TRY(yk_fields_read(table, json, config));
+    YK_TRY(read_arithmetic(json, config));
     if (config->head_size == 0) {
         YK_TRY(yk_fields_check_divides(table, json, config, YK_CONFIG(heads), YK_CONFIG(width)));
         config->head_size = config->width / config->heads;

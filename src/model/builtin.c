@@ -6,7 +6,7 @@
     .architecture = &yk_architecture_gpt2, .vocabulary = (V), .width = (C),                        \
     .positions = (positions_), .layers = (layers_), .heads = (heads_), .kv_heads = (heads_),       \
     .head_size = (C) / (heads_), .inner = INT64_C(4) * (C), .tied = (tied_), .linear_bias = true,  \
-    .inner_bias = true
+    .inner_bias = true, .norm_epsilon = 1e-5, .spread = 0.02
 
 #define GPT2(layers_, heads_, C) GPT(50257, 1024, layers_, heads_, C, true)
 
@@ -26,10 +26,11 @@
     .head_size = (C) / (heads_), .encoder_heads = (heads_), .inner = (F), .encoder_inner = (F),    \
     .tied = true, .shared = true, .relu = true, .linear_bias = true, .inner_bias = true
 
-#define LLAMA(V, positions_, layers_, heads_, kv_heads_, C, F)                                     \
+#define LLAMA(V, positions_, layers_, heads_, kv_heads_, C, F, theta)                              \
     .architecture = &yk_architecture_llama, .vocabulary = (V), .width = (C),                       \
     .positions = (positions_), .layers = (layers_), .heads = (heads_), .kv_heads = (kv_heads_),    \
-    .head_size = (C) / (heads_), .inner = (F)
+    .head_size = (C) / (heads_), .inner = (F), .norm_epsilon = 1e-5, .spread = 0.02,               \
+    .rope_theta = (theta)
 
 const struct yk_builtin yk_builtins[] = {
     {{.name = "gpt2", GPT2(12, 12, 768)}, "GPT-2, 124 million parameters", {"gpt2-small"}},
@@ -61,16 +62,16 @@ const struct yk_builtin yk_builtins[] = {
     {{.name = "transformer-big", TRANSFORMER(16, 1024, 4096)},
      "encoder and decoder of the Transformer, 214 million parameters",
      {NULL}},
-    {{.name = "tinyllama-1.1b", LLAMA(32000, 2048, 22, 32, 4, 2048, 5632)},
+    {{.name = "tinyllama-1.1b", LLAMA(32000, 2048, 22, 32, 4, 2048, 5632, 1e4)},
      "TinyLlama, 1.1 billion parameters",
      {"tinyllama"}},
-    {{.name = "llama2-7b", LLAMA(32000, 4096, 32, 32, 32, 4096, 11008)},
+    {{.name = "llama2-7b", LLAMA(32000, 4096, 32, 32, 32, 4096, 11008, 1e4)},
      "Llama 2, 6.7 billion parameters",
      {"llama-2-7b-hf", "llama-2-7b-chat-hf"}},
-    {{.name = "llama3-8b", LLAMA(128256, 8192, 32, 32, 8, 4096, 14336)},
+    {{.name = "llama3-8b", LLAMA(128256, 8192, 32, 32, 8, 4096, 14336, 5e5)},
      "Llama 3, 8.0 billion parameters",
      {"meta-llama-3-8b", "meta-llama-3-8b-instruct", "llama-3-8b-instruct"}},
-    {{.name = "llama3-70b", LLAMA(128256, 8192, 80, 64, 8, 8192, 28672)},
+    {{.name = "llama3-70b", LLAMA(128256, 8192, 80, 64, 8, 8192, 28672, 5e5)},
      "Llama 3, 70.6 billion parameters",
      {"meta-llama-3-70b", "meta-llama-3-70b-instruct", "llama-3-70b-instruct"}},
 };

@@ -40,6 +40,17 @@ struct yk_model_config {
     bool inner_bias;  /* those of the feed-forward have */
     bool pooler;      /* BERT: a linear over the first token's output */
     bool masked_head; /* BERT: a head that predicts masked tokens */
+
+    /* What costs nothing to know, but is needed to compute. */
+    bool gelu_erf;           /* GELU is the exact one, not that by tanh */
+    double norm_epsilon;     /* added to variances */
+    double spread;           /* standard deviation of weights at the start */
+    double rope_theta;       /* base of the rotary positions' wavelengths; 0: none of those */
+    double rope_factor;      /* Llama 3's scaling of long wavelengths; 0: none */
+    double rope_low;         /* wavelengths longer than rope_positions / rope_low are scaled, */
+    double rope_high;        /* shorter than rope_positions / rope_high are not */
+    int64_t rope_positions;  /* that the model was first trained with */
+    const char *not_trained; /* what of the file cannot be computed with yet, or NULL */
 };
 
 /* How many tokens the head tells apart: `target_vocabulary`, or else `vocabulary`. */

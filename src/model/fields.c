@@ -80,6 +80,20 @@ yk_status yk_fields_read_word(const struct yk_json *json, const char *key, const
     return YK_OK;
 }
 
+yk_status yk_fields_read_number(const struct yk_json *json, const char *key, double preset,
+                                double *out)
+{
+    const struct yk_json *node = yk_json_get(json, key);
+    *out = preset;
+    if (!node || yk_json_is_null(node)) {
+        return YK_OK;
+    }
+    if (!yk_json_number(node, out) || !(*out > 0)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number above 0", key);
+    }
+    return YK_OK;
+}
+
 yk_status yk_fields_refuse(const struct yk_json *json, const char *key, const char *why)
 {
     bool set = false;

@@ -60,6 +60,10 @@ yk_status yk_fields_read(const struct yk_field_table *table, const struct yk_jso
 yk_status yk_fields_read_word(const struct yk_json *json, const char *key, const char *word,
                               bool *out) YK_MUST_USE;
 
+/* A number above 0, or `preset` where the key is missing or null. */
+yk_status yk_fields_read_number(const struct yk_json *json, const char *key, double preset,
+                                double *out) YK_MUST_USE;
+
 /* Fails where `key` is true: "…" is true; `why`. */
 yk_status yk_fields_refuse(const struct yk_json *json, const char *key,
                            const char *why) YK_MUST_USE;

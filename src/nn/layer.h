@@ -21,10 +21,10 @@ struct yk_pass {
     const struct yk_store *store;
     struct yk_backend_lane *lane;
     int32_t layer;
-    int64_t samples;      /* B */
-    int64_t sequence;     /* T */
-    int64_t first_sample; /* its number in the run, for dropout */
-    bool training;        /* with dropout */
+    int64_t samples;        /* B */
+    int64_t sequence;       /* T */
+    int64_t first_sample;   /* its number in the run, for dropout */
+    bool training;          /* with dropout */
     const int32_t *tokens;  /* (B, T) */
     const int32_t *targets; /* (B, T); negative: no loss */
     const float *turns;     /* (T, head_size / 2, 2) of rotary positions */
@@ -40,7 +40,7 @@ struct yk_pass {
 };
 
 struct yk_layer_sizes {
-    size_t saved_bytes; /* without the input */
+    size_t saved_bytes;    /* without the input */
     size_t forward_bytes;  /* of workspace */
     size_t backward_bytes; /* of workspace */
 };

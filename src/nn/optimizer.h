@@ -50,8 +50,8 @@ bool yk_optimizer_find(const char *name, enum yk_optimizer_kind *out);
  * `verdict` is on the device, or NULL.
  */
 void yk_optimizer_update(const struct yk_optimizer *optimizer, const struct yk_store *store,
-                         struct yk_backend_lane *lane, int32_t layer, double rate,
-                         int64_t updates, const struct yk_verdict *verdict);
+                         struct yk_backend_lane *lane, int32_t layer, double rate, int64_t updates,
+                         const struct yk_verdict *verdict);
 
 /* The loss scale of half precision: halved by an overflow, doubled after 2000 steps without. */
 struct yk_scaler {

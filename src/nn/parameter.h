@@ -1,11 +1,11 @@
 /*
- * Parameter: one tensor of a layer: its name in Hugging Face's files, its shape, where it lies among
- * the layer's weights, and how it starts.
+ * Parameter: one tensor of a layer: its name in Hugging Face's files, its shape, where it lies
+ * among the layer's weights, and how it starts.
  *
- * All of a layer's weights are one piece of memory. First come the trained ones, in the precision of
- * the training and those that decay before those that do not; gradients and optimizer state are laid
- * out in the same order, without gaps, so that a part of a layer is a range of numbers. Frozen ones
- * follow.
+ * All of a layer's weights are one piece of memory. First come the trained ones, in the precision
+ * of the training and those that decay before those that do not; gradients and optimizer state are
+ * laid out in the same order, without gaps, so that a part of a layer is a range of numbers. Frozen
+ * ones follow.
  */
 #ifndef YK_NN_PARAMETER_H
 #define YK_NN_PARAMETER_H

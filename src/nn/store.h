@@ -40,7 +40,8 @@ struct yk_store {
     enum yk_optimizer_kind optimizer;
     void *memory;
     size_t bytes;
-    struct yk_layer_store *layers; /* (L); a layer that uses another's weights has none of its own */
+    struct yk_layer_store
+        *layers; /* (L); a layer that uses another's weights has none of its own */
 };
 
 yk_status yk_store_create(const struct yk_net *net, const struct yk_engine *engine,

@@ -37,8 +37,8 @@ struct yk_step {
 };
 
 struct yk_step_result {
-    double loss; /* mean over the tokens that bear any */
-    double norm; /* of all gradients, before clipping */
+    double loss;  /* mean over the tokens that bear any */
+    double norm;  /* of all gradients, before clipping */
     bool skipped; /* numbers went bad, nothing was updated (where the program has a barrier) */
     double seconds;
 };

@@ -1,5 +1,6 @@
 /*
- * Run: a training from its first step to its last: batches, steps, evaluation, checkpoints, metrics.
+ * Run: a training from its first step to its last: batches, steps, evaluation, checkpoints,
+ * metrics.
  *
  * What is to be seen while it goes on reaches the caller through callbacks, on the thread that
  * called yk_run_train().
@@ -60,9 +61,9 @@ struct yk_run {
     const struct yk_sampler *evaluation; /* sequential; NULL: none */
     struct yk_run_settings settings;
     struct yk_run_watch watch;
-    const char *folder;             /* for checkpoints/ and metrics.jsonl; NULL: nothing is kept */
-    const char *settings_json;      /* an object, kept in checkpoints word for word */
-    const char *base_model;         /* what adapters adapt, by name or path; NULL without */
+    const char *folder;        /* for checkpoints/ and metrics.jsonl; NULL: nothing is kept */
+    const char *settings_json; /* an object, kept in checkpoints word for word */
+    const char *base_model;    /* what adapters adapt, by name or path; NULL without */
     const struct yk_vocabulary *vocabulary; /* kept in checkpoints; may be NULL */
     struct yk_checkpoint_state state;       /* where to go on; where it stands afterwards */
     /* Afterwards: */
@@ -70,9 +71,9 @@ struct yk_run {
     double last_loss;
     double evaluation_loss; /* NAN where there was none */
     double median_step_s;
-    double tokens;             /* trained on */
-    double seconds;            /* of all steps together */
-    struct yk_trace *trace;    /* of the last step; the caller destroys it */
+    double tokens;          /* trained on */
+    double seconds;         /* of all steps together */
+    struct yk_trace *trace; /* of the last step; the caller destroys it */
 };
 
 /*
