@@ -48,13 +48,22 @@ struct yk_layer_sizes {
 struct yk_parameters; /* nn/parameters.h */
 
 struct yk_layer_kind {
-    const char *name; /* the model's word for it: "gpt-block" */
+    const char *name;  /* the model's word for it: "gpt-block" */
+    bool is_block;     /* gets adapters and NF4 */
+    bool reads_tokens; /* it is sent nothing by other layers */
+    bool needs_input;  /* backward needs it even where the layer's own weights are frozen */
     void (*list)(struct yk_parameters *parameters);
     void (*measure)(const struct yk_net *net, int32_t layer, int64_t samples, int64_t sequence,
                     struct yk_layer_sizes *out);
     void (*forward)(const struct yk_pass *pass);
     void (*backward)(const struct yk_pass *pass);
 };
+
+extern const struct yk_layer_kind yk_layer_embed;
+extern const struct yk_layer_kind yk_layer_gpt_block;
+extern const struct yk_layer_kind yk_layer_llama_block;
+extern const struct yk_layer_kind yk_layer_norm;
+extern const struct yk_layer_kind yk_layer_head;
 
 extern const struct yk_layer_kind *const yk_layer_kinds[];
 extern const size_t yk_layer_kind_count;

@@ -25,11 +25,32 @@ struct yk_net_settings {
     uint64_t seed;     /* of dropout */
 };
 
+enum {
+    YK_SITE_PARTS = 3,
+    YK_LAYER_SITES = 4,
+};
+
+/* A product with weights: one linear of the model, or several that take the same input and lie side
+ * by side in the output, such as queries, keys and values. */
+struct yk_site {
+    int64_t in;
+    int64_t out; /* of all parts */
+    int32_t parts;
+    int64_t part_out[YK_SITE_PARTS];
+    bool flipped;   /* weights are stored as (in, out), as GPT-2 has them; else as (out, in) */
+    int32_t weight; /* the first part's, among the layer's parameters; the others follow it */
+    int32_t bias;   /* −1: none, here and below */
+    int32_t a;      /* of the adapter: (rank, in) */
+    int32_t b;      /* (part_out, rank) */
+};
+
 struct yk_net_layer {
     const struct yk_layer_kind *kind;
     const char *name; /* the model's: "layer 3" */
     struct yk_parameter *parameters;
     int32_t parameter_count;
+    struct yk_site sites[YK_LAYER_SITES];
+    int32_t site_count;
     int32_t leader;      /* the layer whose weights it uses too, or itself */
     size_t weight_bytes; /* of its own */
     int64_t trained;     /* numbers */

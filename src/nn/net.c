@@ -1,0 +1,157 @@
+#include "nn/net.h"
+
+#include "nn/layer.h"
+#include "nn/parameters.h"
+
+#include <string.h>
+
+enum {
+    FP32_BYTES = 4
+};
+
+enum yk_precision yk_net_precision(const struct yk_net *net, int32_t layer)
+{
+    const bool block = net->layers[layer].kind->is_block;
+    return net->workload.nf4 && !block ? YK_PRECISION_FP32 : net->workload.precision;
+}
+
+size_t yk_parameter_bytes(const struct yk_net *net, const struct yk_parameter *parameter)
+{
+    const size_t count = (size_t)parameter->count;
+    switch (parameter->form) {
+    case YK_STORE_NF4:
+        return yk_nf4_parts(NULL, parameter->count, NULL);
+    case YK_STORE_FULL:
+        return count * FP32_BYTES;
+    default:
+        return count * (size_t)yk_precision_bytes(net->workload.precision);
+    }
+}
+
+/* Trained ones that decay, trained ones that do not, frozen ones. */
+static int32_t class_of(const struct yk_parameter *parameter)
+{
+    if (!parameter->trained) {
+        return 2;
+    }
+    return parameter->decayed ? 0 : 1;
+}
+
+/* Frozen fp32 after 16-bit numbers must be aligned. */
+static size_t align(size_t offset)
+{
+    return (offset + FP32_BYTES - 1) / FP32_BYTES * FP32_BYTES;
+}
+
+static void lay_out(const struct yk_net *net, struct yk_net_layer *layer)
+{
+    for (int32_t class = 0; class < 3; class ++) {
+        for (int32_t i = 0; i < layer->parameter_count; i++) {
+            struct yk_parameter *parameter = &layer->parameters[i];
+            if (class_of(parameter) != class) {
+                continue;
+            }
+            const bool aligned = parameter->form != YK_STORE_PLAIN;
+            parameter->offset = aligned ? align(layer->weight_bytes) : layer->weight_bytes;
+            layer->weight_bytes = parameter->offset + yk_parameter_bytes(net, parameter);
+            if (parameter->trained) {
+                parameter->first = layer->trained;
+                layer->trained += parameter->count;
+                layer->decayed += class == 0 ? parameter->count : 0;
+            }
+        }
+    }
+}
+
+static yk_status add_layer(struct yk_net *net, const struct yk_model *model, int32_t number)
+{
+    const struct yk_layer *described = &model->layers[number];
+    struct yk_net_layer *layer = &net->layers[number];
+    struct yk_parameters parameters = {
+        .arena = net->arena,
+        .config = net->config,
+        .workload = &net->workload,
+        .modules = described->modules,
+    };
+    layer->kind = yk_layer_kind_find(described->kind);
+    if (!layer->kind) {
+        return yk_fail(YK_ERROR_INPUT, "%s cannot be trained yet: its layers are of kind %s",
+                       net->config->name, described->kind);
+    }
+    parameters.block = layer->kind->is_block;
+    layer->name = yk_arena_copy_text(net->arena, described->name, strlen(described->name));
+    layer->leader = described->shares == YK_LAYER_NONE ? number : described->shares;
+    layer->kind->list(&parameters);
+    YK_TRY_NEW(net->arena, layer->parameters, parameters.count + 1);
+    if (!layer->name || parameters.failed) {
+        return yk_fail_out_of_memory();
+    }
+    memcpy(layer->parameters, parameters.items,
+           (size_t)parameters.count * sizeof *layer->parameters);
+    memcpy(layer->sites, parameters.sites, sizeof layer->sites);
+    layer->parameter_count = parameters.count;
+    layer->site_count = parameters.site_count;
+    layer->keeps_input =
+        !layer->kind->reads_tokens && (layer->kind->needs_input || net->workload.lora_rank == 0);
+    lay_out(net, layer);
+    return YK_OK;
+}
+
+static yk_status fill(struct yk_net *net, const struct yk_model *model)
+{
+    YK_TRY_NEW(net->arena, net->layers, model->layer_count);
+    net->layer_count = model->layer_count;
+    for (int32_t l = 0; l < model->layer_count; l++) {
+        YK_TRY(add_layer(net, model, l));
+    }
+    return YK_OK;
+}
+
+yk_status yk_net_create(const struct yk_model *model, const struct yk_net_settings *settings,
+                        struct yk_net **out)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_net *net = NULL;
+    if (model->config->not_trained) {
+        return yk_fail(YK_ERROR_INPUT, "%s cannot be trained yet: %s is not known",
+                       model->config->name, model->config->not_trained);
+    }
+    YK_TRY(yk_arena_create(&arena));
+    net = yk_arena_take(arena, 1, sizeof *net);
+    yk_status status = net ? YK_OK : yk_fail_out_of_memory();
+    if (status == YK_OK) {
+        *net = (struct yk_net){.arena = arena,
+                               .config = model->config,
+                               .workload = model->workload,
+                               .settings = *settings};
+        status = fill(net, model);
+    }
+    if (status != YK_OK) {
+        yk_arena_destroy(arena);
+        return status;
+    }
+    *out = net;
+    return YK_OK;
+}
+
+void yk_net_destroy(struct yk_net *net)
+{
+    if (net) {
+        yk_arena_destroy(net->arena);
+    }
+}
+
+const struct yk_parameter *yk_net_find(const struct yk_net *net, const char *name, int32_t *layer)
+{
+    for (int32_t l = 0; l < net->layer_count; l++) {
+        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
+            if (strcmp(net->layers[l].parameters[i].name, name) == 0) {
+                if (layer) {
+                    *layer = l;
+                }
+                return &net->layers[l].parameters[i];
+            }
+        }
+    }
+    return NULL;
+}

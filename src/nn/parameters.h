@@ -1,0 +1,51 @@
+/*
+ * Parameters: the list of a layer's parameters in the making. A layer's kind adds its own, in the
+ * order its passes number them; where each lies is decided when the list is complete. Running out
+ * of memory is remembered and reported at the end.
+ */
+#ifndef YK_NN_PARAMETERS_H
+#define YK_NN_PARAMETERS_H
+
+#include "nn/net.h"
+
+#include <stdbool.h>
+
+enum {
+    YK_PARAMETERS_MOST = 48
+};
+
+struct yk_parameters {
+    struct yk_arena *arena;
+    const struct yk_model_config *config;
+    const struct yk_workload *workload;
+    const char *const *modules; /* of the layer, in Hugging Face's words */
+    bool block;                 /* gets adapters and NF4 where the workload asks for them */
+    struct yk_parameter items[YK_PARAMETERS_MOST];
+    int32_t count;
+    struct yk_site sites[YK_LAYER_SITES];
+    int32_t site_count;
+    bool failed;
+};
+
+/* A vector of the module: "MODULE.weight" or "MODULE.SUFFIX.weight" where there is a suffix. */
+void yk_parameters_add_vector(struct yk_parameters *parameters, const char *module,
+                              const char *suffix, int64_t size, enum yk_start start);
+
+/* A table of the embedding: "MODULE.weight". */
+void yk_parameters_add_table(struct yk_parameters *parameters, const char *module, int64_t rows,
+                             int64_t columns);
+
+struct yk_site_names {
+    const char *parts[YK_SITE_PARTS]; /* "self_attn.q_proj" …, up to the first NULL */
+    int64_t out[YK_SITE_PARTS];
+    int64_t in;
+    bool bias;
+    bool flipped;
+    double spread; /* of the weights at the start */
+};
+
+/* The parameters of a product; it is the next of the layer's sites. */
+void yk_parameters_add_site(struct yk_parameters *parameters, const char *module,
+                            const struct yk_site_names *names);
+
+#endif

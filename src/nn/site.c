@@ -1,0 +1,353 @@
+#include "nn/site.h"
+
+static const struct yk_net_layer *layer_of(const struct yk_pass *pass)
+{
+    return &pass->net->layers[pass->layer];
+}
+
+void *yk_pass_weights(const struct yk_pass *pass, int32_t parameter)
+{
+    return pass->store->layers[pass->layer].weights + layer_of(pass)->parameters[parameter].offset;
+}
+
+void *yk_pass_gradients(const struct yk_pass *pass, int32_t parameter)
+{
+    const struct yk_parameter *found = &layer_of(pass)->parameters[parameter];
+    const int64_t width = yk_precision_bytes(pass->net->workload.precision);
+    return found->trained ? pass->store->layers[pass->layer].gradients + found->first * width
+                          : NULL;
+}
+
+enum yk_precision yk_pass_type(const struct yk_pass *pass, int32_t parameter)
+{
+    return layer_of(pass)->parameters[parameter].form == YK_STORE_FULL
+               ? YK_PRECISION_FP32
+               : pass->net->workload.precision;
+}
+
+struct yk_dropout yk_pass_dropout(const struct yk_pass *pass, uint64_t place)
+{
+    return (struct yk_dropout){
+        .rate = pass->training ? (float)pass->net->settings.dropout : 0,
+        .seed = pass->net->settings.seed,
+        .site = (uint64_t)pass->layer * 4 + place,
+        .first_sample = pass->first_sample,
+    };
+}
+
+static int64_t inner_width(const struct yk_net *net, const struct yk_site *site)
+{
+    return site->a >= 0 ? site->parts * net->workload.lora_rank : 0;
+}
+
+void *yk_site_carve_inner(const struct yk_net *net, int32_t layer, int32_t site, int64_t rows,
+                          struct yk_carver *carver)
+{
+    const int64_t width = inner_width(net, &net->layers[layer].sites[site]);
+    return width > 0
+               ? yk_carve(carver, rows * width, (size_t)yk_precision_bytes(net->workload.precision))
+               : NULL;
+}
+
+void *yk_site_carve_d_inner(const struct yk_net *net, int32_t layer, int64_t rows,
+                            struct yk_carver *carver)
+{
+    int64_t most = 0;
+    for (int32_t s = 0; s < net->layers[layer].site_count; s++) {
+        const int64_t width = inner_width(net, &net->layers[layer].sites[s]);
+        most = width > most ? width : most;
+    }
+    return most > 0
+               ? yk_carve(carver, rows * most, (size_t)yk_precision_bytes(net->workload.precision))
+               : NULL;
+}
+
+void *yk_site_carve_weights(const struct yk_net *net, int32_t layer, struct yk_carver *carver)
+{
+    int64_t most = 0;
+    for (int32_t s = 0; s < net->layers[layer].site_count; s++) {
+        const struct yk_site *site = &net->layers[layer].sites[s];
+        most = site->in * site->out > most ? site->in * site->out : most;
+    }
+    return net->workload.nf4 && net->layers[layer].kind->is_block
+               ? yk_carve(carver, most, (size_t)yk_precision_bytes(net->workload.precision))
+               : NULL;
+}
+
+/* The weights of all parts, one below the other (flipped ones have one part): dequantised first
+ * where they are in NF4. */
+static const void *weights_of(const struct yk_pass *pass, const struct yk_site *site, void *room,
+                              enum yk_precision *type)
+{
+    const struct yk_parameter *first = &layer_of(pass)->parameters[site->weight];
+    *type = yk_pass_type(pass, site->weight);
+    if (first->form != YK_STORE_NF4) {
+        return yk_pass_weights(pass, site->weight);
+    }
+    int64_t done = 0;
+    for (int32_t i = 0; i < site->parts; i++) {
+        struct yk_dequantise op = {
+            .count = first[i].count,
+            .to = (char *)room + done * yk_precision_bytes(*type),
+            .type = *type,
+        };
+        (void)yk_nf4_parts(yk_pass_weights(pass, site->weight + i), op.count, &op.from);
+        pass->store->engine.backend->dequantise(pass->lane, &op);
+        done += op.count;
+    }
+    return room;
+}
+
+static float adapter_scale(const struct yk_net *net)
+{
+    const double alpha = net->settings.lora_alpha;
+    return alpha > 0 ? (float)(alpha / (double)net->workload.lora_rank) : 1;
+}
+
+static void *column(const void *base, int64_t at, enum yk_precision type)
+{
+    return (char *)(uintptr_t)base + at * yk_precision_bytes(type);
+}
+
+/* inner = x · Aᵀ, for all parts at once. */
+static void make_inner(const struct yk_pass *pass, const struct yk_site *site, const void *x,
+                       void *inner)
+{
+    const enum yk_precision type = pass->net->workload.precision;
+    pass->store->engine.backend->matmul(pass->lane, &(struct yk_matmul){
+                                                        .m = pass->samples * pass->sequence,
+                                                        .n = inner_width(pass->net, site),
+                                                        .k = site->in,
+                                                        .a = x,
+                                                        .a_stride = site->in,
+                                                        .b = yk_pass_weights(pass, site->a),
+                                                        .b_stride = site->in,
+                                                        .b_transposed = true,
+                                                        .c = inner,
+                                                        .c_stride = inner_width(pass->net, site),
+                                                        .scale = 1,
+                                                        .a_type = type,
+                                                        .b_type = type,
+                                                        .c_type = type,
+                                                    });
+}
+
+void yk_site_recall_inner(const struct yk_pass *pass, int32_t site, const void *x, void *inner)
+{
+    make_inner(pass, &layer_of(pass)->sites[site], x, inner);
+}
+
+/* y = scale · inner · Bᵀ + add, for each part. */
+static void adapt(const struct yk_pass *pass, const struct yk_site *site,
+                  const struct yk_site_forward *io)
+{
+    const struct yk_backend *backend = pass->store->engine.backend;
+    const enum yk_precision type = pass->net->workload.precision;
+    const int64_t rows = pass->samples * pass->sequence;
+    const int64_t rank = pass->net->workload.lora_rank;
+    const int64_t width = site->parts * rank;
+    make_inner(pass, site, io->x, io->inner);
+    int64_t done = 0;
+    for (int32_t i = 0; i < site->parts; i++) {
+        backend->matmul(pass->lane, &(struct yk_matmul){
+                                        .m = rows,
+                                        .n = site->part_out[i],
+                                        .k = rank,
+                                        .a = column(io->inner, i * rank, type),
+                                        .a_stride = width,
+                                        .b = yk_pass_weights(pass, site->b + i),
+                                        .b_stride = rank,
+                                        .b_transposed = true,
+                                        .c = column(io->y, done, type),
+                                        .c_stride = site->out,
+                                        .add = io->add ? column(io->add, done, type) : NULL,
+                                        .add_stride = site->out,
+                                        .scale = adapter_scale(pass->net),
+                                        .a_type = type,
+                                        .b_type = type,
+                                        .c_type = type,
+                                    });
+        done += site->part_out[i];
+    }
+}
+
+void yk_site_forward(const struct yk_pass *pass, int32_t number, const struct yk_site_forward *io)
+{
+    const struct yk_site *site = &layer_of(pass)->sites[number];
+    const enum yk_precision type = pass->net->workload.precision;
+    struct yk_matmul op = {
+        .m = pass->samples * pass->sequence,
+        .n = site->out,
+        .k = site->in,
+        .a = io->x,
+        .a_stride = site->in,
+        .b_stride = site->flipped ? site->out : site->in,
+        .b_transposed = !site->flipped,
+        .c = io->y,
+        .c_stride = site->out,
+        .add = io->add,
+        .add_stride = site->out,
+        .ending = io->ending,
+        .aux = io->aux,
+        .aux_stride = site->out,
+        .scale = 1,
+        .a_type = type,
+        .c_type = yk_net_precision(pass->net, pass->layer),
+    };
+    op.b = weights_of(pass, site, io->weights, &op.b_type);
+    if (site->bias >= 0) {
+        op.bias = yk_pass_weights(pass, site->bias);
+        op.bias_type = yk_pass_type(pass, site->bias);
+    }
+    if (site->a >= 0) {
+        adapt(pass, site, io);
+        op.add = io->y;
+    }
+    pass->store->engine.backend->matmul(pass->lane, &op);
+}
+
+/* dB += scale · dyᵀ · inner, d_inner = scale · dy · B, for each part. */
+static void adapt_parts_back(const struct yk_pass *pass, const struct yk_site *site,
+                             const struct yk_site_backward *io)
+{
+    const struct yk_backend *backend = pass->store->engine.backend;
+    const enum yk_precision type = pass->net->workload.precision;
+    const int64_t rows = pass->samples * pass->sequence;
+    const int64_t rank = pass->net->workload.lora_rank;
+    const int64_t width = site->parts * rank;
+    int64_t done = 0;
+    for (int32_t i = 0; i < site->parts; i++) {
+        struct yk_matmul op = {
+            .m = site->part_out[i],
+            .n = rank,
+            .k = rows,
+            .a = column(io->dy, done, type),
+            .a_stride = site->out,
+            .a_transposed = true,
+            .b = column(io->inner, i * rank, type),
+            .b_stride = width,
+            .c = yk_pass_gradients(pass, site->b + i),
+            .c_stride = rank,
+            .accumulate = true,
+            .scale = adapter_scale(pass->net),
+            .a_type = type,
+            .b_type = type,
+            .c_type = type,
+        };
+        backend->matmul(pass->lane, &op);
+        op.m = rows;
+        op.k = site->part_out[i];
+        op.a_transposed = false;
+        op.b = yk_pass_weights(pass, site->b + i);
+        op.b_stride = rank;
+        op.c = column(io->d_inner, i * rank, type);
+        op.c_stride = width;
+        op.accumulate = false;
+        backend->matmul(pass->lane, &op);
+        done += site->part_out[i];
+    }
+}
+
+/* dA += d_innerᵀ · x and dx = d_inner · A, for all parts at once. */
+static void adapt_back(const struct yk_pass *pass, const struct yk_site *site,
+                       const struct yk_site_backward *io)
+{
+    const struct yk_backend *backend = pass->store->engine.backend;
+    const enum yk_precision type = pass->net->workload.precision;
+    const int64_t width = site->parts * pass->net->workload.lora_rank;
+    struct yk_matmul op = {
+        .m = width,
+        .n = site->in,
+        .k = pass->samples * pass->sequence,
+        .a = io->d_inner,
+        .a_stride = width,
+        .a_transposed = true,
+        .b = io->x,
+        .b_stride = site->in,
+        .c = yk_pass_gradients(pass, site->a),
+        .c_stride = site->in,
+        .accumulate = true,
+        .scale = 1,
+        .a_type = type,
+        .b_type = type,
+        .c_type = type,
+    };
+    adapt_parts_back(pass, site, io);
+    backend->matmul(pass->lane, &op);
+    op.m = op.k;
+    op.k = width;
+    op.a_transposed = false;
+    op.b = yk_pass_weights(pass, site->a);
+    op.c = io->dx;
+    op.accumulate = false;
+    backend->matmul(pass->lane, &op);
+}
+
+/* dW += xᵀ · dy, or dyᵀ · x where weights are (out, in); the bias's is the sum over the rows. */
+static void train_weights(const struct yk_pass *pass, const struct yk_site *site,
+                          const struct yk_site_backward *io)
+{
+    const struct yk_backend *backend = pass->store->engine.backend;
+    const enum yk_precision type = pass->net->workload.precision;
+    const enum yk_precision dy_type = yk_net_precision(pass->net, pass->layer);
+    const int64_t rows = pass->samples * pass->sequence;
+    backend->matmul(pass->lane, &(struct yk_matmul){
+                                    .m = site->flipped ? site->in : site->out,
+                                    .n = site->flipped ? site->out : site->in,
+                                    .k = rows,
+                                    .a = site->flipped ? io->x : io->dy,
+                                    .a_stride = site->flipped ? site->in : site->out,
+                                    .a_transposed = true,
+                                    .b = site->flipped ? io->dy : io->x,
+                                    .b_stride = site->flipped ? site->out : site->in,
+                                    .c = yk_pass_gradients(pass, site->weight),
+                                    .c_stride = site->flipped ? site->out : site->in,
+                                    .accumulate = true,
+                                    .scale = 1,
+                                    .a_type = site->flipped ? type : dy_type,
+                                    .b_type = site->flipped ? dy_type : type,
+                                    .c_type = type,
+                                });
+    if (site->bias >= 0) {
+        backend->sum_rows(pass->lane, &(struct yk_sum_rows){
+                                          .rows = rows,
+                                          .columns = site->out,
+                                          .from = io->dy,
+                                          .stride = site->out,
+                                          .to = yk_pass_gradients(pass, site->bias),
+                                          .from_type = dy_type,
+                                          .to_type = type,
+                                      });
+    }
+}
+
+void yk_site_backward(const struct yk_pass *pass, int32_t number, const struct yk_site_backward *io)
+{
+    const struct yk_site *site = &layer_of(pass)->sites[number];
+    struct yk_matmul op = {
+        .m = pass->samples * pass->sequence,
+        .n = site->in,
+        .k = site->out,
+        .a = io->dy,
+        .a_stride = site->out,
+        .b_stride = site->flipped ? site->out : site->in,
+        .b_transposed = site->flipped,
+        .c = io->dx,
+        .c_stride = site->in,
+        .ending = io->ending,
+        .aux = io->aux,
+        .aux_stride = site->in,
+        .scale = 1,
+        .a_type = yk_net_precision(pass->net, pass->layer),
+        .c_type = pass->net->workload.precision,
+    };
+    if (site->a >= 0) {
+        adapt_back(pass, site, io);
+        op.add = io->dx;
+        op.add_stride = site->in;
+    } else if (layer_of(pass)->parameters[site->weight].trained) {
+        train_weights(pass, site, io);
+    }
+    op.b = weights_of(pass, site, io->weights, &op.b_type);
+    pass->store->engine.backend->matmul(pass->lane, &op);
+}

@@ -1,0 +1,60 @@
+/*
+ * Site: a product with weights on its way forward and backward, with its adapter and its weights
+ * dequantised where there are such.
+ */
+#ifndef YK_NN_SITE_H
+#define YK_NN_SITE_H
+
+#include "nn/carve.h"
+#include "nn/layer.h"
+
+/* y (rows, out) = ending(x (rows, in) · weights + bias + add). */
+struct yk_site_forward {
+    const void *x;
+    void *y;
+    const void *add; /* NULL: none */
+    enum yk_ending ending;
+    void *aux;
+    void *inner;   /* (rows, parts · rank): what the adapter's halves pass on; NULL without */
+    void *weights; /* room for dequantised ones; NULL unless NF4 */
+};
+
+/* dx (rows, in) = ending(dy (rows, out) · weights), and the gradients of whatever is trained. */
+struct yk_site_backward {
+    const void *x;
+    const void *dy;
+    void *dx;
+    enum yk_ending ending;
+    void *aux;
+    const void *inner;
+    void *d_inner; /* as large as inner */
+    void *weights;
+};
+
+void yk_site_forward(const struct yk_pass *pass, int32_t site, const struct yk_site_forward *io);
+void yk_site_backward(const struct yk_pass *pass, int32_t site, const struct yk_site_backward *io);
+
+/* The inside of a site's adapter alone: for recomputation, where the product is not wanted again.
+ */
+void yk_site_recall_inner(const struct yk_pass *pass, int32_t site, const void *x, void *inner);
+
+/* Carves a site's `inner` for `rows`; NULL where it has no adapter. */
+void *yk_site_carve_inner(const struct yk_net *net, int32_t layer, int32_t site, int64_t rows,
+                          struct yk_carver *carver);
+
+/* Carves room for the largest site's `d_inner` and for its dequantised weights. */
+void *yk_site_carve_d_inner(const struct yk_net *net, int32_t layer, int64_t rows,
+                            struct yk_carver *carver);
+void *yk_site_carve_weights(const struct yk_net *net, int32_t layer, struct yk_carver *carver);
+
+/* A parameter's place in the weights, and in the gradients: NULL where it is frozen. */
+void *yk_pass_weights(const struct yk_pass *pass, int32_t parameter);
+void *yk_pass_gradients(const struct yk_pass *pass, int32_t parameter);
+
+/* The number format in which a parameter is stored, unless in NF4. */
+enum yk_precision yk_pass_type(const struct yk_pass *pass, int32_t parameter);
+
+/* Where in the run's random numbers a layer's place `place` (0 to 3) drops. */
+struct yk_dropout yk_pass_dropout(const struct yk_pass *pass, uint64_t place);
+
+#endif
