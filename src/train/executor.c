@@ -1,0 +1,432 @@
+#include "train/executor.h"
+
+#include "base/clock.h"
+#include "nn/carve.h"
+#include "nn/layer.h"
+#include "train/places.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct yk_executor {
+    struct yk_arena *arena;
+    const struct yk_program *program;
+    const struct yk_program_rank *list;
+    struct yk_store *store;
+    const struct yk_optimizer *optimizer;
+    const struct yk_backend *backend;
+    struct yk_backend_lane *lanes[YK_LANE_COUNT];
+    struct yk_backend_event **started; /* (ops) */
+    struct yk_backend_event **ended;
+    struct yk_backend_event *done;
+    struct yk_places places;
+    int32_t *last_backward; /* (L) the op after which a layer's gradient is complete; −1 */
+    int64_t *first_sample;  /* (M) of each micro-batch, in the batch */
+    bool barrier;           /* updates wait for the verdict */
+
+    void *memory;
+    size_t bytes;
+    char *passing;   /* what places are in */
+    int32_t *tokens; /* (B, T), as the batch's */
+    int32_t *targets;
+    float *turns;
+    double *loss;
+    double *sums; /* (L) squares of each layer's gradients */
+    struct yk_verdict *verdict;
+
+    struct {
+        double loss;
+        struct yk_verdict verdict;
+    } * read;            /* on the host */
+    struct yk_step step; /* under way */
+    double began_s;
+};
+
+static int64_t cell(const struct yk_executor *executor, const struct yk_op *op)
+{
+    return (int64_t)op->layer * executor->program->plan->micro_batches + op->micro_batch;
+}
+
+static void carve(struct yk_executor *executor, struct yk_carver *carver)
+{
+    const struct yk_net *net = executor->store->net;
+    const struct yk_workload *workload = &executor->program->plan->workload;
+    const int64_t rows = workload->batch * workload->sequence;
+    const bool turned = net->config->rope_theta > 0;
+    executor->passing = yk_carve(carver, (int64_t)executor->places.bytes, 1);
+    executor->tokens = yk_carve(carver, rows, sizeof(int32_t));
+    executor->targets = yk_carve(carver, rows, sizeof(int32_t));
+    executor->turns =
+        turned ? yk_carve(carver, workload->sequence * net->config->head_size, sizeof(float))
+               : NULL;
+    executor->loss = yk_carve(carver, 1, sizeof(double));
+    executor->sums = yk_carve(carver, net->layer_count, sizeof(double));
+    executor->verdict = yk_carve(carver, 1, sizeof(struct yk_verdict));
+}
+
+static yk_status take_memory(struct yk_executor *executor)
+{
+    const struct yk_engine *engine = &executor->store->engine;
+    struct yk_carver carver = {0};
+    void *read = NULL;
+    carve(executor, &carver);
+    executor->bytes = carver.used;
+    YK_TRY(engine->backend->take(engine->device, executor->bytes, &executor->memory));
+    carver = (struct yk_carver){.base = executor->memory};
+    carve(executor, &carver);
+    YK_TRY(engine->backend->take_host(engine->device, sizeof *executor->read, &read));
+    executor->read = read;
+    return YK_OK;
+}
+
+static yk_status fill_turns(struct yk_executor *executor)
+{
+    const struct yk_model_config *config = executor->store->net->config;
+    const int64_t sequence = executor->program->plan->workload.sequence;
+    float *turns = NULL;
+    if (!executor->turns) {
+        return YK_OK;
+    }
+    YK_TRY_NEW(executor->arena, turns, sequence * config->head_size);
+    yk_layer_turns(config, sequence, turns);
+    return yk_engine_upload(&executor->store->engine, executor->turns, turns,
+                            (size_t)(sequence * config->head_size) * sizeof *turns);
+}
+
+static yk_status create_lanes(struct yk_executor *executor)
+{
+    static const char *const names[YK_LANE_COUNT] = {"compute", "comm", "copy"};
+    const struct yk_engine *engine = &executor->store->engine;
+    for (int i = 0; i < YK_LANE_COUNT; i++) {
+        YK_TRY(engine->backend->lane_create(engine->device, names[i], &executor->lanes[i]));
+    }
+    YK_TRY_NEW(executor->arena, executor->started, executor->list->op_count);
+    YK_TRY_NEW(executor->arena, executor->ended, executor->list->op_count);
+    for (int32_t i = 0; i < executor->list->op_count; i++) {
+        YK_TRY(engine->backend->event_create(engine->device, &executor->started[i]));
+        YK_TRY(engine->backend->event_create(engine->device, &executor->ended[i]));
+    }
+    return engine->backend->event_create(engine->device, &executor->done);
+}
+
+/* Micro-batches are consecutive pieces of the batch. */
+static yk_status note_program(struct yk_executor *executor, int32_t rank)
+{
+    const struct yk_plan *plan = executor->program->plan;
+    int64_t done = 0;
+    YK_TRY_NEW(executor->arena, executor->last_backward, plan->layer_count);
+    YK_TRY_NEW(executor->arena, executor->first_sample, plan->micro_batches);
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        executor->last_backward[l] = -1;
+    }
+    for (int32_t i = 0; i < executor->list->op_count; i++) {
+        const struct yk_op *op = &executor->list->ops[i];
+        if (op->kind == YK_OP_BACKWARD) {
+            executor->last_backward[op->layer] = i;
+        }
+        executor->barrier = executor->barrier || op->kind == YK_OP_AGREE;
+    }
+    for (int32_t m = 0; m < plan->micro_batches; m++) {
+        int64_t first = 0;
+        executor->first_sample[m] = done;
+        done += yk_plan_samples(plan, 0, rank, m, &first);
+    }
+    return YK_OK;
+}
+
+static yk_status set_up(struct yk_executor *executor, int32_t rank)
+{
+    YK_TRY(note_program(executor, rank));
+    YK_TRY(yk_places_find(executor->program, rank, executor->store->net, executor->arena,
+                          &executor->places));
+    YK_TRY(take_memory(executor));
+    YK_TRY(create_lanes(executor));
+    return fill_turns(executor);
+}
+
+yk_status yk_executor_create(const struct yk_program *program, int32_t rank, struct yk_store *store,
+                             const struct yk_optimizer *optimizer, struct yk_executor **out)
+{
+    struct yk_arena *arena = NULL;
+    if (program->rank_count != 1) {
+        return yk_fail(YK_ERROR_INPUT, "the plan has %d ranks; training runs on one so far",
+                       (int)program->rank_count);
+    }
+    YK_TRY(yk_arena_create(&arena));
+    struct yk_executor *executor = yk_arena_take(arena, 1, sizeof *executor);
+    if (!executor) {
+        yk_arena_destroy(arena);
+        return yk_fail_out_of_memory();
+    }
+    *executor = (struct yk_executor){
+        .arena = arena,
+        .program = program,
+        .list = &program->ranks[rank],
+        .store = store,
+        .optimizer = optimizer,
+        .backend = store->engine.backend,
+    };
+    const yk_status status = set_up(executor, rank);
+    if (status != YK_OK) {
+        yk_executor_destroy(executor);
+        return status;
+    }
+    *out = executor;
+    return YK_OK;
+}
+
+void yk_executor_destroy(struct yk_executor *executor)
+{
+    if (!executor) {
+        return;
+    }
+    const struct yk_engine *engine = &executor->store->engine;
+    for (int i = 0; i < YK_LANE_COUNT; i++) {
+        engine->backend->lane_destroy(executor->lanes[i]);
+    }
+    for (int32_t i = 0; executor->ended && i < executor->list->op_count; i++) {
+        engine->backend->event_destroy(executor->started[i]);
+        engine->backend->event_destroy(executor->ended[i]);
+    }
+    engine->backend->event_destroy(executor->done);
+    engine->backend->give_back_host(engine->device, executor->read);
+    engine->backend->give_back(engine->device, executor->memory);
+    yk_arena_destroy(executor->arena);
+}
+
+size_t yk_executor_bytes(const struct yk_executor *executor)
+{
+    return executor->bytes;
+}
+
+static void load(const struct yk_executor *executor, const struct yk_op *op)
+{
+    const struct yk_batch *batch = executor->step.batch;
+    const int64_t first = executor->first_sample[op->micro_batch] * batch->sequence;
+    const size_t bytes = (size_t)(op->samples * batch->sequence) * sizeof(int32_t);
+    struct yk_backend_lane *lane = executor->lanes[op->lane];
+    executor->backend->copy(lane, executor->tokens + first, batch->tokens + first, bytes);
+    executor->backend->copy(lane, executor->targets + first, batch->targets + first, bytes);
+}
+
+/* The layer that sends to `layer`, or −1 for one that reads tokens. */
+static int32_t sender(const struct yk_executor *executor, int32_t layer)
+{
+    const struct yk_model *model = yk_sizes_whole(executor->program->sizes);
+    for (int32_t e = 0; e < model->edge_count; e++) {
+        if (model->edges[e].to == layer) {
+            return model->edges[e].from;
+        }
+    }
+    return -1;
+}
+
+static void pass(const struct yk_executor *executor, const struct yk_op *op)
+{
+    const struct yk_net *net = executor->store->net;
+    const struct yk_place *place = &executor->places.of[cell(executor, op)];
+    const int32_t from = sender(executor, op->layer);
+    const struct yk_place *before =
+        from < 0 ? NULL
+                 : &executor->places.of[cell(
+                       executor, &(struct yk_op){.layer = from, .micro_batch = op->micro_batch})];
+    const int64_t first = executor->first_sample[op->micro_batch];
+    const int64_t row = first * executor->step.batch->sequence;
+    const bool forward = op->kind == YK_OP_FORWARD;
+    const bool backward = op->kind == YK_OP_BACKWARD;
+    char *base = executor->passing;
+    struct yk_pass made = {
+        .net = net,
+        .store = executor->store,
+        .lane = executor->lanes[op->lane],
+        .layer = op->layer,
+        .samples = op->samples,
+        .sequence = executor->step.batch->sequence,
+        .first_sample = executor->step.batch->first_sample + first,
+        .training = true,
+        .tokens = executor->tokens + row,
+        .targets = executor->targets + row,
+        .turns = executor->turns,
+        .loss_factor = (float)(executor->step.loss_scale / (double)executor->step.batch->counted),
+        .loss = executor->loss,
+        .input = before ? base + before->output : NULL,
+        .output = forward ? base + place->output : NULL,
+        .saved = base + (forward ? place->forward_saved : place->saved),
+        .workspace = base + (forward ? place->forward_work : place->recompute_work),
+        .output_gradient = base + place->gradient,
+        .input_gradient = before ? base + before->gradient : NULL,
+    };
+    if (backward) {
+        made.workspace = base + place->backward_work;
+        net->layers[op->layer].kind->backward(&made);
+    } else {
+        net->layers[op->layer].kind->forward(&made);
+    }
+}
+
+static void sum_gradients(const struct yk_executor *executor, int32_t layer)
+{
+    const struct yk_net *net = executor->store->net;
+    executor->backend->sum_squares(executor->lanes[YK_LANE_COMPUTE],
+                                   &(struct yk_sum_squares){
+                                       .count = net->layers[layer].trained,
+                                       .from = executor->store->layers[layer].gradients,
+                                       .to = &executor->sums[layer],
+                                       .type = net->workload.precision,
+                                   });
+}
+
+static void judge(const struct yk_executor *executor, struct yk_backend_lane *lane)
+{
+    executor->backend->judge(lane, &(struct yk_judge){
+                                       .sums = executor->sums,
+                                       .count = executor->store->net->layer_count,
+                                       .unscale = (float)(1 / executor->step.loss_scale),
+                                       .clip = (float)executor->step.clip,
+                                       .verdict = executor->verdict,
+                                   });
+}
+
+static void put(const struct yk_executor *executor, int32_t number)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    switch (op->kind) {
+    case YK_OP_LOAD:
+        load(executor, op);
+        break;
+    case YK_OP_FORWARD:
+    case YK_OP_RECOMPUTE:
+    case YK_OP_BACKWARD:
+        if (op->samples > 0) {
+            pass(executor, op);
+        }
+        if (number == executor->last_backward[op->layer] &&
+            executor->store->net->layers[op->layer].trained > 0) {
+            sum_gradients(executor, op->layer);
+        }
+        break;
+    case YK_OP_AGREE:
+        judge(executor, executor->lanes[op->lane]);
+        break;
+    case YK_OP_UPDATE:
+        yk_optimizer_update(executor->optimizer, executor->store, executor->lanes[op->lane],
+                            op->layer, executor->step.rate, executor->step.updates,
+                            executor->barrier ? executor->verdict : NULL);
+        break;
+    default: /* one rank neither sends nor gathers */
+        break;
+    }
+}
+
+/* Gradients are summed up from nothing. */
+static void clear(const struct yk_executor *executor)
+{
+    const struct yk_net *net = executor->store->net;
+    const int64_t width = yk_precision_bytes(net->workload.precision);
+    struct yk_backend_lane *lane = executor->lanes[YK_LANE_COMPUTE];
+    for (int32_t l = 0; l < net->layer_count; l++) {
+        if (net->layers[l].trained > 0) {
+            executor->backend->clear(lane, executor->store->layers[l].gradients,
+                                     (size_t)(net->layers[l].trained * width));
+        }
+    }
+    executor->backend->clear(lane, executor->loss, sizeof *executor->loss);
+}
+
+static void put_all(const struct yk_executor *executor)
+{
+    const struct yk_backend *backend = executor->backend;
+    clear(executor);
+    for (int32_t i = 0; i < executor->list->op_count; i++) {
+        const struct yk_op *op = &executor->list->ops[i];
+        struct yk_backend_lane *lane = executor->lanes[op->lane];
+        for (int32_t w = 0; w < op->wait_count; w++) {
+            const int32_t waited = executor->list->waits[op->first_wait + w].op;
+            if (executor->list->ops[waited].lane != op->lane) {
+                backend->wait(lane, executor->ended[waited]);
+            }
+        }
+        backend->record(lane, executor->started[i]);
+        put(executor, i);
+        backend->record(lane, executor->ended[i]);
+    }
+}
+
+/* The result, after everything; without a barrier the norm is known only now. */
+static void put_result(const struct yk_executor *executor)
+{
+    struct yk_backend_lane *lane = executor->lanes[YK_LANE_COMPUTE];
+    if (!executor->barrier) {
+        judge(executor, lane);
+    }
+    executor->backend->copy(lane, &executor->read->loss, executor->loss, sizeof *executor->loss);
+    executor->backend->copy(lane, &executor->read->verdict, executor->verdict,
+                            sizeof *executor->verdict);
+    executor->backend->record(lane, executor->done);
+}
+
+yk_status yk_executor_begin(struct yk_executor *executor, const struct yk_step *step)
+{
+    if (step->clip > 0 && !executor->barrier) {
+        return yk_fail(YK_ERROR_INPUT, "the plan was made without clipping; plan with --clip");
+    }
+    executor->step = *step;
+    executor->began_s = yk_clock_now_s();
+    put_all(executor);
+    put_result(executor);
+    return YK_OK;
+}
+
+yk_status yk_executor_end(struct yk_executor *executor, struct yk_step_result *out)
+{
+    YK_TRY(executor->backend->reach(executor->done));
+    const struct yk_verdict *verdict = &executor->read->verdict;
+    *out = (struct yk_step_result){
+        .loss = executor->read->loss / (double)executor->step.batch->counted,
+        .norm = verdict->norm,
+        .skipped = executor->barrier && verdict->skip != 0,
+        .seconds = executor->backend->event_s(executor->done) - executor->began_s,
+    };
+    return YK_OK;
+}
+
+static yk_status add_events(const struct yk_executor *executor, struct yk_trace *trace)
+{
+    struct yk_text name = {0};
+    yk_status status = YK_OK;
+    for (int32_t i = 0; i < executor->list->op_count && status == YK_OK; i++) {
+        const struct yk_op *op = &executor->list->ops[i];
+        name.length = 0;
+        yk_op_describe(executor->program, op, &name);
+        status = yk_text_status(&name);
+        if (status == YK_OK) {
+            const struct yk_trace_event event = {
+                .lane = op->lane,
+                .op = yk_text_chars(&name),
+                .start_s = executor->backend->event_s(executor->started[i]) - executor->began_s,
+                .end_s = executor->backend->event_s(executor->ended[i]) - executor->began_s,
+                .bytes = op->bytes,
+            };
+            status = yk_trace_add_event(trace, &event, NULL);
+        }
+    }
+    yk_text_free(&name);
+    return status;
+}
+
+yk_status yk_executor_trace(const struct yk_executor *executor, const char *device,
+                            struct yk_trace **out)
+{
+    struct yk_trace *trace = NULL;
+    YK_TRY(yk_trace_create(&trace));
+    yk_status status = yk_trace_add_rank(trace, device);
+    if (status == YK_OK) {
+        status = add_events(executor, trace);
+    }
+    if (status != YK_OK) {
+        yk_trace_destroy(trace);
+        return status;
+    }
+    *out = trace;
+    return YK_OK;
+}

@@ -1,0 +1,144 @@
+#include "train/metrics.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct yk_metrics {
+    int file;
+    char *path;
+};
+
+/* The step that a line is about; −1 for one that was cut off. */
+static int64_t step_of(const char *line, size_t length)
+{
+    struct yk_json *json = NULL;
+    double step = -1;
+    if (yk_json_parse(line, length, &json) == YK_OK) {
+        (void)yk_json_number(yk_json_get(json, "step"), &step);
+        yk_json_destroy(json);
+    }
+    return (int64_t)step;
+}
+
+/* Leaves the lines up to `step`. */
+static yk_status cut(const char *path, int64_t step)
+{
+    struct yk_text before = {0};
+    struct yk_text after = {0};
+    if (access(path, F_OK) != 0) {
+        return YK_OK;
+    }
+    yk_status status = yk_file_read(path, &before);
+    const char *line = yk_text_chars(&before);
+    while (status == YK_OK && *line) {
+        const size_t length = strcspn(line, "\n");
+        const int64_t number = step_of(line, length);
+        if (number >= 0 && number <= step) {
+            yk_text_add_bytes(&after, line, length);
+            yk_text_add(&after, "\n");
+        }
+        line += length + (line[length] == '\n');
+    }
+    if (status == YK_OK) {
+        status = yk_text_status(&after);
+    }
+    if (status == YK_OK) {
+        status = yk_file_write(path, &after);
+    }
+    yk_text_free(&before);
+    yk_text_free(&after);
+    return status;
+}
+
+yk_status yk_metrics_open(const char *path, int64_t step, struct yk_metrics **out)
+{
+    YK_TRY(cut(path, step));
+    struct yk_metrics *metrics = calloc(1, sizeof *metrics);
+    if (!metrics) {
+        return yk_fail_out_of_memory();
+    }
+    metrics->path = strdup(path);
+    metrics->file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (!metrics->path || metrics->file < 0) {
+        const yk_status status =
+            metrics->path ? yk_fail(YK_ERROR_SYSTEM, "cannot write %s: %s", path, strerror(errno))
+                          : yk_fail_out_of_memory();
+        yk_metrics_close(metrics);
+        return status;
+    }
+    *out = metrics;
+    return YK_OK;
+}
+
+void yk_metrics_close(struct yk_metrics *metrics)
+{
+    if (metrics) {
+        if (metrics->file >= 0) {
+            (void)close(metrics->file);
+        }
+        free(metrics->path);
+        free(metrics);
+    }
+}
+
+/* A number, or null where JSON has none for it. */
+static void add_number(struct yk_text *text, const char *key, double value)
+{
+    yk_text_addf(text, ", \"%s\": ", key);
+    if (isfinite(value)) {
+        yk_text_add_number(text, value);
+    } else {
+        yk_text_add(text, "null");
+    }
+}
+
+/* Takes the text over. A line is written at once, so that a reader never sees half of one. */
+static yk_status write_line(struct yk_metrics *metrics, struct yk_text *text)
+{
+    yk_text_add(text, "}\n");
+    yk_status status = yk_text_status(text);
+    if (status == YK_OK) {
+        const ssize_t written = write(metrics->file, text->bytes, text->length);
+        if (written != (ssize_t)text->length) {
+            status = yk_fail(YK_ERROR_SYSTEM, "cannot write %s: %s", metrics->path,
+                             written < 0 ? strerror(errno) : "the disk is full");
+        }
+    }
+    yk_text_free(text);
+    return status;
+}
+
+yk_status yk_metrics_step(struct yk_metrics *metrics, const struct yk_run_step *step)
+{
+    struct yk_text text = {0};
+    yk_text_addf(&text, "{\"step\": %" PRId64, step->step);
+    add_number(&text, "loss", step->loss);
+    add_number(&text, "norm", step->norm);
+    add_number(&text, "rate", step->rate);
+    add_number(&text, "seconds", step->seconds);
+    add_number(&text, "tokens_per_s", step->tokens_per_s);
+    if (step->loss_scale != 1) {
+        add_number(&text, "loss_scale", step->loss_scale);
+    }
+    yk_text_add(&text, step->skipped ? ", \"skipped\": true" : "");
+    return write_line(metrics, &text);
+}
+
+yk_status yk_metrics_evaluation(struct yk_metrics *metrics, int64_t step, double loss,
+                                int64_t tokens)
+{
+    struct yk_text text = {0};
+    yk_text_addf(&text, "{\"step\": %" PRId64, step);
+    add_number(&text, "evaluation_loss", loss);
+    yk_text_addf(&text, ", \"tokens\": %" PRId64, tokens);
+    return write_line(metrics, &text);
+}

@@ -1,0 +1,265 @@
+#include "train/run.h"
+
+#include "train/batches.h"
+#include "train/executor.h"
+#include "train/metrics.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    MOST_BAD_STEPS = 8 /* in a row */
+};
+
+struct running {
+    struct yk_run *run;
+    struct yk_executor *executor;
+    struct yk_batches *batches;
+    struct yk_metrics *metrics;
+    const struct yk_batch *next; /* prepared while the step before ran */
+    double *seconds;             /* of the steps of this run */
+    int64_t count;
+    bool stopped;
+    int64_t saved_step; /* −1: not yet */
+    int64_t evaluated_step;
+};
+
+static yk_status make_folder(const char *path)
+{
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        return yk_fail(YK_ERROR_SYSTEM, "cannot make the folder %s: %s", path, strerror(errno));
+    }
+    return YK_OK;
+}
+
+static yk_status save(struct running *running, bool last)
+{
+    const struct yk_run *run = running->run;
+    const struct yk_checkpoint_content content = {
+        .store = run->store,
+        .state = run->state,
+        .vocabulary = run->vocabulary,
+        .settings_json = run->settings_json,
+        .base_model = run->base_model,
+    };
+    struct yk_text folder = {0};
+    struct yk_text path = {0};
+    yk_text_addf(&folder, "%s/checkpoints", run->folder);
+    yk_status status = yk_text_status(&folder);
+    if (status == YK_OK) {
+        status = make_folder(yk_text_chars(&folder));
+    }
+    if (status == YK_OK) {
+        status = yk_checkpoint_save(yk_text_chars(&folder), &content, run->settings.keep, &path);
+    }
+    running->saved_step = status == YK_OK ? run->state.step : running->saved_step;
+    if (run->watch.saved) {
+        run->watch.saved(run->watch.user, run->state.step, yk_text_chars(&path),
+                         status == YK_OK ? NULL : yk_status_message());
+    }
+    yk_text_free(&folder);
+    yk_text_free(&path);
+    return last ? status : YK_OK; /* an older one is still there, and training goes on */
+}
+
+static yk_status evaluate(struct running *running)
+{
+    struct yk_run *run = running->run;
+    int64_t tokens = 0;
+    YK_TRY(yk_run_evaluate(run->store, run->evaluation, run->settings.batch,
+                           run->settings.evaluate_samples, &run->evaluation_loss, &tokens));
+    running->evaluated_step = run->state.step;
+    if (run->watch.evaluated) {
+        run->watch.evaluated(run->watch.user, run->state.step, run->evaluation_loss, tokens);
+    }
+    return running->metrics ? yk_metrics_evaluation(running->metrics, run->state.step,
+                                                    run->evaluation_loss, tokens)
+                            : YK_OK;
+}
+
+static yk_status fail_bad(const struct yk_run *run, const struct yk_step_result *result)
+{
+    const char *name = NULL;
+    const char *what = NULL;
+    YK_TRY(yk_store_find_bad(run->store, &name, &what));
+    const char *advice = "try a lower --rate, or --clip 1";
+    if (name && strcmp(what, "weights") == 0) {
+        return yk_fail(YK_ERROR_NUMBERS,
+                       "step %lld: the weights %s hold numbers that are not finite; nothing was "
+                       "saved since; %s",
+                       (long long)run->state.step, name, advice);
+    }
+    if (name) {
+        return yk_fail(YK_ERROR_NUMBERS,
+                       "step %lld: the gradient of %s is not finite, %lld times in a row; %s",
+                       (long long)run->state.step, name, (long long)run->state.bad, advice);
+    }
+    return yk_fail(YK_ERROR_NUMBERS, "step %lld: the loss is %g, %lld times in a row; %s",
+                   (long long)run->state.step, result->loss, (long long)run->state.bad, advice);
+}
+
+/* A step whose numbers are bad counts as done, but updates nothing. */
+static yk_status judge(struct yk_run *run, const struct yk_step_result *result)
+{
+    const enum yk_precision precision = run->store->net->workload.precision;
+    const bool bad = result->skipped || !isfinite(result->loss) || !isfinite(result->norm);
+    yk_scaler_note(&run->state.scaler, precision, result->skipped);
+    run->state.bad = bad ? run->state.bad + 1 : 0;
+    run->state.updates += result->skipped ? 0 : 1;
+    if (bad && (!result->skipped || run->state.bad >= MOST_BAD_STEPS)) {
+        return fail_bad(run, result);
+    }
+    return YK_OK;
+}
+
+static yk_status tell(struct running *running, const struct yk_step_result *result, double rate,
+                      double scale, int64_t counted)
+{
+    struct yk_run *run = running->run;
+    const struct yk_run_step line = {
+        .step = run->state.step,
+        .steps = run->settings.steps,
+        .loss = result->loss,
+        .norm = result->norm,
+        .rate = rate,
+        .seconds = result->seconds,
+        .tokens_per_s = (double)counted / result->seconds,
+        .loss_scale = scale,
+        .skipped = result->skipped,
+    };
+    run->first_loss = running->count == 0 ? result->loss : run->first_loss;
+    run->last_loss = result->loss;
+    run->tokens += (double)counted;
+    run->seconds += result->seconds;
+    running->seconds[running->count++] = result->seconds;
+    if (run->watch.step) {
+        run->watch.step(run->watch.user, &line);
+    }
+    return running->metrics ? yk_metrics_step(running->metrics, &line) : YK_OK;
+}
+
+static yk_status step(struct running *running)
+{
+    struct yk_run *run = running->run;
+    struct yk_step_result result = {0};
+    const struct yk_step step = {
+        .batch = running->next,
+        .rate = yk_rate_at(&run->settings.rate, run->state.step),
+        .updates = run->state.updates,
+        .loss_scale = run->state.scaler.scale,
+        .clip = run->settings.clip,
+    };
+    const int64_t counted = step.batch->counted;
+    YK_TRY(yk_executor_begin(running->executor, &step));
+    run->state.samples += step.batch->samples;
+    const yk_status prepared =
+        yk_batches_take(running->batches, run->state.samples, &running->next);
+    YK_TRY(yk_executor_end(running->executor, &result));
+    YK_TRY(prepared);
+    run->state.step++;
+    const double scale = step.loss_scale;
+    YK_TRY(tell(running, &result, step.rate, scale, counted));
+    return judge(run, &result);
+}
+
+static bool is_due(int64_t step, int64_t every)
+{
+    return every > 0 && step % every == 0;
+}
+
+static yk_status train(struct running *running)
+{
+    struct yk_run *run = running->run;
+    const struct yk_run_settings *settings = &run->settings;
+    YK_TRY(yk_batches_take(running->batches, run->state.samples, &running->next));
+    while (run->state.step < settings->steps && !running->stopped) {
+        YK_TRY(step(running));
+        const bool last = run->state.step == settings->steps;
+        running->stopped = run->watch.stop && run->watch.stop(run->watch.user) && !last;
+        if (run->evaluation && !running->stopped &&
+            is_due(run->state.step, settings->evaluate_every)) {
+            YK_TRY(evaluate(running));
+        }
+        if (run->folder && !last && is_due(run->state.step, settings->save_every)) {
+            YK_TRY(save(running, false));
+        }
+    }
+    if (run->evaluation && !running->stopped && running->evaluated_step != run->state.step) {
+        YK_TRY(evaluate(running));
+    }
+    if (run->folder && running->saved_step != run->state.step) {
+        YK_TRY(save(running, true));
+    }
+    return running->stopped ? yk_fail(YK_ERROR_STOPPED, "stopped after step %lld of %lld",
+                                      (long long)run->state.step, (long long)settings->steps)
+                            : YK_OK;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double left = *(const double *)a;
+    const double right = *(const double *)b;
+    return left < right ? -1 : left > right;
+}
+
+static yk_status open_all(struct running *running)
+{
+    struct yk_run *run = running->run;
+    const int64_t left = run->settings.steps - run->state.step;
+    running->seconds = calloc((size_t)(left > 0 ? left : 0) + 1, sizeof *running->seconds);
+    if (!running->seconds) {
+        return yk_fail_out_of_memory();
+    }
+    YK_TRY(yk_executor_create(run->program, 0, run->store, &run->settings.optimizer,
+                              &running->executor));
+    YK_TRY(yk_batches_create(run->samples, &run->store->engine, run->settings.batch,
+                             &running->batches));
+    if (run->folder) {
+        struct yk_text path = {0};
+        YK_TRY(make_folder(run->folder));
+        yk_text_addf(&path, "%s/metrics.jsonl", run->folder);
+        yk_status status = yk_text_status(&path);
+        if (status == YK_OK) {
+            status = yk_metrics_open(yk_text_chars(&path), run->state.step, &running->metrics);
+        }
+        yk_text_free(&path);
+        return status;
+    }
+    return YK_OK;
+}
+
+static yk_status finish(struct running *running, yk_status status)
+{
+    struct yk_run *run = running->run;
+    if (running->count > 0) {
+        qsort(running->seconds, (size_t)running->count, sizeof *running->seconds, compare);
+        run->median_step_s = running->seconds[running->count / 2];
+    }
+    if (running->count > 0 && (status == YK_OK || status == YK_ERROR_STOPPED)) {
+        const struct yk_program *program = run->program;
+        const int32_t device = program->plan->ranks[0].device;
+        const yk_status traced = yk_executor_trace(
+            running->executor, program->cluster->devices[device].name, &run->trace);
+        status = status == YK_OK ? traced : status;
+    }
+    return status;
+}
+
+yk_status yk_run_train(struct yk_run *run)
+{
+    struct running running = {.run = run, .saved_step = -1, .evaluated_step = -1};
+    run->evaluation_loss = NAN;
+    yk_status status = open_all(&running);
+    if (status == YK_OK) {
+        status = train(&running);
+        status = finish(&running, status);
+    }
+    yk_metrics_close(running.metrics);
+    yk_batches_destroy(running.batches);
+    yk_executor_destroy(running.executor);
+    free(running.seconds);
+    return status;
+}
