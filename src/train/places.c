@@ -78,7 +78,9 @@ static void add_stream(struct finding *finding, int32_t layer, int32_t micro_bat
         first_back = back >= 0 && (first_back < 0 || back < first_back) ? back : first_back;
     }
     add(finding, bytes, finding->forward[at], last, &place->output);
-    add(finding, bytes, first_back, finding->backward[at], &place->gradient);
+    /* A frozen layer that does not go backward itself is sent one all the same. */
+    add(finding, bytes, first_back, finding->backward[at] >= 0 ? finding->backward[at] : first_back,
+        &place->gradient);
 }
 
 static void add_pass(struct finding *finding, int32_t layer, int32_t micro_batch)

@@ -1,0 +1,211 @@
+/*
+ * Attention with the softmax taken online (Milakov and Gimelshein 2018; Dao et al. 2022): for each
+ * tile of keys, scores of eight queries, their exponentials and what they add to the output, which
+ * is scaled anew when a higher score turns up. Scores of eight queries lie as (keys, 8), so that
+ * maxima and sums are taken down the columns.
+ *
+ * A tile of queries of one head is one thread's work. It needs sizeof(struct scratch), 236 KiB, of
+ * its stack.
+ */
+#include "backend/cpu/attention.h"
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/numbers.h"
+#include "backend/cpu/tile.h"
+#include "backend/cpu/vector_math.h"
+
+#include <math.h>
+
+enum {
+    TILE = YK_CPU_TILE
+};
+
+/* The state of eight queries between two tiles of keys. */
+struct softmax {
+    float highest[TILE]; /* score so far */
+    float sum[TILE];     /* of exp(score − highest) */
+};
+
+struct scratch {
+    float rows[YK_CPU_KEY_AREA]; /* keys before they are turned, then values (keys, size) */
+    float keys[YK_CPU_KEY_AREA]; /* (keys / 8, size, 8) */
+    float out[YK_CPU_KEY_AREA];  /* (queries, size), not yet divided by the sums */
+    float query_rows[TILE * YK_CPU_HEAD_MOST];
+    float queries[TILE * YK_CPU_HEAD_MOST]; /* (size, 8) */
+    float scores[YK_CPU_KEYS_MOST * TILE];  /* (keys, 8) */
+    struct softmax softmax[YK_CPU_KEYS_MOST / TILE];
+};
+
+/* Scores of keys that a query does not see become −∞. */
+static void mask(const struct yk_cpu_head *head, int64_t t, int64_t first, int64_t keys,
+                 float *scores)
+{
+    for (int64_t r = 0; r < TILE; r++) {
+        for (int64_t s = yk_cpu_keys_seen(head, t + r, first, keys); s < keys; s++) {
+            scores[s * TILE + r] = -INFINITY;
+        }
+    }
+}
+
+/* Turns the scores (keys, 8) into exponentials; `change` is what the output so far is worth. */
+static void exponentiate(struct softmax *softmax, int64_t keys, float *scores, float change[TILE])
+{
+    float highest[TILE];
+    float base[TILE];
+    float sum[TILE];
+    for (int r = 0; r < TILE; r++) {
+        highest[r] = softmax->highest[r];
+    }
+    for (int64_t s = 0; s < keys; s++) {
+        for (int r = 0; r < TILE; r++) {
+            const float score = scores[s * TILE + r];
+            highest[r] = score > highest[r] ? score : highest[r];
+        }
+    }
+    for (int r = 0; r < TILE; r++) {
+        base[r] = highest[r] == -INFINITY ? 0.0F : highest[r]; /* a query that sees no key */
+        change[r] = yk_cpu_exp(softmax->highest[r] - base[r]);
+        sum[r] = 0;
+    }
+    for (int64_t s = 0; s < keys; s++) {
+        for (int r = 0; r < TILE; r++) {
+            const float power = yk_cpu_exp(scores[s * TILE + r] - base[r]);
+            scores[s * TILE + r] = power;
+            sum[r] += power;
+        }
+    }
+    for (int r = 0; r < TILE; r++) {
+        softmax->sum[r] = softmax->sum[r] * change[r] + sum[r];
+        softmax->highest[r] = highest[r];
+    }
+}
+
+static void drop(const struct yk_cpu_head *head, int64_t t, int64_t first, int64_t keys,
+                 float *scores)
+{
+    float buffer[YK_CPU_KEYS_MOST + 8];
+    for (int64_t r = 0; r < TILE; r++) {
+        const float *keep = yk_cpu_keep_factors(head, t + r, first, keys, buffer);
+        for (int64_t s = 0; s < keys; s++) {
+            scores[s * TILE + r] *= keep[s];
+        }
+    }
+}
+
+/* Eight queries from t and the tile of keys that is in scratch; out (8, size). */
+static void attend_tile(const struct yk_cpu_head *head, int64_t t, int64_t first, int64_t keys,
+                        struct scratch *scratch, struct softmax *softmax, float *out)
+{
+    const int64_t size = head->size;
+    const int64_t last = yk_cpu_last_query(head, t + TILE);
+    const int64_t seen = yk_cpu_whole_tiles(yk_cpu_keys_seen(head, last, first, keys));
+    const struct yk_cpu_rows rows = {head->op->q, head->op->q_stride, head->op->queries, head->head,
+                                     head->op->scale};
+    float change[TILE];
+    if (seen == 0 && first > 0) {
+        return;
+    }
+    yk_cpu_bring_rows(head, &rows, t, TILE, scratch->query_rows);
+    yk_cpu_turn_rows(scratch->query_rows, TILE, size, scratch->queries);
+    yk_cpu_tiles_multiply(&(struct yk_cpu_tiles){
+        .a = scratch->keys,
+        .a_stride = TILE,
+        .a_step = size * TILE,
+        .b = scratch->queries,
+        .b_stride = TILE,
+        .c = scratch->scores,
+        .c_stride = TILE,
+        .c_step = TILE * TILE,
+        .depth = size,
+        .count = seen / TILE,
+    });
+    mask(head, t, first, seen, scratch->scores);
+    exponentiate(softmax, seen, scratch->scores, change);
+    if (head->op->dropout.rate > 0) {
+        drop(head, t, first, seen, scratch->scores);
+    }
+    for (int64_t r = 0; first > 0 && r < TILE; r++) {
+        for (int64_t c = 0; c < size; c++) {
+            out[r * size + c] *= change[r];
+        }
+    }
+    yk_cpu_tiles_multiply(&(struct yk_cpu_tiles){
+        .a = scratch->scores,
+        .a_stride = TILE,
+        .b = scratch->rows,
+        .b_stride = size,
+        .b_step = TILE,
+        .c = out,
+        .c_stride = size,
+        .c_step = TILE,
+        .depth = seen,
+        .count = size / TILE,
+        .add = first > 0,
+    });
+}
+
+static void store_out(const struct yk_cpu_head *head, int64_t t, const struct softmax *softmax,
+                      float *out)
+{
+    const struct yk_attend *op = head->op;
+    for (int64_t r = 0; r < TILE && t + r < op->queries; r++) {
+        const float sum = softmax->sum[r];
+        const float share = sum == 0.0F ? 0.0F : 1.0F / sum;
+        float *row = out + r * head->size;
+        for (int64_t c = 0; c < op->head_size; c++) {
+            row[c] *= share;
+        }
+        yk_cpu_store(op->type, row, op->head_size, op->out,
+                     (head->sample * op->queries + t + r) * op->out_stride +
+                         head->head * op->head_size);
+        if (op->sums) {
+            op->sums[(head->sample * op->heads + head->head) * op->queries + t + r] =
+                softmax->highest[r] + logf(sum);
+        }
+    }
+}
+
+static void attend_queries(const struct yk_cpu_head *head, int64_t first_query, int64_t queries)
+{
+    struct scratch scratch;
+    const struct yk_attend *op = head->op;
+    const int64_t size = head->size;
+    const int64_t tile = yk_cpu_tile_rows(size);
+    const struct yk_cpu_rows k = {op->k, op->k_stride, op->keys, head->kv_head, 1.0F};
+    const struct yk_cpu_rows v = {op->v, op->v_stride, op->keys, head->kv_head, 1.0F};
+    const int64_t last = yk_cpu_last_query(head, first_query + queries);
+    const int64_t end = yk_cpu_keys_seen(head, last, 0, op->keys);
+    for (int64_t g = 0; g < queries / TILE; g++) {
+        for (int r = 0; r < TILE; r++) {
+            scratch.softmax[g].highest[r] = -INFINITY;
+            scratch.softmax[g].sum[r] = 0;
+        }
+    }
+    for (int64_t first = 0; first == 0 || first < end; first += tile) {
+        yk_cpu_bring_rows(head, &k, first, tile, scratch.rows);
+        yk_cpu_turn_rows(scratch.rows, tile, size, scratch.keys);
+        yk_cpu_bring_rows(head, &v, first, tile, scratch.rows);
+        for (int64_t g = 0; g < queries / TILE; g++) {
+            attend_tile(head, first_query + g * TILE, first, tile, &scratch, &scratch.softmax[g],
+                        scratch.out + g * TILE * size);
+        }
+    }
+    for (int64_t g = 0; g < queries / TILE; g++) {
+        store_out(head, first_query + g * TILE, &scratch.softmax[g], scratch.out + g * TILE * size);
+    }
+}
+
+void yk_cpu_attend(int threads, const void *op)
+{
+    (void)threads;
+    const struct yk_attend *attend = op;
+    const int64_t tile = yk_cpu_tile_rows(yk_cpu_whole_tiles(attend->head_size));
+    const int64_t tiles = (attend->queries + tile - 1) / tile;
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t i = 0; i < attend->batch * attend->heads * tiles; i++) {
+        const struct yk_cpu_head head =
+            yk_cpu_head(attend, i / tiles / attend->heads, i / tiles % attend->heads);
+        const int64_t first = i % tiles * tile;
+        const int64_t rest = yk_cpu_whole_tiles(attend->queries - first);
+        attend_queries(&head, first, rest < tile ? rest : tile);
+    }
+}

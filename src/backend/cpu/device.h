@@ -1,0 +1,11 @@
+/* Device: the cores of this machine that one process computes with. */
+#ifndef YK_BACKEND_CPU_DEVICE_H
+#define YK_BACKEND_CPU_DEVICE_H
+
+#include "backend/backend.h"
+
+struct yk_backend_device {
+    int threads;
+};
+
+#endif

@@ -1,0 +1,140 @@
+#include "backend/cpu/ending.h"
+
+#include "backend/cpu/numbers.h"
+#include "backend/cpu/vector_math.h"
+
+#include <assert.h>
+
+/* GELU(x) = x · Φ(x). The tanh form takes Φ(x) = (1 + tanh u) / 2 = 1 / (1 + e^−2u) with
+ * u = √(2/π) (x + 0.044715 x³); Hendrycks and Gimpel 2016. */
+#define TWICE_ROOT_TWO_OVER_PI 1.59576912160573071F
+#define CUBE 0.044715F
+#define ROOT_HALF 0.70710678118654752F
+#define ROOT_TWO_PI_INVERSE 0.39894228040143268F
+
+static float gelu_gate(float x)
+{
+    const float twice_u = TWICE_ROOT_TWO_OVER_PI * (x + CUBE * x * x * x);
+    return 1.0F / (1.0F + yk_cpu_exp(-twice_u));
+}
+
+static float gelu_slope(float x)
+{
+    const float gate = gelu_gate(x);
+    const float twice_slope_of_u = TWICE_ROOT_TWO_OVER_PI * (1.0F + 3.0F * CUBE * x * x);
+    return gate + x * gate * (1.0F - gate) * twice_slope_of_u;
+}
+
+static float normal_gate(float x)
+{
+    return 0.5F + 0.5F * yk_cpu_erf(x * ROOT_HALF);
+}
+
+static float normal_slope(float x)
+{
+    return normal_gate(x) + x * ROOT_TWO_PI_INVERSE * yk_cpu_exp(-0.5F * x * x);
+}
+
+static void add_to(float *x, const float *added, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        x[i] += added[i];
+    }
+}
+
+static void activate(enum yk_ending ending, float *x, int64_t count)
+{
+    switch (ending) {
+    case YK_ENDING_GELU:
+        for (int64_t i = 0; i < count; i++) {
+            x[i] *= gelu_gate(x[i]);
+        }
+        break;
+    case YK_ENDING_GELU_ERF:
+        for (int64_t i = 0; i < count; i++) {
+            x[i] *= normal_gate(x[i]);
+        }
+        break;
+    case YK_ENDING_RELU:
+        for (int64_t i = 0; i < count; i++) {
+            x[i] = x[i] < 0.0F ? 0.0F : x[i]; /* not-a-number stays */
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void activate_back(enum yk_ending ending, float *x, const float *aux, int64_t count)
+{
+    switch (ending) {
+    case YK_ENDING_GELU_BACK:
+        for (int64_t i = 0; i < count; i++) {
+            x[i] *= gelu_slope(aux[i]);
+        }
+        break;
+    case YK_ENDING_GELU_ERF_BACK:
+        for (int64_t i = 0; i < count; i++) {
+            x[i] *= normal_slope(aux[i]);
+        }
+        break;
+    case YK_ENDING_RELU_BACK:
+        for (int64_t i = 0; i < count; i++) {
+            x[i] = aux[i] > 0.0F ? x[i] : 0.0F;
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+/* The numbers as fp32: where they are, or brought to `buffer`. */
+static const float *read_row(enum yk_precision type, const void *from, int64_t first, int64_t count,
+                             float *buffer)
+{
+    if (yk_precision_bytes(type) == (int64_t)sizeof(float)) {
+        return (const float *)from + first;
+    }
+    yk_cpu_load(type, from, first, count, buffer);
+    return buffer;
+}
+
+bool yk_cpu_ending_needed(const struct yk_matmul *op)
+{
+    return !op->accumulate &&
+           (op->bias || (op->add && op->add != op->c) || op->ending != YK_ENDING_NONE);
+}
+
+void yk_cpu_end(const struct yk_matmul *op, int64_t i, int64_t j, int64_t count, const float *bias,
+                float *x)
+{
+    float buffer[YK_CPU_ENDING_WIDTH];
+    assert(count <= YK_CPU_ENDING_WIDTH);
+    const int64_t place = i * op->c_stride + j;
+    const bool in_place = x == (float *)op->c + place;
+    if (op->accumulate) {
+        if (!in_place) {
+            add_to(x, read_row(op->c_type, op->c, place, count, buffer), count);
+        }
+    } else {
+        const int64_t aux_place = i * op->aux_stride + j;
+        if (bias) {
+            add_to(x, bias, count);
+        }
+        if (op->add && !(in_place && op->add == op->c)) {
+            add_to(x, read_row(op->c_type, op->add, i * op->add_stride + j, count, buffer), count);
+        }
+        if (op->ending >= YK_ENDING_GELU_BACK) {
+            activate_back(op->ending, x, read_row(op->c_type, op->aux, aux_place, count, buffer),
+                          count);
+        } else {
+            if (op->aux && op->ending != YK_ENDING_RELU && op->ending != YK_ENDING_NONE) {
+                yk_cpu_store(op->c_type, x, count, op->aux, aux_place);
+            }
+            activate(op->ending, x, count);
+        }
+    }
+    if (!in_place) {
+        yk_cpu_store(op->c_type, x, count, op->c, place);
+    }
+}

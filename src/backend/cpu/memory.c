@@ -1,0 +1,123 @@
+#include "backend/cpu/memory.h"
+
+#include "backend/cpu/lane.h"
+#include "base/units.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    HUGE_PAGE = 2 << 20, /* the usual one of aarch64 and x86-64 */
+    CHUNK = 1 << 20,     /* what one thread copies or clears at a time */
+};
+
+struct copy {
+    char *to;
+    const char *from; /* NULL: clear */
+    size_t bytes;
+};
+
+/* What the system could give without swapping; 0 when it does not say. */
+static double free_bytes(void)
+{
+    FILE *stream = fopen("/proc/meminfo", "r");
+    if (!stream) {
+        return 0;
+    }
+    char line[128];
+    double kibibytes = 0;
+    while (fgets(line, sizeof line, stream)) {
+        if (strncmp(line, "MemAvailable:", 13) == 0) {
+            kibibytes = strtod(line + 13, NULL);
+            break;
+        }
+    }
+    (void)fclose(stream);
+    return kibibytes * 1024;
+}
+
+static yk_status refuse(size_t bytes, double free)
+{
+    char asked[YK_UNITS_SIZE];
+    char left[YK_UNITS_SIZE];
+    yk_units_format((double)bytes, YK_UNIT_BYTES, asked);
+    yk_units_format(free, YK_UNIT_BYTES, left);
+    return yk_fail(YK_ERROR_NO_FIT,
+                   "cpu: %s of memory were asked for and %s are free: make the batch or the model "
+                   "smaller, or give other devices more of it",
+                   asked, left);
+}
+
+/* Large pages spare the processor most of its address look-ups; refused advice does no harm. */
+static void ask_for_huge_pages(char *memory, size_t bytes)
+{
+    const size_t before = (size_t)(-(uintptr_t)memory % HUGE_PAGE);
+    if (bytes >= before + HUGE_PAGE) {
+        (void)madvise(memory + before, (bytes - before) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+    }
+}
+
+/* The system's zeroed pages cost nothing until they are touched, and calloc() passes them on. What
+ * it gave is remembered just below what is taken. */
+yk_status yk_cpu_take(struct yk_backend_device *device, size_t bytes, void **out)
+{
+    (void)device;
+    const size_t extra = YK_BACKEND_ALIGNMENT + sizeof(void *);
+    const double free = free_bytes();
+    if (bytes > SIZE_MAX - extra || (free > 0 && (double)bytes > free)) {
+        return refuse(bytes, free);
+    }
+    char *given = calloc(1, bytes + extra);
+    if (!given) {
+        return refuse(bytes, free);
+    }
+    char *memory = given + extra;
+    memory -= (uintptr_t)memory % YK_BACKEND_ALIGNMENT;
+    memcpy(memory - sizeof(void *), &given, sizeof given);
+    ask_for_huge_pages(memory, bytes);
+    *out = memory;
+    return YK_OK;
+}
+
+void yk_cpu_give_back(struct yk_backend_device *device, void *memory)
+{
+    (void)device;
+    if (memory) {
+        char *given;
+        memcpy(&given, (char *)memory - sizeof(void *), sizeof given);
+        free(given);
+    }
+}
+
+static void run_copy(int threads, const void *op)
+{
+    (void)threads;
+    const struct copy *copy = op;
+    const int64_t chunks = (int64_t)(copy->bytes / CHUNK + (copy->bytes % CHUNK != 0));
+#pragma omp parallel for num_threads(threads) schedule(static) if (chunks > 1)
+    for (int64_t i = 0; i < chunks; i++) {
+        const size_t start = (size_t)i * CHUNK;
+        const size_t rest = copy->bytes - start;
+        const size_t bytes = rest < CHUNK ? rest : CHUNK;
+        if (copy->from) {
+            memcpy(copy->to + start, copy->from + start, bytes);
+        } else {
+            memset(copy->to + start, 0, bytes);
+        }
+    }
+}
+
+void yk_cpu_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes)
+{
+    const struct copy copy = {to, from, bytes};
+    yk_cpu_put(lane, run_copy, &copy, sizeof copy);
+}
+
+void yk_cpu_clear(struct yk_backend_lane *lane, void *memory, size_t bytes)
+{
+    const struct copy copy = {memory, NULL, bytes};
+    yk_cpu_put(lane, run_copy, &copy, sizeof copy);
+}

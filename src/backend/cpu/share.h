@@ -1,0 +1,37 @@
+/*
+ * Sharing: work cut into pieces that threads take. How it is cut depends on its size alone, and no
+ * piece depends on another, so the result is the same with any number of threads.
+ */
+#ifndef YK_BACKEND_CPU_SHARE_H
+#define YK_BACKEND_CPU_SHARE_H
+
+#include <stdint.h>
+
+enum {
+    /* Numbers in a piece: some ten microseconds of work, more than it costs to wake a thread. */
+    YK_CPU_PIECE = 16384,
+};
+
+typedef void (*yk_cpu_piece)(const void *work, int64_t piece);
+
+/* Runs pieces 0 to `pieces` − 1; one piece alone stays on the calling thread. */
+void yk_cpu_share(int threads, int64_t pieces, yk_cpu_piece run, const void *work);
+
+static inline int64_t yk_cpu_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many pieces of `size` hold `count`. */
+static inline int64_t yk_cpu_pieces(int64_t count, int64_t size)
+{
+    return (count + size - 1) / size;
+}
+
+/* Rows of `width` numbers that make up a piece, at least one. */
+static inline int64_t yk_cpu_piece_rows(int64_t width)
+{
+    return width < YK_CPU_PIECE ? YK_CPU_PIECE / (width > 0 ? width : 1) : 1;
+}
+
+#endif

@@ -1,0 +1,387 @@
+#include "data/corpus.h"
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/units.h"
+#include "data/file_list.h"
+#include "data/token_shard.h"
+#include "data/utf8.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    PIECE_TOKENS = 1 << 14 /* read at a time when all are looked at */
+};
+
+struct shard {
+    struct yk_token_shard *file;
+    int64_t first; /* token of the corpus */
+};
+
+struct yk_corpus {
+    int64_t count;
+
+    /* Text: ids of two bytes where they are enough, else of four. */
+    struct yk_vocabulary *vocabulary;
+    uint16_t *narrow;
+    uint32_t *wide;
+    int32_t file_count;
+    uint64_t text_bytes;
+
+    struct shard *shards;
+    int32_t shard_count;
+};
+
+/* Texts of several files, joined. */
+struct joined {
+    struct yk_text text;
+    const char **paths;
+    size_t *starts; /* of each file; the one behind the last is the end of the text */
+    int32_t count;
+};
+
+static bool is_shard(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".bin") == 0;
+}
+
+/* Adds a file to the text. What is no text is refused where it was asked for by name, and left out
+ * where it only lies in the folder. */
+static yk_status join(const char *path, bool by_name, struct joined *out)
+{
+    struct yk_text *text = &out->text;
+    const size_t start = text->length;
+    YK_TRY(yk_file_read(path, text));
+    const size_t length = text->length - start;
+    const char *bytes = yk_text_chars(text) + start;
+    const size_t valid = yk_utf8_valid_length(bytes, length);
+    if (valid < length && by_name) {
+        return yk_vocabulary_fail_at(bytes, length, valid, path);
+    }
+    if (valid < length || length == 0) {
+        text->length = start;
+        return YK_OK;
+    }
+    out->paths[out->count] = path;
+    out->starts[out->count] = start;
+    out->count++;
+    out->starts[out->count] = text->length;
+    return YK_OK;
+}
+
+/* Shortens the text to its first part, up to the end of a character. */
+static void cut(struct joined *joined, double part)
+{
+    size_t length = joined->text.length;
+    if (part < 1) {
+        length = (size_t)((double)length * part);
+    }
+    while (length > 0 && length < joined->text.length &&
+           ((unsigned char)joined->text.bytes[length] & 0xc0) == 0x80) {
+        length--;
+    }
+    while (joined->count > 0 && joined->starts[joined->count - 1] >= length) {
+        joined->count--;
+    }
+    joined->text.length = length;
+    joined->starts[joined->count] = length;
+}
+
+static yk_status copy_vocabulary(const struct yk_vocabulary *from, struct yk_vocabulary **out)
+{
+    const int32_t count = yk_vocabulary_count(from);
+    uint32_t *characters = malloc((size_t)count * sizeof *characters);
+    if (!characters) {
+        return yk_fail_out_of_memory();
+    }
+    for (int32_t i = 0; i < count; i++) {
+        characters[i] = yk_vocabulary_character(from, i);
+    }
+    const yk_status status = yk_vocabulary_create(characters, count, out);
+    free(characters);
+    return status;
+}
+
+static int64_t count_characters(const char *bytes, size_t length)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < length; i++) {
+        count += ((unsigned char)bytes[i] & 0xc0) != 0x80;
+    }
+    return count;
+}
+
+/* Ids of one file, behind those that are there. */
+static yk_status encode(struct yk_corpus *corpus, const char *bytes, size_t length,
+                        const char *path)
+{
+    for (size_t at = 0; at < length;) {
+        uint32_t character = 0;
+        const size_t taken = yk_utf8_decode(bytes + at, length - at, &character);
+        const int32_t id = yk_vocabulary_id(corpus->vocabulary, character);
+        if (taken == 0 || id < 0) {
+            return yk_vocabulary_fail_at(bytes, length, at, path);
+        }
+        if (corpus->narrow) {
+            corpus->narrow[corpus->count] = (uint16_t)id;
+        } else {
+            corpus->wide[corpus->count] = (uint32_t)id;
+        }
+        corpus->count++;
+        at += taken;
+    }
+    return YK_OK;
+}
+
+static yk_status take_memory(struct yk_corpus *corpus, int64_t tokens)
+{
+    const bool narrow = yk_vocabulary_count(corpus->vocabulary) <= UINT16_MAX + 1;
+    if (narrow) {
+        corpus->narrow = malloc((size_t)tokens * sizeof *corpus->narrow);
+    } else {
+        corpus->wide = malloc((size_t)tokens * sizeof *corpus->wide);
+    }
+    return corpus->narrow || corpus->wide ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status encode_all(struct yk_corpus *corpus, const struct yk_corpus_request *request,
+                            const struct joined *joined)
+{
+    const char *bytes = yk_text_chars(&joined->text);
+    const size_t length = joined->text.length;
+    if (length == 0) {
+        return yk_fail(YK_ERROR_INPUT, "%s%s holds no text",
+                       request->part < 1 ? "that part of " : "", request->path);
+    }
+    YK_TRY(request->vocabulary
+               ? copy_vocabulary(request->vocabulary, &corpus->vocabulary)
+               : yk_vocabulary_build(bytes, length, request->path, &corpus->vocabulary));
+    YK_TRY(take_memory(corpus, count_characters(bytes, length)));
+    for (int32_t i = 0; i < joined->count; i++) {
+        YK_TRY(encode(corpus, bytes + joined->starts[i], joined->starts[i + 1] - joined->starts[i],
+                      joined->paths[i]));
+    }
+    corpus->file_count = joined->count;
+    corpus->text_bytes = length;
+    return YK_OK;
+}
+
+static yk_status open_texts(struct yk_corpus *corpus, const struct yk_corpus_request *request,
+                            const struct yk_file_list *files, bool by_name, struct yk_arena *arena)
+{
+    struct joined joined = {0};
+    yk_status status = YK_OK;
+    YK_TRY_NEW(arena, joined.paths, files->count);
+    YK_TRY_NEW(arena, joined.starts, (size_t)files->count + 1);
+    for (int32_t i = 0; i < files->count; i++) {
+        YK_TRY_GOTO(join(files->paths[i], by_name, &joined), done);
+    }
+    cut(&joined, request->part);
+    status = encode_all(corpus, request, &joined);
+done:
+    yk_text_free(&joined.text);
+    return status;
+}
+
+static yk_status open_shards(struct yk_corpus *corpus, const struct yk_corpus_request *request,
+                             const struct yk_file_list *files)
+{
+    int64_t total = 0;
+    corpus->shards = calloc((size_t)files->count, sizeof *corpus->shards);
+    if (!corpus->shards) {
+        return yk_fail_out_of_memory();
+    }
+    for (int32_t i = 0; i < files->count; i++) {
+        struct shard *shard = &corpus->shards[i];
+        YK_TRY(yk_token_shard_open(files->paths[i], &shard->file));
+        corpus->shard_count++;
+        shard->first = total;
+        total += yk_token_shard_count(shard->file);
+    }
+    corpus->count = request->part < 1 ? (int64_t)((double)total * request->part) : total;
+    if (corpus->count < 1) {
+        return yk_fail(YK_ERROR_INPUT, "that part of %s holds no tokens", request->path);
+    }
+    return YK_OK;
+}
+
+static bool are_shards(const struct yk_file_list *files)
+{
+    for (int32_t i = 0; i < files->count; i++) {
+        if (!is_shard(files->paths[i])) {
+            return false;
+        }
+    }
+    return files->count > 0;
+}
+
+static yk_status fill(struct yk_corpus *corpus, const struct yk_corpus_request *request,
+                      struct yk_arena *arena)
+{
+    struct stat info;
+    struct yk_file_list files = {.paths = &request->path, .count = 1};
+    if (!(request->part > 0 && request->part <= 1)) {
+        return yk_fail(YK_ERROR_INPUT, "%g of %s; a part is above 0 and at most 1", request->part,
+                       request->path);
+    }
+    if (stat(request->path, &info) != 0) {
+        return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", request->path, strerror(errno));
+    }
+    const bool folder = S_ISDIR(info.st_mode);
+    if (folder) {
+        YK_TRY(yk_file_list_read(request->path, arena, &files));
+    }
+    if (are_shards(&files)) {
+        return open_shards(corpus, request, &files);
+    }
+    return open_texts(corpus, request, &files, !folder, arena);
+}
+
+yk_status yk_corpus_open(const struct yk_corpus_request *request, struct yk_corpus **out)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_corpus *corpus = calloc(1, sizeof *corpus);
+    yk_status status = corpus ? yk_arena_create(&arena) : yk_fail_out_of_memory();
+    if (status == YK_OK) {
+        status = fill(corpus, request, arena);
+    }
+    yk_arena_destroy(arena);
+    if (status != YK_OK) {
+        yk_corpus_close(corpus);
+        return status;
+    }
+    *out = corpus;
+    return YK_OK;
+}
+
+void yk_corpus_close(struct yk_corpus *corpus)
+{
+    if (!corpus) {
+        return;
+    }
+    for (int32_t i = 0; i < corpus->shard_count; i++) {
+        yk_token_shard_close(corpus->shards[i].file);
+    }
+    free(corpus->shards);
+    free(corpus->narrow);
+    free(corpus->wide);
+    yk_vocabulary_destroy(corpus->vocabulary);
+    free(corpus);
+}
+
+int64_t yk_corpus_count(const struct yk_corpus *corpus)
+{
+    return corpus->count;
+}
+
+const struct yk_vocabulary *yk_corpus_vocabulary(const struct yk_corpus *corpus)
+{
+    return corpus->vocabulary;
+}
+
+yk_status yk_corpus_largest(const struct yk_corpus *corpus, int32_t *out)
+{
+    if (corpus->vocabulary) {
+        *out = yk_vocabulary_count(corpus->vocabulary) - 1;
+        return YK_OK;
+    }
+    int32_t largest = 0;
+    int32_t *piece = malloc(PIECE_TOKENS * sizeof *piece);
+    yk_status status = piece ? YK_OK : yk_fail_out_of_memory();
+    for (int64_t first = 0; status == YK_OK && first < corpus->count; first += PIECE_TOKENS) {
+        const int64_t left = corpus->count - first;
+        const int64_t taken = left < PIECE_TOKENS ? left : PIECE_TOKENS;
+        status = yk_corpus_read(corpus, first, taken, piece);
+        for (int64_t i = 0; status == YK_OK && i < taken; i++) {
+            largest = piece[i] > largest ? piece[i] : largest;
+        }
+    }
+    free(piece);
+    if (status == YK_OK) {
+        *out = largest;
+    }
+    return status;
+}
+
+/* The last shard that begins at or before a token. */
+static int32_t shard_of(const struct yk_corpus *corpus, int64_t token)
+{
+    int32_t low = 0;
+    int32_t high = corpus->shard_count;
+    while (high - low > 1) {
+        const int32_t middle = low + (high - low) / 2;
+        if (corpus->shards[middle].first <= token) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static yk_status read_shards(const struct yk_corpus *corpus, int64_t first, int64_t count,
+                             int32_t *out)
+{
+    for (int32_t i = shard_of(corpus, first); count > 0; i++) {
+        const struct shard *shard = &corpus->shards[i];
+        const int64_t inside = first - shard->first;
+        const int64_t left = yk_token_shard_count(shard->file) - inside;
+        const int64_t taken = count < left ? count : left;
+        YK_TRY(yk_token_shard_read(shard->file, inside, taken, out));
+        out += taken;
+        first += taken;
+        count -= taken;
+    }
+    return YK_OK;
+}
+
+yk_status yk_corpus_read(const struct yk_corpus *corpus, int64_t first, int64_t count, int32_t *out)
+{
+    if (first < 0 || count < 0 || first > corpus->count || count > corpus->count - first) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%" PRId64 " tokens from %" PRId64 " on are asked for; there are %" PRId64,
+                       count, first, corpus->count);
+    }
+    if (corpus->shards) {
+        return read_shards(corpus, first, count, out);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        out[i] = corpus->narrow ? corpus->narrow[first + i] : (int32_t)corpus->wide[first + i];
+    }
+    return YK_OK;
+}
+
+void yk_corpus_describe(const struct yk_corpus *corpus, struct yk_text *out)
+{
+    char size[YK_UNITS_SIZE];
+    if (corpus->shards) {
+        yk_text_addf(out, "%" PRId32 " shard%s, %" PRId64 " tokens", corpus->shard_count,
+                     corpus->shard_count == 1 ? "" : "s", corpus->count);
+        return;
+    }
+    yk_units_format((double)corpus->text_bytes, YK_UNIT_BYTES, size);
+    yk_text_addf(out, "%" PRId32 " file%s, %s, %" PRId32 " characters", corpus->file_count,
+                 corpus->file_count == 1 ? "" : "s", size, yk_vocabulary_count(corpus->vocabulary));
+}
+
+struct yk_corpus_range yk_corpus_all(const struct yk_corpus *corpus)
+{
+    return (struct yk_corpus_range){.corpus = corpus, .first = 0, .count = corpus->count};
+}
+
+void yk_corpus_split(const struct yk_corpus *corpus, double part, struct yk_corpus_range *training,
+                     struct yk_corpus_range *evaluation)
+{
+    assert(part >= 0 && part < 1);
+    const int64_t kept = (int64_t)((double)corpus->count * part);
+    *training = (struct yk_corpus_range){.corpus = corpus, .count = corpus->count - kept};
+    *evaluation =
+        (struct yk_corpus_range){.corpus = corpus, .first = corpus->count - kept, .count = kept};
+}

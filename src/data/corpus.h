@@ -1,0 +1,66 @@
+/*
+ * Corpus: a long row of tokens to learn from.
+ *
+ * A path is
+ *   a text file        UTF-8; its characters are the tokens (data/vocabulary.h),
+ *   a folder           the text files in it and below, by the bytes of their paths, one after the
+ *                      other; what is hidden, what is called build, node_modules or __pycache__,
+ *                      and files that are not text are left out,
+ *   a .bin file        tokens that llm.c wrote (data/token_shard.h),
+ *   a folder of these  one after the other.
+ * Text is kept in memory as ids of two or four bytes; tokens of shards stay on the disk.
+ *
+ * A corpus does not change once it is open: any number of threads may read from one.
+ */
+#ifndef YK_DATA_CORPUS_H
+#define YK_DATA_CORPUS_H
+
+#include "base/status.h"
+#include "base/text.h"
+#include "data/vocabulary.h"
+
+#include <stdint.h>
+
+struct yk_corpus;
+
+struct yk_corpus_request {
+    const char *path;
+    double part;                            /* of it, from the beginning: above 0, up to 1 */
+    const struct yk_vocabulary *vocabulary; /* of text; NULL: made from the text. Copied. */
+};
+
+/* Tokens of a corpus from `first` on: what is trained on, or what is kept for evaluation. */
+struct yk_corpus_range {
+    const struct yk_corpus *corpus;
+    int64_t first;
+    int64_t count;
+};
+
+yk_status yk_corpus_open(const struct yk_corpus_request *request,
+                         struct yk_corpus **out) YK_MUST_USE;
+void yk_corpus_close(struct yk_corpus *corpus);
+
+int64_t yk_corpus_count(const struct yk_corpus *corpus);
+
+/* NULL for tokens of shards. It belongs to the corpus. */
+const struct yk_vocabulary *yk_corpus_vocabulary(const struct yk_corpus *corpus);
+
+/* The largest token there is: a model needs more rows than that. Reads all of a corpus of shards.
+ */
+yk_status yk_corpus_largest(const struct yk_corpus *corpus, int32_t *out) YK_MUST_USE;
+
+/* Tokens `first` to `first` + `count` - 1, which must be there. */
+yk_status yk_corpus_read(const struct yk_corpus *corpus, int64_t first, int64_t count,
+                         int32_t *out) YK_MUST_USE;
+
+/* "3 files, 1.2MB, 94 characters" or "2 shards, 200000 tokens". */
+void yk_corpus_describe(const struct yk_corpus *corpus, struct yk_text *out);
+
+/* All of it. */
+struct yk_corpus_range yk_corpus_all(const struct yk_corpus *corpus);
+
+/* The last `part` of it, from 0 to below 1, for evaluation, and what is before it for training. */
+void yk_corpus_split(const struct yk_corpus *corpus, double part, struct yk_corpus_range *training,
+                     struct yk_corpus_range *evaluation);
+
+#endif

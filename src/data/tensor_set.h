@@ -1,0 +1,47 @@
+/*
+ * Tensor set: the weights of a model as Hugging Face keeps them, in one file or several.
+ *
+ * A path is one .safetensors file, or a folder with (the first that is there)
+ *   model.safetensors              all weights,
+ *   model.safetensors.index.json   whose weight_map says which tensor is in which file,
+ *   adapter_model.safetensors      a LoRA adapter.
+ * With an index, the tensors of the set are those it names.
+ *
+ * A set owns its files. Any number of threads may look at and read from one set.
+ */
+#ifndef YK_DATA_TENSOR_SET_H
+#define YK_DATA_TENSOR_SET_H
+
+#include "base/status.h"
+#include "data/safetensors.h"
+
+#include <stdint.h>
+
+struct yk_tensor_set;
+
+/* Where a tensor is: read it with yk_tensor_file_read(place->file, place->entry, …). */
+struct yk_tensor_place {
+    const struct yk_tensor_file *file;
+    const struct yk_tensor_entry *entry;
+};
+
+yk_status yk_tensor_set_open(const char *path, struct yk_tensor_set **out) YK_MUST_USE;
+void yk_tensor_set_close(struct yk_tensor_set *set);
+
+/* The path it was opened with. */
+const char *yk_tensor_set_path(const struct yk_tensor_set *set);
+
+int32_t yk_tensor_set_count(const struct yk_tensor_set *set);
+const struct yk_tensor_place *yk_tensor_set_at(const struct yk_tensor_set *set, int32_t number);
+
+/* NULL when there is no such tensor. */
+const struct yk_tensor_place *yk_tensor_set_find(const struct yk_tensor_set *set, const char *name);
+
+/* The same, where it has to be there: a refusal offers the nearest name. */
+yk_status yk_tensor_set_need(const struct yk_tensor_set *set, const char *name,
+                             const struct yk_tensor_place **out) YK_MUST_USE;
+
+int32_t yk_tensor_set_file_count(const struct yk_tensor_set *set);
+const struct yk_tensor_file *yk_tensor_set_file_at(const struct yk_tensor_set *set, int32_t number);
+
+#endif

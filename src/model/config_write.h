@@ -1,0 +1,22 @@
+/*
+ * Config writer: a config as the config.json that Hugging Face's transformers reads, in the keys
+ * that its versions 4 and 5 share. yk_model_config_read() gives back an equal config, by the name
+ * it is then read under.
+ *
+ * What the framework needs besides and no config here holds, it takes its own presets for; ids of
+ * tokens that begin and end a text are written as null where they are not known.
+ */
+#ifndef YK_MODEL_CONFIG_WRITE_H
+#define YK_MODEL_CONFIG_WRITE_H
+
+#include "base/precision.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "model/config.h"
+
+/* Adds the file to `out`; `dtype` is what the weights are kept in. GPT-2 and Llama; a Mistral is
+ * written as the Llama that it computes like. */
+yk_status yk_model_config_write(const struct yk_model_config *config, enum yk_precision dtype,
+                                struct yk_text *out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * All ops of the CPU against the table of support/op_table.h, with one thread and with three; the
+ * answers must be the same bit for bit.
+ */
+#include "backend/backend.h"
+#include "support/op_table.h"
+#include "support/support.h"
+
+#include <stddef.h>
+
+static const struct yk_backend *const backend = &yk_backend_cpu;
+
+static uint64_t run_row(const struct op_row *row, int32_t threads)
+{
+    const struct yk_backend_options options = {.threads = threads};
+    struct op_bench bench;
+    assert_ok(op_bench_open(backend, &options, &bench));
+    row->run(&bench);
+    const uint64_t digest = bench.digest;
+    assert_true(bench.case_count > 0);
+    const size_t wrong = bench.failures.length;
+    if (wrong > 0) {
+        print_error("%d threads\n%s", (int)threads, yk_text_chars(&bench.failures));
+    }
+    op_bench_close(&bench);
+    assert_int_equal(wrong, 0);
+    return digest;
+}
+
+static void op_answers_as_the_reference_does(void **state)
+{
+    const struct op_row *row = *state;
+    const uint64_t alone = run_row(row, 1);
+    const uint64_t shared = run_row(row, 3);
+    if (alone != shared) {
+        fail_msg("%s: three threads do not give what one gives", row->name);
+    }
+}
+
+int main(void)
+{
+    struct CMUnitTest tests[OP_TABLE_ROWS];
+    for (int i = 0; i < OP_TABLE_ROWS; i++) {
+        tests[i] = (struct CMUnitTest){
+            .name = op_table[i].name,
+            .test_func = op_answers_as_the_reference_does,
+            .initial_state = (void *)(uintptr_t)&op_table[i],
+        };
+    }
+    return cmocka_run_group_tests_name("op", tests, NULL, NULL);
+}

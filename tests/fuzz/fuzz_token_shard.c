@@ -1,0 +1,51 @@
+/*
+ * Fuzz target of shards of tokens: the bytes are a file in memory that is opened, and read whole,
+ * as a corpus would.
+ */
+#include "data/token_shard.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(int kept, const char *promise)
+{
+    if (!kept) {
+        fprintf(stderr, "broken promise: %s\n", promise);
+        abort();
+    }
+}
+
+static void check(const struct yk_token_shard *shard, const uint8_t *data, size_t size)
+{
+    const int64_t count = yk_token_shard_count(shard);
+    expect(count > 0 && size == YK_TOKEN_SHARD_HEADER_BYTES + 2 * (size_t)count,
+           "the tokens fill the file");
+    int32_t *tokens = malloc((size_t)count * sizeof *tokens);
+    expect(tokens != NULL, "there is memory");
+    expect(yk_token_shard_read(shard, 0, count, tokens) == YK_OK, "all tokens can be read");
+    for (int64_t i = 0; i < count; i++) {
+        const uint8_t *bytes = data + YK_TOKEN_SHARD_HEADER_BYTES + 2 * i;
+        expect(tokens[i] == bytes[0] + 256 * bytes[1], "tokens are those of the file");
+    }
+    free(tokens);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char path[64];
+    struct yk_token_shard *shard = NULL;
+    const int file = memfd_create("shard", MFD_CLOEXEC);
+    expect(file >= 0 && write(file, data, size) == (ssize_t)size, "there is memory");
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    if (yk_token_shard_open(path, &shard) == YK_OK) {
+        check(shard, data, size);
+    }
+    yk_token_shard_close(shard);
+    close(file);
+    return 0;
+}

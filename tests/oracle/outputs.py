@@ -1,0 +1,57 @@
+"""What yoke computed, held against a model of transformers: shared by check_weights.py and check_adapter.py."""
+import argparse
+
+import torch
+import transformers
+from safetensors.torch import load_file
+
+
+def read_arguments(description, *folders):
+    parser = argparse.ArgumentParser(description=description)
+    for folder, what in folders:
+        parser.add_argument(folder, help=what)
+    parser.add_argument("outputs", help="safetensors with tokens (B, T) and the logits (B, T, V) that yoke computed")
+    parser.add_argument("--tolerance", type=float, default=1e-4,
+                        help="the largest relative difference that passes (1e-4; 2e-2 is fair to bf16)")
+    parser.add_argument("--dtype", choices=("float32", "float64", "bfloat16"), default="float32",
+                        help="what the framework computes in")
+    return parser.parse_args()
+
+
+def difference(model, path):
+    """The largest difference of logits, relative to the largest logit."""
+    outputs = load_file(path)
+    with torch.no_grad():
+        expected = model.eval()(input_ids=outputs["tokens"].long()).logits.double()
+    given = outputs["logits"].double()
+    if given.shape != expected.shape:
+        raise SystemExit(f"{path}: logits are {tuple(given.shape)}, the model gives {tuple(expected.shape)}")
+    if not torch.isfinite(given).all():
+        raise SystemExit(f"{path}: logits hold infinities or not-a-numbers")
+    return ((given - expected).abs().max() / expected.abs().max()).item()
+
+
+def refuse(names, what):
+    if names:
+        listed = ", ".join(sorted(map(str, names))[:8])
+        raise SystemExit(f"{len(names)} {what}: {listed}{' ...' if len(names) > 8 else ''}")
+
+
+def load_model(folder, dtype):
+    """The model of a folder. A weight that is missing, left over or of another shape is refused:
+    from_pretrained would put random numbers in its place and go on."""
+    transformers.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    model, info = transformers.AutoModelForCausalLM.from_pretrained(
+        folder, dtype=getattr(torch, dtype), attn_implementation="eager", ignore_mismatched_sizes=True,
+        output_loading_info=True)
+    refuse(info["missing_keys"], f"weights are missing from {folder}")
+    refuse(info["unexpected_keys"], f"weights of {folder} belong nowhere")
+    refuse(info["mismatched_keys"], f"weights of {folder} have another shape")
+    return model
+
+
+def judge(found, tolerance):
+    print(f"largest relative difference of logits: {found:.3e}")
+    if not found <= tolerance:
+        raise SystemExit(f"more than {tolerance:g}")

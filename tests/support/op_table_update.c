@@ -1,0 +1,380 @@
+#include "support/op_reference.h"
+#include "support/op_table.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+static const int64_t counts[] = {1, 3, 7, 17, 65, 130, 5000, 0};
+
+/* ---- the norm of gradients ---- */
+
+/* `odd` is put in the middle. */
+static void try_sum_squares(struct op_bench *bench, int64_t count, enum yk_precision type,
+                            double size, double odd)
+{
+    op_bench_begin(bench, "sum_squares %s %lld up to %g with %g", yk_precision_name(type),
+                   (long long)count, size, odd);
+    struct op_array *from = op_drawn(bench, type, 1, count, count, size);
+    struct op_array *to = op_poisoned_doubles(bench, 1);
+    if (count > 0 && odd != 0) {
+        from->values[count / 2] = odd;
+        op_store(from);
+    }
+    const struct yk_sum_squares op = {count, from->device, to->device, type};
+    op_bench_upload(bench);
+    bench->backend->sum_squares(bench->lane, &op);
+    op_bench_run(bench);
+    const double expected = reference_sum_squares(&op, from->values);
+    op_expect(bench, to, "to", &expected, 0);
+    op_bench_end(bench);
+}
+
+void op_table_sum_squares(struct op_bench *bench)
+{
+    for (int j = 0; j < OP_TYPES; j++) {
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+            try_sum_squares(bench, counts[i], op_types[j], 1, 0);
+        }
+        try_sum_squares(bench, 300000, op_types[j], 1, 0);
+        try_sum_squares(bench, 1000, op_types[j], 1, INFINITY);
+        try_sum_squares(bench, 1000, op_types[j], 1, NAN);
+    }
+    /* Squares that are no fp32 are finite here. */
+    try_sum_squares(bench, 1000, FP32, 1e30, 0);
+    try_sum_squares(bench, 1000, BF16, 1e30, 0);
+    try_sum_squares(bench, 1000, FP32, 1e-30, 0);
+}
+
+static void try_judge(struct op_bench *bench, int64_t count, double size, float unscale, float clip)
+{
+    op_bench_begin(bench, "judge %lld sums of %g unscale %g clip %g", (long long)count, size,
+                   (double)unscale, (double)clip);
+    double *values = op_room(bench, count);
+    for (int64_t i = 0; i < count; i++) {
+        values[i] = i == 1 ? size : fabs(size) < 1e300 ? size * yk_random_unit(&bench->random) : 1;
+    }
+    struct op_array *sums = op_doubles(bench, count, values);
+    struct op_array *verdict = op_bytes(bench, sizeof(struct yk_verdict), NULL);
+    const struct yk_judge op = {sums->device, count, unscale, clip, verdict->device};
+    op_bench_upload(bench);
+    bench->backend->judge(bench->lane, &op);
+    op_bench_run(bench);
+    op_expect_anything(verdict);
+    struct yk_verdict got;
+    struct yk_verdict expected;
+    memcpy(&got, verdict->back, sizeof got);
+    reference_judge(&op, values, &expected);
+    if (got.skip != expected.skip) {
+        op_complain(bench, "skip is %d instead of %d", (int)got.skip, (int)expected.skip);
+    }
+    if (expected.skip) {
+        if (isfinite(got.norm)) {
+            op_complain(bench, "the norm is %g instead of %g", got.norm, expected.norm);
+        }
+    } else if (!(fabs(got.norm - expected.norm) <= 1e-12 * expected.norm) ||
+               !(fabs((double)got.factor - (double)expected.factor) <=
+                 1e-6 * (double)expected.factor)) {
+        op_complain(bench, "norm %.17g, factor %.9g instead of %.17g, %.9g", got.norm,
+                    (double)got.factor, expected.norm, (double)expected.factor);
+    }
+    op_bench_end(bench);
+}
+
+void op_table_judge(struct op_bench *bench)
+{
+    static const float unscales[] = {1, 1.0F / 65536};
+    for (int i = 0; i < 2; i++) {
+        try_judge(bench, 1, 9, unscales[i], 0);
+        try_judge(bench, 17, 9, unscales[i], 1);       /* clipped when not scaled */
+        try_judge(bench, 17, 9, unscales[i], 1000);    /* not clipped */
+        try_judge(bench, 17, 1e14, unscales[i], 0.5F); /* clipped */
+        try_judge(bench, 1000, 1e200, unscales[i], 1);
+        try_judge(bench, 3, INFINITY, unscales[i], 1);
+        try_judge(bench, 3, NAN, unscales[i], 0);
+        try_judge(bench, 3, 0, unscales[i], 1);
+        try_judge(bench, 0, 0, unscales[i], 1);
+    }
+}
+
+/* ---- optimizers ---- */
+
+enum judged {
+    UNJUDGED, /* there is no verdict */
+    SCALED,
+    SKIPPED,
+    JUDGED,
+};
+
+static const char *const judged_names[] = {"", " factor", " skip"};
+
+struct weights {
+    struct op_array *stored;
+    struct op_array *master; /* what the update is made on: the weights themselves without one */
+    struct op_array *gradients;
+    struct op_array *verdict;
+    struct yk_verdict judged;
+};
+
+static struct weights place_weights(struct op_bench *bench, int64_t count, enum yk_precision type,
+                                    bool master, enum judged judged)
+{
+    struct weights weights = {
+        .stored = op_drawn(bench, type, 1, count, count, 1),
+        .gradients = op_drawn(bench, type, 1, count, count, 1),
+        .judged = {.norm = 1, .factor = judged == SCALED ? 0.37F : 1, .skip = judged == SKIPPED},
+    };
+    /* The master has digits that the weights have not. */
+    weights.master = weights.stored;
+    if (master) {
+        double *finer = op_copy(bench, weights.stored);
+        for (int64_t i = 0; i < count; i++) {
+            finer[i] *= 1 + 1e-4 * yk_random_unit(&bench->random);
+        }
+        weights.master = op_given(bench, FP32, 1, count, count, finer);
+    }
+    if (judged == SKIPPED && count > 0) {
+        weights.judged.norm = NAN;
+        weights.judged.factor = NAN;
+        weights.gradients->values[count / 2] = NAN;
+        op_store(weights.gradients);
+    }
+    if (judged != UNJUDGED) {
+        weights.verdict = op_bytes(bench, sizeof weights.judged, &weights.judged);
+    }
+    return weights;
+}
+
+/* Weights are the rounded copy of the master that came out, whatever that is. When all is skipped
+ * nothing may be written, which the end of the case checks. */
+static void expect_weights(struct op_bench *bench, const struct weights *weights,
+                           const double *expected)
+{
+    op_expect_within(bench, weights->master, "master weights", expected, 0, 1e-6);
+    if (weights->master == weights->stored) {
+        return;
+    }
+    double *rounded = op_room(bench, weights->stored->columns);
+    for (int64_t i = 0; i < weights->stored->columns; i++) {
+        rounded[i] = reference_round(weights->stored->type, weights->master->results[i]);
+    }
+    op_expect_exactly(bench, weights->stored, "weights", rounded);
+}
+
+static void try_adamw(struct op_bench *bench, int64_t count, enum yk_precision type, bool master,
+                      enum judged judged, int step)
+{
+    op_bench_begin(bench, "adamw %s %lld step %d%s%s", yk_precision_name(type), (long long)count,
+                   step, master ? " master" : "", judged_names[judged]);
+    struct weights weights = place_weights(bench, count, type, master, judged);
+    struct op_array *moment1 = op_drawn(bench, FP32, 1, count, count, step > 1 ? 0.5 : 0);
+    struct op_array *moment2 = op_drawn(bench, FP32, 1, count, count, step > 1 ? 0.5 : 0);
+    for (int64_t i = 0; i < count; i++) {
+        moment2->values[i] = fabs(moment2->values[i]);
+    }
+    op_store(moment2);
+    const struct yk_adamw op = {
+        .count = count,
+        .weights = weights.stored->device,
+        .master = master ? weights.master->device : NULL,
+        .gradients = weights.gradients->device,
+        .moment1 = moment1->device,
+        .moment2 = moment2->device,
+        .type = type,
+        .rate = 0.05F,
+        .beta1 = 0.9F,
+        .beta2 = 0.98F,
+        .epsilon = 1e-6F,
+        .decay = 0.1F,
+        .correction1 = (float)(1 - pow(0.9, step)),
+        .correction2 = (float)(1 - pow(0.98, step)),
+        .verdict = weights.verdict ? weights.verdict->device : NULL,
+    };
+    op_bench_upload(bench);
+    bench->backend->adamw(bench->lane, &op);
+    op_bench_run(bench);
+    if (judged != SKIPPED) {
+        double *expected = op_copy(bench, weights.master);
+        double *expected1 = op_copy(bench, moment1);
+        double *expected2 = op_copy(bench, moment2);
+        reference_adamw(&op, &weights.judged, weights.gradients->values, expected, expected1,
+                        expected2);
+        expect_weights(bench, &weights, expected);
+        op_expect_within(bench, moment1, "moment1", expected1, 0, 1e-6);
+        op_expect_within(bench, moment2, "moment2", expected2, 0, 1e-6);
+    }
+    op_bench_end(bench);
+}
+
+void op_table_adamw(struct op_bench *bench)
+{
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        for (int judged = UNJUDGED; judged < JUDGED; judged++) {
+            for (int step = 1; step < 30; step += 20) {
+                try_adamw(bench, counts[i], FP32, false, (enum judged)judged, step);
+                try_adamw(bench, counts[i], FP32, true, (enum judged)judged, step);
+                try_adamw(bench, counts[i], BF16, true, (enum judged)judged, step);
+                try_adamw(bench, counts[i], FP16, true, (enum judged)judged, step);
+            }
+        }
+    }
+}
+
+static void try_sgd(struct op_bench *bench, int64_t count, enum yk_precision type, bool master,
+                    enum judged judged, bool first)
+{
+    op_bench_begin(bench, "sgd %s %lld%s%s%s", yk_precision_name(type), (long long)count,
+                   first ? " first" : "", master ? " master" : "", judged_names[judged]);
+    struct weights weights = place_weights(bench, count, type, master, judged);
+    struct op_array *velocity = first ? op_poisoned(bench, FP32, 1, count, count)
+                                      : op_drawn(bench, FP32, 1, count, count, 1);
+    const struct yk_sgd op = {
+        .count = count,
+        .weights = weights.stored->device,
+        .master = master ? weights.master->device : NULL,
+        .gradients = weights.gradients->device,
+        .velocity = velocity->device,
+        .type = type,
+        .rate = 0.25F,
+        .momentum = 0.9F,
+        .decay = 0.1F,
+        .first = first,
+        .verdict = weights.verdict ? weights.verdict->device : NULL,
+    };
+    op_bench_upload(bench);
+    bench->backend->sgd(bench->lane, &op);
+    op_bench_run(bench);
+    if (judged != SKIPPED) {
+        double *expected = op_copy(bench, weights.master);
+        double *expected_velocity = op_copy(bench, velocity);
+        reference_sgd(&op, &weights.judged, weights.gradients->values, expected, expected_velocity);
+        expect_weights(bench, &weights, expected);
+        op_expect_within(bench, velocity, "velocity", expected_velocity, 0, 1e-6);
+    }
+    op_bench_end(bench);
+}
+
+void op_table_sgd(struct op_bench *bench)
+{
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        for (int judged = UNJUDGED; judged < JUDGED; judged++) {
+            for (int first = 0; first < 2; first++) {
+                try_sgd(bench, counts[i], FP32, false, (enum judged)judged, first);
+                try_sgd(bench, counts[i], FP32, true, (enum judged)judged, first);
+                try_sgd(bench, counts[i], BF16, true, (enum judged)judged, first);
+                try_sgd(bench, counts[i], FP16, true, (enum judged)judged, first);
+            }
+        }
+    }
+}
+
+/* ---- casts and sums ---- */
+
+static void try_cast(struct op_bench *bench, struct op_array *from, enum yk_precision to_type)
+{
+    const int64_t count = from->columns;
+    struct op_array *to = op_poisoned(bench, to_type, 1, count, count);
+    const struct yk_cast op = {count, from->device, to->device, from->type, to_type};
+    op_bench_upload(bench);
+    bench->backend->cast(bench->lane, &op);
+    op_bench_run(bench);
+    double *expected = op_room(bench, count);
+    for (int64_t i = 0; i < count; i++) {
+        expected[i] = reference_round(to_type, from->values[i]);
+        to->values[i] = from->values[i]; /* what a complaint names */
+    }
+    op_expect_exactly(bench, to, "to", expected);
+    op_bench_end(bench);
+}
+
+/* Numbers where rounding is decided: ties, the smallest and the largest of each type, none. */
+static struct op_array *place_edges(struct op_bench *bench, enum yk_precision type)
+{
+    static const double edges[] = {
+        0.0,
+        1.0,
+        0x1.01p0,
+        0x1.03p0,
+        0x1.0100001p0,
+        0x1.00fffep0,
+        0x1.002p0,
+        0x1.006p0,
+        0x1.00200p0,
+        0x1.002002p0,
+        0x1.001ffep0,
+        65504.0,
+        65519.0,
+        65519.996,
+        65520.0,
+        70000.0,
+        0x1p-14,
+        0x1.ffcp-15,
+        0x1.ffep-15,
+        0x1p-24,
+        0x1p-25,
+        0x1.000002p-25,
+        0x1.8p-24,
+        0x1p-26,
+        0x1p-126,
+        0x1p-133,
+        0x1p-134,
+        0x1.8p-133,
+        0x1p-149,
+        0x1.fffffep127,
+        0x1.fep127,
+        0x1.fefffep127,
+        0x1.ffp127,
+        0x1.99999ap-4,
+        (double)INFINITY,
+        (double)NAN,
+    };
+    enum {
+        EDGES = sizeof edges / sizeof *edges
+    };
+    double both[2 * EDGES];
+    for (int i = 0; i < EDGES; i++) {
+        both[2 * i] = edges[i];
+        both[2 * i + 1] = -edges[i];
+    }
+    return op_given(bench, type, 1, 2 * EDGES, 2 * EDGES, both);
+}
+
+void op_table_cast(struct op_bench *bench)
+{
+    for (int i = 0; i < OP_TYPES; i++) {
+        for (int j = 0; j < OP_TYPES; j++) {
+            const char *from = yk_precision_name(op_types[i]);
+            const char *to = yk_precision_name(op_types[j]);
+            for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+                op_bench_begin(bench, "cast %lld from %s to %s", (long long)counts[k], from, to);
+                try_cast(bench, op_drawn(bench, op_types[i], 1, counts[k], counts[k], 10),
+                         op_types[j]);
+            }
+            op_bench_begin(bench, "cast edges from %s to %s", from, to);
+            try_cast(bench, place_edges(bench, op_types[i]), op_types[j]);
+        }
+    }
+}
+
+void op_table_add(struct op_bench *bench)
+{
+    for (int j = 0; j < OP_TYPES; j++) {
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+            op_bench_begin(bench, "add %s %lld", yk_precision_name(op_types[j]),
+                           (long long)counts[i]);
+            struct op_array *from = op_drawn(bench, op_types[j], 1, counts[i], counts[i], 1);
+            struct op_array *to = op_drawn(bench, op_types[j], 1, counts[i], counts[i], 1);
+            const struct yk_add op = {counts[i], from->device, to->device, op_types[j]};
+            op_bench_upload(bench);
+            bench->backend->add(bench->lane, &op);
+            op_bench_run(bench);
+            double *expected = op_room(bench, counts[i]);
+            for (int64_t k = 0; k < counts[i]; k++) {
+                /* The sum of two is exact in double precision: one rounding is left. */
+                expected[k] = reference_round(op_types[j], from->values[k] + to->values[k]);
+            }
+            op_expect(bench, to, "to", expected, 0);
+            op_bench_end(bench);
+        }
+    }
+}

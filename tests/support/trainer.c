@@ -1,0 +1,133 @@
+#include "support/trainer.h"
+
+#include "support/support.h"
+
+static void make_plan(struct trainer *trainer, const struct trainer_wish *wish,
+                      const struct yk_workload *workload)
+{
+    const struct yk_model *model = yk_sizes_whole(trainer->sizes);
+    struct yk_plan *plan = NULL;
+    assert_int_equal(yk_plan_create(trainer->arena, 1, 1, model->layer_count, &plan), YK_OK);
+    plan->model_source = "test";
+    plan->cluster_source = "cpu:2";
+    plan->workload = *workload;
+    plan->ranks[0].limit_bytes = trainer->cluster->devices[0].memory_bytes;
+    plan->groups[0].member_count = 1;
+    plan->groups[0].members[0] = (struct yk_plan_member){.share = wish->batch, .part = 1};
+    for (int32_t l = 0; l < model->layer_count; l++) {
+        const bool block = model->layers[l].saved_bytes > 0 && wish->recompute;
+        plan->layers[l].recompute = block && model->layers[l].name[0] == 'l';
+    }
+    plan->micro_batches = wish->micro_batches > 0 ? wish->micro_batches : 1;
+    plan->pipeline = YK_1F1B;
+    plan->clip = wish->clip;
+    plan->no_sync = true;
+    plan->prefetch = 1;
+    plan->block_bytes = 25e6;
+    plan->bucket_bytes = 25e6;
+    assert_int_equal(yk_plan_check(plan, model), YK_OK);
+    trainer->plan = plan;
+}
+
+static void make_engine(struct trainer *trainer, int32_t threads)
+{
+    const struct yk_backend_options options = {.threads = threads > 0 ? threads : 2};
+    trainer->engine.backend = &yk_backend_cpu;
+    assert_int_equal(yk_backend_cpu.open(&options, &trainer->engine.device), YK_OK);
+    assert_int_equal(
+        yk_backend_cpu.lane_create(trainer->engine.device, "host", &trainer->engine.lane), YK_OK);
+}
+
+struct trainer *trainer_open(const struct trainer_wish *wish)
+{
+    struct yk_arena *arena = NULL;
+    assert_int_equal(yk_arena_create(&arena), YK_OK);
+    struct trainer *trainer = yk_arena_take(arena, 1, sizeof *trainer);
+    assert_non_null(trainer);
+    const struct yk_workload workload = {
+        .batch = wish->batch,
+        .sequence = wish->sequence,
+        .precision = wish->precision,
+        .lora_rank = wish->lora_rank,
+        .nf4 = wish->nf4,
+    };
+    trainer->arena = arena;
+    trainer->optimizer = wish->optimizer;
+    assert_int_equal(yk_cluster_parse("cpu:2", &trainer->cluster), YK_OK);
+    assert_int_equal(yk_sizes_create(wish->config, &workload, &trainer->sizes), YK_OK);
+    make_plan(trainer, wish, &workload);
+    assert_int_equal(
+        yk_program_compile(trainer->plan, trainer->cluster, trainer->sizes, &trainer->program),
+        YK_OK);
+    assert_int_equal(yk_net_create(yk_sizes_whole(trainer->sizes), &wish->settings, &trainer->net),
+                     YK_OK);
+    make_engine(trainer, wish->threads);
+    assert_int_equal(
+        yk_store_create(trainer->net, &trainer->engine, wish->optimizer.kind, &trainer->store),
+        YK_OK);
+    if (wish->optimizer.kind != YK_OPTIMIZER_NONE) {
+        assert_int_equal(yk_executor_create(trainer->program, 0, trainer->store,
+                                            &trainer->optimizer, &trainer->executor),
+                         YK_OK);
+    }
+    return trainer;
+}
+
+void trainer_close(struct trainer *trainer)
+{
+    yk_executor_destroy(trainer->executor);
+    yk_store_destroy(trainer->store);
+    trainer->engine.backend->lane_destroy(trainer->engine.lane);
+    trainer->engine.backend->close(trainer->engine.device);
+    yk_net_destroy(trainer->net);
+    yk_program_destroy(trainer->program);
+    yk_sizes_destroy(trainer->sizes);
+    yk_cluster_destroy(trainer->cluster);
+    yk_arena_destroy(trainer->arena);
+}
+
+struct yk_step_result trainer_step(struct trainer *trainer, const int32_t *tokens,
+                                   const int32_t *targets, int64_t first_sample,
+                                   struct yk_step step)
+{
+    const struct yk_workload *workload = &trainer->plan->workload;
+    struct yk_step_result result;
+    struct yk_batch batch = {
+        .samples = workload->batch,
+        .sequence = workload->sequence,
+        .first_sample = first_sample,
+        .tokens = (int32_t *)(uintptr_t)tokens,
+        .targets = (int32_t *)(uintptr_t)targets,
+    };
+    for (int64_t i = 0; i < batch.samples * batch.sequence; i++) {
+        batch.counted += targets[i] >= 0;
+    }
+    step.batch = &batch;
+    step.loss_scale = step.loss_scale > 0 ? step.loss_scale : 1;
+    assert_int_equal(yk_executor_begin(trainer->executor, &step), YK_OK);
+    assert_int_equal(yk_executor_end(trainer->executor, &result), YK_OK);
+    return result;
+}
+
+const float *trainer_gradient(struct trainer *trainer, const char *name, int64_t *count)
+{
+    int32_t layer = 0;
+    const struct yk_parameter *parameter = yk_net_find(trainer->net, name, &layer);
+    assert_non_null(parameter);
+    assert_true(parameter->trained);
+    const enum yk_precision type = trainer->net->workload.precision;
+    const struct yk_engine *engine = &trainer->engine;
+    float *numbers = yk_arena_take(trainer->arena, (size_t)parameter->count, sizeof *numbers);
+    assert_non_null(numbers);
+    engine->backend->cast(engine->lane, &(struct yk_cast){
+                                            .count = parameter->count,
+                                            .from = trainer->store->layers[layer].gradients +
+                                                    parameter->first * yk_precision_bytes(type),
+                                            .to = numbers,
+                                            .from_type = type,
+                                            .to_type = YK_PRECISION_FP32,
+                                        });
+    assert_int_equal(engine->backend->finish(engine->lane), YK_OK);
+    *count = parameter->count;
+    return numbers;
+}
