@@ -143,10 +143,11 @@ static yk_status encode(struct yk_corpus *corpus, const char *bytes, size_t leng
 static yk_status take_memory(struct yk_corpus *corpus, int64_t tokens)
 {
     const bool narrow = yk_vocabulary_count(corpus->vocabulary) <= UINT16_MAX + 1;
+    assert(tokens > 0);
     if (narrow) {
-        corpus->narrow = malloc((size_t)tokens * sizeof *corpus->narrow);
+        corpus->narrow = calloc((size_t)tokens, sizeof *corpus->narrow);
     } else {
-        corpus->wide = malloc((size_t)tokens * sizeof *corpus->wide);
+        corpus->wide = calloc((size_t)tokens, sizeof *corpus->wide);
     }
     return corpus->narrow || corpus->wide ? YK_OK : yk_fail_out_of_memory();
 }

@@ -12,8 +12,7 @@
 enum {
     MAGIC = 20240520,
     VERSION = 1,
-    TOKEN_BYTES = 2,
-    PIECE_BYTES = 1 << 13
+    TOKEN_BYTES = 2
 };
 
 struct yk_token_shard {
@@ -149,18 +148,13 @@ yk_status yk_token_shard_read(const struct yk_token_shard *shard, int64_t first,
                               int32_t *out)
 {
     assert(first >= 0 && count >= 0 && count <= shard->count - first);
-    unsigned char piece[PIECE_BYTES];
-    while (count > 0) {
-        const int64_t most = PIECE_BYTES / TOKEN_BYTES;
-        const int64_t taken = count < most ? count : most;
-        YK_TRY(read_bytes(shard, YK_TOKEN_SHARD_HEADER_BYTES + first * TOKEN_BYTES,
-                          (size_t)taken * TOKEN_BYTES, piece));
-        for (int64_t i = 0; i < taken; i++) {
-            out[i] = piece[2 * i] | piece[2 * i + 1] << 8;
-        }
-        out += taken;
-        first += taken;
-        count -= taken;
+    /* Two bytes become four in place: the file's bytes go into the second half of `out`, and
+     * token i is written where no token behind it still waits. */
+    const unsigned char *tokens = (const unsigned char *)out + count * TOKEN_BYTES;
+    YK_TRY(read_bytes(shard, YK_TOKEN_SHARD_HEADER_BYTES + first * TOKEN_BYTES,
+                      (size_t)count * TOKEN_BYTES, (unsigned char *)out + count * TOKEN_BYTES));
+    for (int64_t i = 0; i < count; i++) {
+        out[i] = tokens[TOKEN_BYTES * i] | tokens[TOKEN_BYTES * i + 1] << 8;
     }
     return YK_OK;
 }

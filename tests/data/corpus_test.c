@@ -137,7 +137,7 @@ static void more_characters_than_two_bytes_hold_are_kept(void **state)
         const uint32_t c = FIRST + i;
         const char bytes[] = {(char)(0xf0 | c >> 18), (char)(0x80 | (c >> 12 & 63)),
                               (char)(0x80 | (c >> 6 & 63)), (char)(0x80 | (c & 63))};
-        memcpy(text + 4 * i, bytes, 4);
+        memcpy(text + 4 * (size_t)i, bytes, 4);
     }
     struct yk_corpus *corpus = open_part(support_scratch_write("a", text, sizeof text), 1);
     int32_t ids[2];

@@ -1,5 +1,6 @@
 #include "support/support.h"
 
+#include "base/text.h"
 #include "data/json_members.h"
 
 #include <string.h>
@@ -10,14 +11,14 @@ static void assert_members(const char *json, const char *member, const char *exp
     struct yk_arena *arena = NULL;
     const char *const *names = NULL;
     int32_t count = -1;
-    char joined[200] = "";
+    struct yk_text joined = {0};
     assert_ok(yk_arena_create(&arena));
     assert_ok(yk_json_members_list(json, strlen(json), member, arena, &count, &names));
     for (int32_t i = 0; i < count; i++) {
-        strcat(joined, i == 0 ? "" : "|");
-        strcat(joined, names[i]);
+        yk_text_addf(&joined, "%s%s", i == 0 ? "" : "|", names[i]);
     }
-    assert_string_equal(joined, expected);
+    assert_string_equal(yk_text_chars(&joined), expected);
+    yk_text_free(&joined);
     yk_arena_destroy(arena);
 }
 

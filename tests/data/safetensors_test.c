@@ -290,9 +290,29 @@ static void the_length_of_the_header_has_limits(void **state)
 static void no_beginning_of_a_file_is_accepted(void **state)
 {
     (void)state;
-    for (size_t length = 0; length < sizeof from_python - 1; length++) {
+    struct yk_arena *arena = NULL;
+    assert_ok(yk_arena_create(&arena));
+    for (size_t size = 0; size < sizeof from_python - 1; size++) {
+        const struct yk_tensor_header *header = NULL;
+        uint64_t length = 0;
+        yk_status status = yk_tensor_header_length((const unsigned char *)from_python, size, size,
+                                                   "file", &length);
+        if (status == YK_OK) {
+            status = yk_tensor_header_parse(from_python + 8, (size_t)length, size, "file", arena,
+                                            &header);
+        }
+        assert_int_equal(status, YK_ERROR_INPUT);
+    }
+    yk_arena_destroy(arena);
+}
+
+static void a_file_cut_off_is_refused(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 7, 8, 200, 376, 411};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct yk_tensor_file *file = NULL;
-        const char *path = support_scratch_write("cut.safetensors", from_python, length);
+        const char *path = support_scratch_write("cut.safetensors", from_python, sizes[i]);
         assert_int_equal(yk_tensor_file_open(path, &file), YK_ERROR_INPUT);
     }
 }
@@ -349,7 +369,8 @@ int main(void)
         cmocka_unit_test(metadata_must_be_strings),
         cmocka_unit_test(broken_json_and_names_that_come_twice_are_refused),
         cmocka_unit_test(the_length_of_the_header_has_limits),
-        in_scratch(no_beginning_of_a_file_is_accepted),
+        cmocka_unit_test(no_beginning_of_a_file_is_accepted),
+        in_scratch(a_file_cut_off_is_refused),
         in_scratch(what_cannot_be_opened_is_named),
         cmocka_unit_test(types_have_the_sizes_their_names_say),
     };

@@ -41,7 +41,8 @@ static void a_written_file_is_these_bytes(void **state)
                                "\"b\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[16,17]}}";
     unsigned char expected[8 + 144 + sizeof data];
     memset(expected, ' ', sizeof expected);
-    memcpy(expected, "\x90\0\0\0\0\0\0\0", 8);
+    memset(expected, 0, 8);
+    expected[0] = 144;
     memcpy(expected + 8, json, sizeof json - 1);
     memcpy(expected + 152, data, sizeof data);
 

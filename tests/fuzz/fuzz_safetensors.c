@@ -41,16 +41,15 @@ static void check(const struct yk_tensor_header *header, uint64_t begin, uint64_
     }
 }
 
-/* The size of a file that holds all that the header claims: from the message that is refused. */
+/* The size of a file that holds all that the header claims: what the refusal says it should be. */
 static bool claimed_size(uint64_t *out)
 {
-    const char *at = strstr(yk_status_message(), "the file is cut off: ");
-    unsigned long long missing = 0;
-    unsigned long long whole = 0;
-    if (!at || sscanf(at, "the file is cut off: %llu of %llu", &missing, &whole) != 2) {
+    const char *cut_off = strstr(yk_status_message(), "the file is cut off: ");
+    const char *whole = cut_off ? strstr(cut_off, " of ") : NULL;
+    if (!whole) {
         return false;
     }
-    *out = whole;
+    *out = strtoull(whole + strlen(" of "), NULL, 10);
     return true;
 }
 

@@ -8,18 +8,18 @@
 struct format {
     int digits;   /* significant binary digits, the hidden one included */
     int smallest; /* exponent of the smallest normal number */
-    int largest;
+    double largest;
 };
 
 static struct format format_of(enum yk_precision type)
 {
     switch (type) {
     case YK_PRECISION_FP16:
-        return (struct format){11, -14, 15};
+        return (struct format){11, -14, 65504};
     case YK_PRECISION_BF16:
-        return (struct format){8, -126, 127};
+        return (struct format){8, -126, 0x1.fep127};
     default:
-        return (struct format){24, -126, 127};
+        return (struct format){24, -126, 0x1.fffffep127};
     }
 }
 
@@ -27,6 +27,9 @@ double reference_round(enum yk_precision type, double value)
 {
     if (value == 0 || !isfinite(value)) {
         return value;
+    }
+    if (type == YK_PRECISION_FP32 && fabs(value) < 1e38) { /* the language has this one */
+        return (double)(float)value;
     }
     const struct format format = format_of(type);
     int exponent = 0; /* |value| is in [2^(exponent − 1), 2^exponent) */
@@ -36,8 +39,7 @@ double reference_round(enum yk_precision type, double value)
         quantum = format.smallest - format.digits + 1;
     }
     const double rounded = ldexp(rint(ldexp(value, -quantum)), quantum);
-    const double largest = ldexp(2 - ldexp(1, 1 - format.digits), format.largest);
-    return fabs(rounded) > largest ? copysign(INFINITY, value) : rounded;
+    return fabs(rounded) > format.largest ? copysign(INFINITY, value) : rounded;
 }
 
 static double load_fp16(uint16_t stored)

@@ -92,8 +92,9 @@ static void try_sum_rows(struct op_bench *bench, const int64_t size[3],
 
 void op_table_sum_rows(struct op_bench *bench)
 {
-    static const int64_t sizes[][3] = {{1, 1, 0},    {3, 7, 5},    {130, 17, 0}, {65, 130, 3},
-                                       {1000, 3, 1}, {2, 1030, 0}, {700, 65, 0}, {0, 7, 0}};
+    static const int64_t sizes[][3] = {{1, 1, 0},    {3, 7, 5},     {130, 17, 0},
+                                       {65, 130, 3}, {1000, 3, 1},  {2, 1030, 0},
+                                       {700, 65, 0}, {40, 2100, 4}, {0, 7, 0}};
     static const enum yk_precision kinds[][2] = {
         {FP32, FP32}, {BF16, BF16}, {FP16, FP16}, {BF16, FP32}, {FP32, BF16}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -121,7 +122,8 @@ static const struct lose_case lose_cases[] = {
     {17, 1000, 0, 1, true, 3},     {17, 1000, 0.1F, 1024, true, 3},
     {3, 4099, 0, 1, false, 10},    {17, 65, 0, 1, false, 300}, /* exp(300) is no fp32 */
     {17, 65, 0.1F, 1, true, 300},  {17, 65, 0, 0, true, 3},
-    {17, 65, 0.1F, 0, false, 3},   {0, 65, 0, 1, false, 3},
+    {17, 65, 0.1F, 0, false, 3},   {40, 5003, 0.1F, 1, true, 3},
+    {0, 65, 0, 1, false, 3},
 };
 
 static void place_targets(const struct lose_case *one, struct op_array *targets)

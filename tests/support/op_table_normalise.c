@@ -18,6 +18,10 @@ static const struct types types[] = {{FP32, FP32, FP32}, {BF16, BF16, BF16}, {FP
 static const int64_t sizes[][2] = {{1, 1},   {3, 7},    {7, 17},   {17, 65},
                                    {130, 3}, {65, 130}, {3, 1000}, {0, 7}};
 
+static const int64_t tall[2] = {600, 33};  /* sums of many rows in 16 bits */
+static const int64_t wide[2] = {2, 5000};  /* more than is worked on at once */
+static const int64_t large[2] = {50, 700}; /* enough for threads to share */
+
 static void begin(struct op_bench *bench, const char *op, const int64_t size[2],
                   const struct types *type, bool rms, const char *more)
 {
@@ -89,6 +93,12 @@ void op_table_normalise(struct op_bench *bench)
             try_normalise(bench, sizes[i], &types[j], false, 0);
             try_normalise(bench, sizes[i], &types[j], true, 0);
         }
+    }
+    for (int rms = 0; rms < 2; rms++) {
+        try_normalise(bench, wide, &types[0], rms, 0);
+        try_normalise(bench, wide, &types[1], rms, 0);
+        try_normalise(bench, large, &types[0], rms, 0);
+        try_normalise(bench, large, &types[4], rms, 0);
     }
     try_normalise(bench, sizes[5], &types[0], false, 30);
     try_normalise(bench, sizes[6], &types[1], false, 30);
@@ -213,7 +223,6 @@ static void try_normalise_back(struct op_bench *bench, const int64_t size[2],
 
 void op_table_normalise_back(struct op_bench *bench)
 {
-    static const int64_t tall[2] = {600, 33}; /* sums of many rows in 16 bits */
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (size_t j = 0; j < sizeof types / sizeof *types; j++) {
             for (int rms = 0; rms < 2; rms++) {
@@ -230,6 +239,12 @@ void op_table_normalise_back(struct op_bench *bench)
                 try_normalise_back(bench, sizes[4], &types[j], rms, DY_DX, false);
             }
         }
+    }
+    for (int rms = 0; rms < 2; rms++) {
+        try_normalise_back(bench, wide, &types[0], rms, ADD, false);
+        try_normalise_back(bench, wide, &types[1], rms, DY_DX, false);
+        try_normalise_back(bench, large, &types[0], rms, NO_ADD, false);
+        try_normalise_back(bench, large, &types[4], rms, ADD_DX, false);
     }
     try_normalise_back(bench, sizes[3], &types[0], false, NO_ADD, true);
 }

@@ -23,7 +23,9 @@ static const struct embed_case embed_cases[] = {
     {130, 7, 65, 3, FP32, FP32, true},   {130, 130, 130, 1000, FP32, BF16, true},
     {21, 17, 7, 50, FP32, FP32, false},  {21, 17, 7, 50, BF16, FP32, false},
     {600, 17, 200, 2, FP32, FP32, true}, {600, 17, 200, 2, BF16, BF16, true},
-    {600, 17, 50, 2, FP16, FP16, true},  {0, 17, 7, 50, FP32, FP32, true},
+    {600, 17, 50, 2, FP16, FP16, true},  {1100, 17, 50, 2000, FP32, FP32, true},
+    {3, 4200, 2, 5, BF16, BF16, true},   {70, 300, 70, 100, FP32, FP32, true},
+    {0, 17, 7, 50, FP32, FP32, true},
 };
 
 static void begin_embed(struct op_bench *bench, const char *op, const struct embed_case *one)
@@ -174,7 +176,8 @@ void op_table_rotate(struct op_bench *bench)
 
 /* ---- gate ---- */
 
-static const int64_t gate_sizes[][2] = {{1, 1}, {3, 7}, {17, 65}, {65, 17}, {7, 1030}, {0, 7}};
+static const int64_t gate_sizes[][2] = {{1, 1},    {3, 7},    {17, 65},  {65, 17},
+                                        {7, 1030}, {3, 5000}, {50, 700}, {0, 7}};
 
 static void try_gate(struct op_bench *bench, const int64_t size[2], enum yk_precision type,
                      double large)

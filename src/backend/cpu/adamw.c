@@ -52,11 +52,9 @@ static void update_piece(const void *work, int64_t piece)
         const int64_t count = yk_cpu_least(YK_CPU_CHUNK, end - first);
         const float *gradients =
             yk_cpu_view(op->type, op->gradients, first, count, gradient_scratch);
-        float *weights = op->master ? op->master + first
-                                    : yk_cpu_draft(op->type, op->weights, first, weight_scratch);
-        if (weights == weight_scratch) {
-            yk_cpu_load(op->type, op->weights, first, count, weight_scratch);
-        }
+        float *weights = op->master
+                             ? op->master + first
+                             : yk_cpu_edit(op->type, op->weights, first, count, weight_scratch);
         update_chunk(adamw, gradients, count, weights, op->moment1 + first, op->moment2 + first);
         if (weights != (float *)op->weights + first) {
             yk_cpu_store(op->type, weights, count, op->weights, first);

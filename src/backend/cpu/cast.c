@@ -35,10 +35,9 @@ static void add_piece(const void *work, int64_t piece)
     for (int64_t first = piece * YK_CPU_PIECE; first < end; first += YK_CPU_CHUNK) {
         const int64_t count = yk_cpu_least(YK_CPU_CHUNK, end - first);
         const float *from = yk_cpu_view(op->type, op->from, first, count, from_scratch);
-        const float *before = yk_cpu_view(op->type, op->to, first, count, to_scratch);
-        float *to = yk_cpu_draft(op->type, op->to, first, to_scratch);
+        float *to = yk_cpu_edit(op->type, op->to, first, count, to_scratch);
         for (int64_t i = 0; i < count; i++) {
-            to[i] = before[i] + from[i];
+            to[i] += from[i];
         }
         yk_cpu_keep(op->type, to, count, op->to, first);
     }

@@ -66,6 +66,17 @@ static inline float *yk_cpu_draft(enum yk_precision type, void *to, int64_t firs
     return yk_cpu_is_half(type) ? scratch : (float *)to + first;
 }
 
+/* The same with what is there now. */
+static inline float *yk_cpu_edit(enum yk_precision type, void *to, int64_t first, int64_t count,
+                                 float *scratch)
+{
+    if (!yk_cpu_is_half(type)) {
+        return (float *)to + first;
+    }
+    yk_cpu_load(type, to, first, count, scratch);
+    return scratch;
+}
+
 static inline void yk_cpu_keep(enum yk_precision type, const float *draft, int64_t count, void *to,
                                int64_t first)
 {

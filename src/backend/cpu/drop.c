@@ -16,35 +16,70 @@ struct drop {
     float scale;    /* of what stays */
 };
 
-_Static_assert(YK_CPU_CHUNK % 4 == 0, "a counter gives four words");
+/* Counters that are worked on side by side, so that each round becomes vector instructions. */
+enum {
+    SIDE = 32,
+};
 
-/* What `count` numbers from place `first` of a sample are multiplied by: 0 or the scale. */
-static void find_factors(const struct drop *drop, int64_t sample, int64_t first, int64_t count,
-                         float *factors)
+_Static_assert(YK_CPU_CHUNK % (4 * SIDE) == 0, "a chunk is whole steps of four words a counter");
+
+/* One round of Philox on SIDE counters; the whole of it for one counter is in philox.h. */
+static void take_round(uint32_t key0, uint32_t key1, uint32_t *restrict x0, uint32_t *restrict x1,
+                       uint32_t *restrict x2, uint32_t *restrict x3)
+{
+    for (int i = 0; i < SIDE; i++) {
+        const uint64_t product0 = (uint64_t)YK_CPU_PHILOX_FACTOR0 * x0[i];
+        const uint64_t product2 = (uint64_t)YK_CPU_PHILOX_FACTOR2 * x2[i];
+        x0[i] = (uint32_t)(product2 >> 32) ^ x1[i] ^ key0;
+        x1[i] = (uint32_t)product2;
+        x2[i] = (uint32_t)(product0 >> 32) ^ x3[i] ^ key1;
+        x3[i] = (uint32_t)product0;
+    }
+}
+
+/* What 4 · SIDE numbers of a sample from 4 · `counter` are multiplied by: 0 or the scale. */
+static void find_factors(const struct drop *drop, uint32_t sample, uint32_t counter, float *factors)
 {
     const struct yk_dropout *dropout = &drop->op->dropout;
-    const uint64_t seed = dropout->seed;
-    const uint32_t site_low = (uint32_t)dropout->site;
-    const uint32_t site_high = (uint32_t)(dropout->site >> 32);
-    const uint32_t number = (uint32_t)(dropout->first_sample + sample);
-    const uint32_t start = (uint32_t)(first / 4);
     const uint32_t limit = drop->limit;
     const float scale = drop->scale;
-    const uint32_t counters = (uint32_t)yk_cpu_pieces(count, 4);
-    if (limit == 0) {
+    uint32_t key0 = (uint32_t)dropout->seed;
+    uint32_t key1 = (uint32_t)(dropout->seed >> 32);
+    uint32_t x0[SIDE];
+    uint32_t x1[SIDE];
+    uint32_t x2[SIDE];
+    uint32_t x3[SIDE];
+    for (uint32_t i = 0; i < SIDE; i++) {
+        x0[i] = counter + i;
+        x1[i] = sample;
+        x2[i] = (uint32_t)dropout->site;
+        x3[i] = (uint32_t)(dropout->site >> 32);
+    }
+    for (int round = 0; round < YK_CPU_PHILOX_ROUNDS; round++) {
+        take_round(key0, key1, x0, x1, x2, x3);
+        key0 += YK_CPU_PHILOX_STEP0;
+        key1 += YK_CPU_PHILOX_STEP1;
+    }
+    for (int i = 0; i < SIDE; i++) {
+        factors[4 * i] = x0[i] < limit ? 0.0F : scale;
+        factors[4 * i + 1] = x1[i] < limit ? 0.0F : scale;
+        factors[4 * i + 2] = x2[i] < limit ? 0.0F : scale;
+        factors[4 * i + 3] = x3[i] < limit ? 0.0F : scale;
+    }
+}
+
+static void find_chunk_factors(const struct drop *drop, int64_t sample, int64_t first,
+                               int64_t count, float *factors)
+{
+    const uint32_t number = (uint32_t)(drop->op->dropout.first_sample + sample);
+    if (drop->limit == 0) {
         for (int64_t i = 0; i < count; i++) {
-            factors[i] = scale;
+            factors[i] = drop->scale;
         }
         return;
     }
-    for (uint32_t i = 0; i < counters; i++) {
-        const uint32_t counter[4] = {start + i, number, site_low, site_high};
-        uint32_t words[4];
-        yk_cpu_philox(seed, counter, words);
-        factors[4 * i] = words[0] < limit ? 0.0F : scale;
-        factors[4 * i + 1] = words[1] < limit ? 0.0F : scale;
-        factors[4 * i + 2] = words[2] < limit ? 0.0F : scale;
-        factors[4 * i + 3] = words[3] < limit ? 0.0F : scale;
+    for (int64_t i = 0; i < count; i += 4 * SIDE) { /* may write past count, but not the chunk */
+        find_factors(drop, number, (uint32_t)((first + i) / 4), factors + i);
     }
 }
 
@@ -53,11 +88,11 @@ static void drop_chunk(const float *from, const float *factors, const float *add
 {
     if (add) {
         for (int64_t i = 0; i < count; i++) {
-            to[i] = (factors[i] > 0.0F ? from[i] * factors[i] : 0.0F) + add[i];
+            to[i] = from[i] * factors[i] + add[i];
         }
     } else {
         for (int64_t i = 0; i < count; i++) {
-            to[i] = factors[i] > 0.0F ? from[i] * factors[i] : 0.0F;
+            to[i] = from[i] * factors[i];
         }
     }
 }
@@ -77,7 +112,7 @@ static void drop_piece(const void *work, int64_t piece)
     if (count <= 0) { /* the last sample may have fewer rows */
         return;
     }
-    find_factors(drop, sample, first, count, factors);
+    find_chunk_factors(drop, sample, first, count, factors);
     const float *from = yk_cpu_view(op->type, op->from, at, count, from_scratch);
     const float *add = op->add ? yk_cpu_view(op->type, op->add, at, count, add_scratch) : NULL;
     float *to = yk_cpu_draft(op->type, op->to, at, from_scratch);

@@ -52,12 +52,11 @@ static void chain_row(struct window *window, int16_t row)
 static void add_to(enum yk_precision type, const float *sum, int64_t count, void *to, int64_t at)
 {
     float scratch[YK_CPU_CHUNK];
-    const float *before = yk_cpu_view(type, to, at, count, scratch);
-    float *after = yk_cpu_draft(type, to, at, scratch);
+    float *entry = yk_cpu_edit(type, to, at, count, scratch);
     for (int64_t i = 0; i < count; i++) {
-        after[i] = before[i] + sum[i];
+        entry[i] += sum[i];
     }
-    yk_cpu_keep(type, after, count, to, at);
+    yk_cpu_keep(type, entry, count, to, at);
 }
 
 static void add_row(const struct yk_embed_back *op, int64_t at, int64_t count, float *sum)

@@ -5,6 +5,8 @@
 #ifndef YK_BACKEND_CPU_FOLD_H
 #define YK_BACKEND_CPU_FOLD_H
 
+#include "backend/cpu/numbers.h"
+
 #include <math.h>
 #include <stdint.h>
 
@@ -54,27 +56,34 @@ static inline float yk_cpu_sum_spread(const float *x, int64_t count, float centr
     return yk_cpu_fold_end(parts);
 }
 
-/* The largest; −infinity of none. What is not a number is passed over. */
+/* Whole numbers in the order of the floats: the bits of negative ones run the other way. What is
+ * not a number and positive comes last. Its own inverse. */
+static inline int32_t yk_cpu_ordered(int32_t bits)
+{
+    return bits ^ (int32_t)((uint32_t)(bits >> 31) & 0x7fffffffU);
+}
+
+/* The largest, found among whole numbers: their maximum becomes vector instructions where that of
+ * floats does not, for the sake of what is not a number. −infinity of none. */
 static inline float yk_cpu_largest(const float *x, int64_t count)
 {
-    float parts[YK_CPU_FOLDS];
-    for (int i = 0; i < YK_CPU_FOLDS; i++) {
-        parts[i] = -INFINITY;
+    int32_t largest = yk_cpu_ordered((int32_t)yk_cpu_bits(-INFINITY));
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t place = yk_cpu_ordered((int32_t)yk_cpu_bits(x[i]));
+        largest = place > largest ? place : largest;
     }
-    const int64_t whole = count - count % YK_CPU_FOLDS;
-    for (int64_t first = 0; first < whole; first += YK_CPU_FOLDS) {
-        for (int i = 0; i < YK_CPU_FOLDS; i++) {
-            parts[i] = x[first + i] > parts[i] ? x[first + i] : parts[i];
-        }
+    return yk_cpu_from_bits((uint32_t)yk_cpu_ordered(largest));
+}
+
+/* The largest absolute value; 0 of none. */
+static inline float yk_cpu_largest_size(const float *x, int64_t count)
+{
+    uint32_t largest = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const uint32_t size = yk_cpu_bits(x[i]) & 0x7fffffffU;
+        largest = size > largest ? size : largest;
     }
-    for (int64_t i = whole; i < count; i++) {
-        parts[i - whole] = x[i] > parts[i - whole] ? x[i] : parts[i - whole];
-    }
-    float largest = parts[0];
-    for (int i = 1; i < YK_CPU_FOLDS; i++) {
-        largest = parts[i] > largest ? parts[i] : largest;
-    }
-    return largest;
+    return yk_cpu_from_bits(largest);
 }
 
 #endif

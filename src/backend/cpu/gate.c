@@ -47,7 +47,7 @@ void yk_cpu_gate(int threads, const void *op)
 }
 
 static void gate_back_chunk(const float *gate, const float *up, const float *d_out, int64_t count,
-                            float *d_gate, float *d_up)
+                            float *restrict d_gate, float *restrict d_up)
 {
     for (int64_t i = 0; i < count; i++) {
         const float g = gate[i];
@@ -66,6 +66,8 @@ static void gate_back_rows(const void *work, int64_t piece)
     float gate_scratch[YK_CPU_CHUNK];
     float up_scratch[YK_CPU_CHUNK];
     float d_scratch[YK_CPU_CHUNK];
+    float d_gate[YK_CPU_CHUNK]; /* apart: the gradients may lie where gate and up do */
+    float d_up[YK_CPU_CHUNK];
     for (int64_t row = piece * rows; row < end; row++) {
         for (int64_t first = 0; first < op->width; first += YK_CPU_CHUNK) {
             const int64_t count = yk_cpu_least(YK_CPU_CHUNK, op->width - first);
@@ -75,11 +77,9 @@ static void gate_back_rows(const void *work, int64_t piece)
             const float *up = yk_cpu_view(op->type, op->gate_up, up_at, count, up_scratch);
             const float *d_out =
                 yk_cpu_view(op->type, op->d_out, row * op->width + first, count, d_scratch);
-            float *d_gate = yk_cpu_draft(op->type, op->d_gate_up, at, gate_scratch);
-            float *d_up = yk_cpu_draft(op->type, op->d_gate_up, up_at, up_scratch);
             gate_back_chunk(gate, up, d_out, count, d_gate, d_up);
-            yk_cpu_keep(op->type, d_gate, count, op->d_gate_up, at);
-            yk_cpu_keep(op->type, d_up, count, op->d_gate_up, up_at);
+            yk_cpu_store(op->type, d_gate, count, op->d_gate_up, at);
+            yk_cpu_store(op->type, d_up, count, op->d_gate_up, up_at);
         }
     }
 }

@@ -30,10 +30,21 @@ static bool keeps_powers(const struct yk_lose *op)
     return op->factor != 0.0F && !yk_cpu_is_half(op->type);
 }
 
-static void take_powers(const float *logits, float largest, int64_t count, float *powers)
+/* exp(x) for x up to 0, with 0 for what is below 2^-126. */
+static inline float power(float x)
+{
+    int32_t n;
+    const float bounded = x < -104.0F ? -104.0F : x;
+    const float less_one = yk_cpu_exp_rest(bounded, &n);
+    const float whole = yk_cpu_power_of_two(n < -127 ? -127 : n); /* 0 below 2^-126 */
+    return less_one * whole + whole;
+}
+
+/* Logits become exp(x − m) where they are. */
+static void take_powers(float largest, int64_t count, float *numbers)
 {
     for (int64_t i = 0; i < count; i++) {
-        powers[i] = yk_cpu_exp(logits[i] - largest);
+        numbers[i] = power(numbers[i] - largest);
     }
 }
 
@@ -53,10 +64,13 @@ static struct row sum_row(const struct yk_lose *op, int64_t start)
     }
     for (int64_t first = 0; first < op->classes; first += YK_CPU_CHUNK) {
         const int64_t count = yk_cpu_least(YK_CPU_CHUNK, op->classes - first);
-        const float *logits = yk_cpu_view(op->type, op->logits, start + first, count, scratch);
-        float *powers = keeps_powers(op) ? (float *)op->logits + start + first : scratch;
-        take_powers(logits, row.largest, count, powers);
-        row.sum += (double)yk_cpu_sum(powers, count);
+        float *numbers = (float *)op->logits + start + first;
+        if (!keeps_powers(op)) {
+            yk_cpu_load(op->type, op->logits, start + first, count, scratch);
+            numbers = scratch;
+        }
+        take_powers(row.largest, count, numbers);
+        row.sum += (double)yk_cpu_sum(numbers, count);
     }
     return row;
 }
@@ -69,10 +83,9 @@ static void write_gradient(const struct yk_lose *op, int64_t start, int64_t targ
     float scratch[YK_CPU_CHUNK];
     for (int64_t first = 0; first < op->classes; first += YK_CPU_CHUNK) {
         const int64_t count = yk_cpu_least(YK_CPU_CHUNK, op->classes - first);
-        float *gradient = yk_cpu_draft(op->type, op->logits, start + first, scratch);
-        if (yk_cpu_is_half(op->type)) {
-            yk_cpu_load(op->type, op->logits, start + first, count, scratch);
-            take_powers(scratch, row->largest, count, scratch);
+        float *gradient = yk_cpu_edit(op->type, op->logits, start + first, count, scratch);
+        if (!keeps_powers(op)) {
+            take_powers(row->largest, count, gradient);
         }
         for (int64_t i = 0; i < count; i++) {
             gradient[i] = gradient[i] * scale - even;

@@ -1,6 +1,7 @@
 #include "backend/cpu/kernels.h"
 
 #include "backend/cpu/chunk.h"
+#include "backend/cpu/fold.h"
 #include "backend/cpu/nf4_tables.h"
 #include "backend/cpu/share.h"
 #include "backend/ops.h"
@@ -19,16 +20,6 @@ struct quantising {
     int64_t part_groups;
     double *sums; /* by part: of the blocks' scales */
 };
-
-static float block_scale(const float *x, int64_t count)
-{
-    float scale = 0.0F;
-    for (int64_t i = 0; i < count; i++) {
-        const float size = fabsf(x[i]);
-        scale = size > scale ? size : scale;
-    }
-    return scale;
-}
 
 /* What numbers are multiplied by to lie within ±1; 0 where all are, or next to it. */
 static float inverse(float scale)
@@ -89,7 +80,8 @@ static int64_t group_scales(const struct yk_quantise *op, int64_t group, float *
     for (int64_t first = start; first < end; first += YK_NF4_BLOCK) {
         const int64_t count = yk_cpu_least(YK_NF4_BLOCK, end - first);
         float scratch[YK_NF4_BLOCK];
-        scales[blocks] = block_scale(yk_cpu_view(op->type, op->from, first, count, scratch), count);
+        scales[blocks] =
+            yk_cpu_largest_size(yk_cpu_view(op->type, op->from, first, count, scratch), count);
         blocks++;
     }
     return blocks;
@@ -126,7 +118,7 @@ static void quantise_group(const void *work, int64_t group)
         code_block(x, count, scales[block], op->to.codes + first / 2);
         scales[block] -= mean;
     }
-    const float largest = block_scale(scales, blocks);
+    const float largest = yk_cpu_largest_size(scales, blocks);
     const float unit = inverse(largest);
     op->to.scale_scales[group] = largest;
     for (int64_t block = 0; block < blocks; block++) {

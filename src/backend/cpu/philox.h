@@ -13,6 +13,13 @@ enum {
     YK_CPU_PHILOX_ROUNDS = 10,
 };
 
+/* What words 0 and 2 are multiplied by, and what the key's words grow by from round to round: the
+ * golden ratio and √3 − 1. */
+#define YK_CPU_PHILOX_FACTOR0 0xd2511f53U
+#define YK_CPU_PHILOX_FACTOR2 0xcd9e8d57U
+#define YK_CPU_PHILOX_STEP0 0x9e3779b9U
+#define YK_CPU_PHILOX_STEP1 0xbb67ae85U
+
 /* The low half of the seed is the first word of the key. */
 static inline void yk_cpu_philox(uint64_t seed, const uint32_t counter[4], uint32_t out[4])
 {
@@ -23,14 +30,14 @@ static inline void yk_cpu_philox(uint64_t seed, const uint32_t counter[4], uint3
     uint32_t x2 = counter[2];
     uint32_t x3 = counter[3];
     for (int round = 0; round < YK_CPU_PHILOX_ROUNDS; round++) {
-        const uint64_t product0 = (uint64_t)0xd2511f53U * x0;
-        const uint64_t product2 = (uint64_t)0xcd9e8d57U * x2;
+        const uint64_t product0 = (uint64_t)YK_CPU_PHILOX_FACTOR0 * x0;
+        const uint64_t product2 = (uint64_t)YK_CPU_PHILOX_FACTOR2 * x2;
         x0 = (uint32_t)(product2 >> 32) ^ x1 ^ key0;
         x1 = (uint32_t)product2;
         x2 = (uint32_t)(product0 >> 32) ^ x3 ^ key1;
         x3 = (uint32_t)product0;
-        key0 += 0x9e3779b9U; /* the golden ratio and √3 − 1: Weyl sequences */
-        key1 += 0xbb67ae85U;
+        key0 += YK_CPU_PHILOX_STEP0;
+        key1 += YK_CPU_PHILOX_STEP1;
     }
     out[0] = x0;
     out[1] = x1;

@@ -5,7 +5,8 @@
 #include "backend/ops.h"
 
 /* (x, y) becomes (x cos − y sin, y cos + x sin); `sign` −1 turns the other way. */
-static void rotate_pairs(const float *turns, float sign, int64_t count, float *x, float *y)
+static void rotate_pairs(const float *turns, float sign, int64_t count, float *restrict x,
+                         float *restrict y)
 {
     for (int64_t i = 0; i < count; i++) {
         const float cosine = turns[2 * i];
@@ -20,20 +21,16 @@ static void rotate_head(const struct yk_rotate *op, int64_t start, const float *
 {
     const int64_t half = op->head_size / 2;
     const float sign = op->back ? -1.0F : 1.0F;
-    if (!yk_cpu_is_half(op->type)) {
-        float *head = (float *)op->data + start;
-        rotate_pairs(turns, sign, half, head, head + half);
-        return;
-    }
-    float x[YK_CPU_CHUNK];
-    float y[YK_CPU_CHUNK];
+    float x_scratch[YK_CPU_CHUNK];
+    float y_scratch[YK_CPU_CHUNK];
     for (int64_t first = 0; first < half; first += YK_CPU_CHUNK) {
         const int64_t count = yk_cpu_least(YK_CPU_CHUNK, half - first);
-        yk_cpu_load(op->type, op->data, start + first, count, x);
-        yk_cpu_load(op->type, op->data, start + half + first, count, y);
+        const int64_t at = start + first;
+        float *x = yk_cpu_edit(op->type, op->data, at, count, x_scratch);
+        float *y = yk_cpu_edit(op->type, op->data, at + half, count, y_scratch);
         rotate_pairs(turns + 2 * first, sign, count, x, y);
-        yk_cpu_store(op->type, x, count, op->data, start + first);
-        yk_cpu_store(op->type, y, count, op->data, start + half + first);
+        yk_cpu_keep(op->type, x, count, op->data, at);
+        yk_cpu_keep(op->type, y, count, op->data, at + half);
     }
 }
 

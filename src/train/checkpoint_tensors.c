@@ -1,0 +1,224 @@
+#include "train/checkpoint_tensors.h"
+
+#include "base/text.h"
+#include "data/safetensors_write.h"
+#include "data/tensor_set.h"
+#include "nn/weights_tensor.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum kind {
+    MASTER,
+    MOMENT1,
+    MOMENT2,
+    KINDS,
+};
+
+static const char *const prefixes[KINDS] = {"master.", "moment1.", "moment2."};
+
+enum {
+    PIECE_BYTES = 1 << 22
+};
+
+/* Where a parameter's numbers of this kind are; NULL where it has none. */
+static float *find_state(const struct yk_store *store, int32_t layer,
+                         const struct yk_parameter *parameter, enum kind kind)
+{
+    const struct yk_layer_store *kept = &store->layers[layer];
+    float *const arrays[KINDS] = {kept->master, kept->moment1, kept->moment2};
+    return parameter->trained && arrays[kind] ? arrays[kind] + parameter->first : NULL;
+}
+
+/* What a walk does with each parameter; `name` is that of its tensor. */
+struct visit {
+    const struct yk_store *store;
+    struct yk_tensor_writer *writer;
+    const struct yk_tensor_set *set;
+    float *room;
+    yk_status (*state)(const struct visit *visit, int32_t layer,
+                       const struct yk_parameter *parameter, enum kind kind, const char *name);
+    yk_status (*frozen)(const struct visit *visit, int32_t layer,
+                        const struct yk_parameter *parameter);
+};
+
+static yk_status visit_state(const struct visit *visit, int32_t layer,
+                             const struct yk_parameter *parameter)
+{
+    struct yk_text name = {0};
+    yk_status status = YK_OK;
+    for (int kind = 0; status == YK_OK && kind < KINDS; kind++) {
+        name.length = 0;
+        yk_text_addf(&name, "%s%s", prefixes[kind], parameter->name);
+        status = yk_text_status(&name);
+        if (status == YK_OK) {
+            status = visit->state(visit, layer, parameter, (enum kind)kind, name.bytes);
+        }
+    }
+    yk_text_free(&name);
+    return status;
+}
+
+static yk_status visit_all(const struct visit *visit)
+{
+    const struct yk_net *net = visit->store->net;
+    for (int32_t l = 0; l < net->layer_count; l++) {
+        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
+            const struct yk_parameter *parameter = &net->layers[l].parameters[i];
+            if (visit->state && parameter->trained) {
+                YK_TRY(visit_state(visit, l, parameter));
+            }
+            if (visit->frozen && parameter->form == YK_STORE_NF4) {
+                YK_TRY(visit->frozen(visit, l, parameter));
+            }
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status declare_state(const struct visit *visit, int32_t layer,
+                               const struct yk_parameter *parameter, enum kind kind,
+                               const char *name)
+{
+    return find_state(visit->store, layer, parameter, kind)
+               ? yk_tensor_writer_declare(visit->writer, name, YK_TENSOR_F32, parameter->rank,
+                                          parameter->shape)
+               : YK_OK;
+}
+
+static yk_status write_state(const struct visit *visit, int32_t layer,
+                             const struct yk_parameter *parameter, enum kind kind, const char *name)
+{
+    const float *numbers = find_state(visit->store, layer, parameter, kind);
+    (void)name;
+    return numbers ? yk_weights_add_from(visit->writer, &visit->store->engine, numbers,
+                                         (uint64_t)parameter->count * sizeof *numbers)
+                   : YK_OK;
+}
+
+/* A checkpoint of 16-bit training has master copies, whatever the store has: they are the weights
+ * to go on with. */
+static yk_status read_state(const struct visit *visit, int32_t layer,
+                            const struct yk_parameter *parameter, enum kind kind, const char *name)
+{
+    float *to = find_state(visit->store, layer, parameter, kind);
+    const struct yk_tensor_place *place = yk_tensor_set_find(visit->set, name);
+    if (!place && (kind == MASTER || !to)) {
+        return YK_OK;
+    }
+    if (!place) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s has no \"%s\"; it was trained with another optimizer, or other "
+                       "parameters were",
+                       yk_tensor_set_path(visit->set), name);
+    }
+    YK_TRY(yk_weights_check(place, parameter));
+    YK_TRY(yk_weights_read(place, 0, parameter->count, visit->room));
+    if (kind == MASTER) {
+        return yk_store_write(visit->store, layer, parameter, visit->room);
+    }
+    return to ? yk_engine_upload(&visit->store->engine, to, visit->room,
+                                 (size_t)parameter->count * sizeof *to)
+              : YK_OK;
+}
+
+static yk_status declare_frozen(const struct visit *visit, int32_t layer,
+                                const struct yk_parameter *parameter)
+{
+    const int64_t bytes = (int64_t)yk_parameter_bytes(visit->store->net, parameter);
+    (void)layer;
+    return yk_tensor_writer_declare(visit->writer, parameter->name, YK_TENSOR_U8, 1, &bytes);
+}
+
+static yk_status write_frozen(const struct visit *visit, int32_t layer,
+                              const struct yk_parameter *parameter)
+{
+    return yk_weights_add_from(visit->writer, &visit->store->engine,
+                               visit->store->layers[layer].weights + parameter->offset,
+                               yk_parameter_bytes(visit->store->net, parameter));
+}
+
+static yk_status read_frozen(const struct visit *visit, int32_t layer,
+                             const struct yk_parameter *parameter)
+{
+    const struct yk_tensor_place *place = NULL;
+    const uint64_t bytes = yk_parameter_bytes(visit->store->net, parameter);
+    char *to = visit->store->layers[layer].weights + parameter->offset;
+    YK_TRY(yk_tensor_set_need(visit->set, parameter->name, &place));
+    if (place->entry->type != YK_TENSOR_U8 || place->entry->bytes != bytes) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: \"%s\" has %" PRIu64 " bytes, but in NF4 the model's has %" PRIu64,
+                       yk_tensor_set_path(visit->set), parameter->name, place->entry->bytes, bytes);
+    }
+    for (uint64_t done = 0; done < bytes; done += PIECE_BYTES) {
+        const uint64_t length = bytes - done < PIECE_BYTES ? bytes - done : PIECE_BYTES;
+        YK_TRY(yk_tensor_file_read(place->file, place->entry, done, length, visit->room));
+        YK_TRY(yk_engine_upload(&visit->store->engine, to + done, visit->room, (size_t)length));
+    }
+    return YK_OK;
+}
+
+/* One walk declares the tensors, the other adds their bytes. */
+static yk_status save(struct visit declare, struct visit write, const char *path)
+{
+    struct yk_tensor_writer *writer = NULL;
+    YK_TRY(yk_tensor_writer_create(path, &writer));
+    declare.writer = writer;
+    write.writer = writer;
+    yk_status status = visit_all(&declare);
+    if (status == YK_OK) {
+        status = yk_tensor_writer_begin(writer);
+    }
+    if (status == YK_OK) {
+        status = visit_all(&write);
+    }
+    if (status == YK_OK) {
+        status = yk_tensor_writer_finish(writer, NULL);
+    }
+    yk_tensor_writer_destroy(writer);
+    return status;
+}
+
+static yk_status load(struct visit read, const char *path)
+{
+    struct yk_tensor_set *set = NULL;
+    YK_TRY(yk_tensor_set_open(path, &set));
+    read.set = set;
+    const yk_status status = visit_all(&read);
+    yk_tensor_set_close(set);
+    return status;
+}
+
+yk_status yk_checkpoint_save_optimizer(const struct yk_store *store, const char *path)
+{
+    return save((struct visit){.store = store, .state = declare_state},
+                (struct visit){.store = store, .state = write_state}, path);
+}
+
+yk_status yk_checkpoint_load_optimizer(struct yk_store *store, const char *path)
+{
+    float *room = NULL;
+    YK_TRY(yk_weights_room(store->net, &room));
+    const yk_status status =
+        load((struct visit){.store = store, .room = room, .state = read_state}, path);
+    free(room);
+    return status;
+}
+
+yk_status yk_checkpoint_save_frozen(const struct yk_store *store, const char *path)
+{
+    return save((struct visit){.store = store, .frozen = declare_frozen},
+                (struct visit){.store = store, .frozen = write_frozen}, path);
+}
+
+yk_status yk_checkpoint_load_frozen(struct yk_store *store, const char *path)
+{
+    float *room = malloc(PIECE_BYTES);
+    if (!room) {
+        return yk_fail_out_of_memory();
+    }
+    const yk_status status =
+        load((struct visit){.store = store, .room = room, .frozen = read_frozen}, path);
+    free(room);
+    return status;
+}

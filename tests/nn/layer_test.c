@@ -1,0 +1,334 @@
+/*
+ * Every kind of layer against finite differences: the loss is a random weighing of what the layer
+ * puts out (of a head, its own), and its slope in a random direction of the input, and of each
+ * parameter, is what backward says. fp32 forward, differences in double.
+ */
+#include "nn/layer.h"
+
+#include "base/random.h"
+#include "nn/forward.h"
+#include "support/support.h"
+#include "support/trainer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SAMPLES = 2,
+    SEQUENCE = 5,
+    ROWS = SAMPLES * SEQUENCE,
+};
+
+static const char *const gpt =
+    "{\"model_type\": \"gpt2\", \"vocab_size\": 13, \"n_positions\": 8, \"n_embd\": 12, "
+    "\"n_layer\": 1, \"n_head\": 3, \"activation_function\": \"%s\", "
+    "\"tie_word_embeddings\": %s, \"initializer_range\": 0.3}";
+
+static const char *const llama =
+    "{\"model_type\": \"llama\", \"vocab_size\": 13, \"hidden_size\": 12, "
+    "\"intermediate_size\": 20, \"num_hidden_layers\": 1, \"num_attention_heads\": 4, "
+    "\"num_key_value_heads\": 2, \"head_dim\": 4, \"max_position_embeddings\": 8, "
+    "\"attention_bias\": %s, \"mlp_bias\": %s, \"initializer_range\": 0.3}";
+
+struct bench {
+    struct yk_arena *arena; /* the config's */
+    struct trainer *trainer;
+    int32_t layer;
+    struct yk_layer_sizes sizes;
+    float *input;    /* (ROWS, C) */
+    float *output;   /* (ROWS, C); of a head the loss alone counts */
+    float *weighing; /* (ROWS, C) what outputs are multiplied with */
+    float *input_gradient;
+    float *output_gradient;
+    char *saved;
+    char *workspace;
+    double *loss;
+    float *turns;
+    int32_t tokens[ROWS];
+    int32_t targets[ROWS];
+};
+
+static void *take(struct bench *bench, size_t bytes)
+{
+    void *memory = NULL;
+    const struct yk_engine *engine = &bench->trainer->engine;
+    assert_int_equal(engine->backend->take(engine->device, bytes + 64, &memory), YK_OK);
+    return memory;
+}
+
+static void draw(struct yk_random *random, float *out, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        out[i] = (float)(2 * yk_random_unit(random) - 1);
+    }
+}
+
+static bool is_head(const struct bench *bench)
+{
+    return bench->layer + 1 == bench->trainer->net->layer_count;
+}
+
+static void open_bench(struct bench *bench, const char *json, const struct trainer_wish *with,
+                       int32_t layer)
+{
+    struct trainer_wish wish = *with;
+    struct yk_random random = yk_random_from_seed(7);
+    assert_int_equal(yk_arena_create(&bench->arena), YK_OK);
+    assert_int_equal(yk_model_config_read(json, strlen(json), "test", bench->arena, &wish.config),
+                     YK_OK);
+    wish.batch = SAMPLES;
+    wish.sequence = SEQUENCE;
+    wish.optimizer = (struct yk_optimizer){.kind = YK_OPTIMIZER_ADAMW};
+    bench->trainer = trainer_open(&wish);
+    bench->layer = layer;
+    const struct yk_net *net = bench->trainer->net;
+    const size_t stream = ROWS * (size_t)wish.config->width * sizeof(float);
+    net->layers[layer].kind->measure(net, layer, SAMPLES, SEQUENCE, &bench->sizes);
+    bench->input = take(bench, stream);
+    bench->output = take(bench, stream);
+    bench->weighing = take(bench, stream);
+    bench->input_gradient = take(bench, stream);
+    bench->output_gradient = take(bench, stream);
+    bench->saved = take(bench, bench->sizes.saved_bytes);
+    bench->workspace = take(bench, bench->sizes.forward_bytes + bench->sizes.backward_bytes);
+    bench->loss = take(bench, sizeof(double));
+    bench->turns = take(bench, SEQUENCE * (size_t)wish.config->head_size * sizeof(float));
+    if (wish.config->rope_theta > 0) {
+        yk_layer_turns(wish.config, SEQUENCE, bench->turns);
+    }
+    draw(&random, bench->input, ROWS * wish.config->width);
+    draw(&random, bench->weighing, ROWS * wish.config->width);
+    for (int i = 0; i < ROWS; i++) {
+        bench->tokens[i] = (int32_t)yk_random_below(&random, 13);
+        bench->targets[i] = i % 4 == 3 ? -1 : (int32_t)yk_random_below(&random, 13);
+    }
+    /* Biases, norms and adapters away from where they start, so that each has an effect. */
+    for (int32_t i = 0; i < net->layers[layer].parameter_count; i++) {
+        const struct yk_parameter *parameter = &net->layers[layer].parameters[i];
+        float *numbers = calloc((size_t)parameter->count, sizeof *numbers);
+        assert_non_null(numbers);
+        draw(&random, numbers, parameter->count);
+        for (int64_t k = 0; k < parameter->count; k++) {
+            numbers[k] = numbers[k] * 0.4F + (parameter->start == YK_START_ONE ? 1 : 0);
+        }
+        assert_int_equal(yk_store_write(bench->trainer->store, layer, parameter, numbers), YK_OK);
+        free(numbers);
+    }
+    if (net->layers[layer].leader != layer) {
+        assert_int_equal(yk_store_start(bench->trainer->store, 3), YK_OK);
+    }
+}
+
+static void close_bench(struct bench *bench)
+{
+    const struct yk_engine *engine = &bench->trainer->engine;
+    void *const memories[] = {bench->input,
+                              bench->output,
+                              bench->weighing,
+                              bench->input_gradient,
+                              bench->output_gradient,
+                              bench->saved,
+                              bench->workspace,
+                              bench->loss,
+                              bench->turns};
+    for (size_t i = 0; i < sizeof memories / sizeof memories[0]; i++) {
+        engine->backend->give_back(engine->device, memories[i]);
+    }
+    trainer_close(bench->trainer);
+    yk_arena_destroy(bench->arena);
+}
+
+static struct yk_pass pass_of(struct bench *bench)
+{
+    return (struct yk_pass){
+        .net = bench->trainer->net,
+        .store = bench->trainer->store,
+        .lane = bench->trainer->engine.lane,
+        .layer = bench->layer,
+        .samples = SAMPLES,
+        .sequence = SEQUENCE,
+        .first_sample = 100,
+        .training = true,
+        .tokens = bench->tokens,
+        .targets = bench->targets,
+        .turns = bench->turns,
+        .loss_factor = 1,
+        .loss = bench->loss,
+        .input = bench->input,
+        .output = bench->output,
+        .saved = bench->saved,
+        .workspace = bench->workspace,
+        .output_gradient = bench->output_gradient,
+        .input_gradient = bench->input_gradient,
+    };
+}
+
+static double forward(struct bench *bench)
+{
+    const struct yk_pass pass = pass_of(bench);
+    const struct yk_engine *engine = &bench->trainer->engine;
+    const int64_t count = ROWS * bench->trainer->net->config->width;
+    double loss = 0;
+    *bench->loss = 0;
+    bench->trainer->net->layers[bench->layer].kind->forward(&pass);
+    assert_int_equal(engine->backend->finish(engine->lane), YK_OK);
+    if (is_head(bench)) {
+        return *bench->loss;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        loss += (double)bench->output[i] * (double)bench->weighing[i];
+    }
+    return loss;
+}
+
+static void backward(struct bench *bench)
+{
+    const struct yk_pass pass = pass_of(bench);
+    const struct yk_engine *engine = &bench->trainer->engine;
+    const size_t stream = ROWS * (size_t)bench->trainer->net->config->width * sizeof(float);
+    memcpy(bench->output_gradient, bench->weighing, stream);
+    for (int32_t l = 0; l < bench->trainer->net->layer_count; l++) {
+        if (bench->trainer->net->layers[l].trained > 0) {
+            memset(bench->trainer->store->layers[l].gradients, 0,
+                   (size_t)bench->trainer->net->layers[l].trained * sizeof(float));
+        }
+    }
+    (void)forward(bench);
+    bench->trainer->net->layers[bench->layer].kind->backward(&pass);
+    assert_int_equal(engine->backend->finish(engine->lane), YK_OK);
+}
+
+/* Moves `numbers` along a random direction both ways, and compares the slope with the gradient. */
+static void expect_slope(struct bench *bench, const char *what, float *numbers,
+                         const float *gradient, int64_t count, uint64_t seed)
+{
+    const double distance = 5e-3;
+    struct yk_random random = yk_random_from_seed(seed);
+    float *before = calloc((size_t)count, sizeof *before);
+    float *direction = calloc((size_t)count, sizeof *direction);
+    double expected = 0;
+    double norm = 0;
+    double losses[2];
+    assert_non_null(before);
+    assert_non_null(direction);
+    memcpy(before, numbers, (size_t)count * sizeof *before);
+    draw(&random, direction, count);
+    for (int64_t i = 0; i < count; i++) {
+        expected += (double)gradient[i] * (double)direction[i];
+        norm += (double)gradient[i] * (double)gradient[i];
+    }
+    for (int way = 0; way < 2; way++) {
+        for (int64_t i = 0; i < count; i++) {
+            numbers[i] = before[i] + (float)((way ? -distance : distance) * (double)direction[i]);
+        }
+        losses[way] = forward(bench);
+    }
+    memcpy(numbers, before, (size_t)count * sizeof *before);
+    const double found = (losses[0] - losses[1]) / (2 * distance);
+    const double scale = sqrt(norm) + fabs(expected) + 1e-2;
+    if (!(fabs(found - expected) <= 2e-3 * scale)) {
+        fail_msg("%s: slope %.6g, backward says %.6g", what, found, expected);
+    }
+    free(before);
+    free(direction);
+}
+
+static void check_layer(const char *json, const struct trainer_wish *wish, int32_t layer)
+{
+    struct bench bench = {0};
+    open_bench(&bench, json, wish, layer);
+    const struct yk_net *net = bench.trainer->net;
+    const int64_t C = net->config->width;
+    float *input_gradient = calloc(ROWS * (size_t)C, sizeof *input_gradient);
+    assert_non_null(input_gradient);
+    backward(&bench);
+    memcpy(input_gradient, bench.input_gradient, ROWS * (size_t)C * sizeof *input_gradient);
+    if (!net->layers[layer].kind->reads_tokens) {
+        for (uint64_t seed = 1; seed <= 3; seed++) {
+            expect_slope(&bench, "input", bench.input, input_gradient, ROWS * C, seed);
+        }
+    }
+    const int32_t owner = net->layers[layer].leader;
+    for (int32_t i = 0; i < net->layers[owner].parameter_count; i++) {
+        const struct yk_parameter *parameter = &net->layers[owner].parameters[i];
+        if (!parameter->trained) {
+            continue;
+        }
+        float *weights =
+            (float *)(void *)(bench.trainer->store->layers[owner].weights + parameter->offset);
+        backward(&bench);
+        int64_t count = 0;
+        const float *gradient = trainer_gradient(bench.trainer, parameter->name, &count);
+        expect_slope(&bench, parameter->name, weights, gradient, count, 11);
+    }
+    free(input_gradient);
+    close_bench(&bench);
+}
+
+static void check_gpt(const char *activation, bool tied, const struct trainer_wish *wish)
+{
+    char json[512];
+    (void)snprintf(json, sizeof json, gpt, activation, tied ? "true" : "false");
+    for (int32_t layer = 0; layer < 4; layer++) {
+        check_layer(json, wish, layer);
+    }
+}
+
+static void check_llama(bool bias, const struct trainer_wish *wish)
+{
+    char json[512];
+    (void)snprintf(json, sizeof json, llama, bias ? "true" : "false", bias ? "true" : "false");
+    for (int32_t layer = 0; layer < 4; layer++) {
+        check_layer(json, wish, layer);
+    }
+}
+
+static void gpt_layers_go_back_as_they_came(void **state)
+{
+    (void)state;
+    check_gpt("gelu_new", false, &(struct trainer_wish){0});
+    check_gpt("gelu", true, &(struct trainer_wish){0});
+}
+
+static void gpt_layers_with_dropout_and_smoothing_do_too(void **state)
+{
+    (void)state;
+    check_gpt("gelu_new", false,
+              &(struct trainer_wish){.settings = {.dropout = 0.3, .label_smoothing = 0.1}});
+}
+
+static void gpt_adapters_do_too(void **state)
+{
+    (void)state;
+    check_gpt("gelu_new", false,
+              &(struct trainer_wish){.lora_rank = 3, .settings = {.lora_alpha = 5}});
+}
+
+static void llama_layers_go_back_as_they_came(void **state)
+{
+    (void)state;
+    check_llama(false, &(struct trainer_wish){0});
+    check_llama(true, &(struct trainer_wish){.settings = {.dropout = 0.2}});
+}
+
+static void llama_adapters_do_too_on_plain_weights_and_nf4(void **state)
+{
+    (void)state;
+    check_llama(false, &(struct trainer_wish){.lora_rank = 2, .settings = {.lora_alpha = 4}});
+    check_llama(false,
+                &(struct trainer_wish){.lora_rank = 2, .nf4 = true, .settings = {.lora_alpha = 4}});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gpt_layers_go_back_as_they_came),
+        cmocka_unit_test(gpt_layers_with_dropout_and_smoothing_do_too),
+        cmocka_unit_test(gpt_adapters_do_too),
+        cmocka_unit_test(llama_layers_go_back_as_they_came),
+        cmocka_unit_test(llama_adapters_do_too_on_plain_weights_and_nf4),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,242 @@
+/* Where things lie during a step: nothing on top of anything else, and no more than was counted. */
+#include "train/places.h"
+
+#include "model/config.h"
+#include "program/memory.h"
+#include "support/support.h"
+
+#include <stdio.h>
+
+struct wish {
+    const char *model;
+    int64_t batch;
+    int64_t sequence;
+    int32_t micro_batches;
+    enum yk_precision precision;
+    int64_t lora_rank;
+    bool nf4;
+    bool recompute;
+    enum yk_pipeline pipeline;
+};
+
+static const struct wish wishes[] = {
+    {"gpt-mini", 12, 64, 1, YK_PRECISION_FP32, 0, false, false, YK_1F1B},
+    {"gpt-mini", 12, 64, 4, YK_PRECISION_FP32, 0, false, false, YK_1F1B},
+    {"gpt-mini", 12, 64, 3, YK_PRECISION_FP32, 0, false, false, YK_GPIPE},
+    {"gpt-mini", 7, 128, 3, YK_PRECISION_BF16, 0, false, true, YK_1F1B},
+    {"gpt2", 4, 64, 1, YK_PRECISION_FP32, 0, false, false, YK_1F1B},
+    {"gpt2", 4, 64, 2, YK_PRECISION_FP16, 0, false, true, YK_1F1B},
+    {"gpt2", 4, 64, 1, YK_PRECISION_FP32, 8, false, false, YK_1F1B},
+    {"tinyllama-1.1b", 2, 64, 1, YK_PRECISION_BF16, 0, false, false, YK_1F1B},
+    {"tinyllama-1.1b", 2, 64, 1, YK_PRECISION_BF16, 0, false, true, YK_1F1B},
+    {"tinyllama-1.1b", 2, 64, 2, YK_PRECISION_BF16, 16, false, false, YK_1F1B},
+    {"llama3-8b", 2, 64, 1, YK_PRECISION_BF16, 32, true, false, YK_1F1B},
+    {"llama3-8b", 2, 64, 1, YK_PRECISION_BF16, 32, true, true, YK_1F1B},
+};
+
+enum {
+    WISHES = sizeof wishes / sizeof wishes[0]
+};
+
+struct step {
+    struct yk_arena *arena;
+    struct yk_cluster *cluster;
+    struct yk_sizes *sizes;
+    struct yk_program *program;
+    struct yk_net *net;
+    struct yk_places places;
+};
+
+static struct yk_plan *plan_of(struct step *step, const struct wish *wish,
+                               const struct yk_workload *workload)
+{
+    const struct yk_model *model = yk_sizes_whole(step->sizes);
+    struct yk_plan *plan = NULL;
+    assert_int_equal(yk_plan_create(step->arena, 1, 1, model->layer_count, &plan), YK_OK);
+    plan->model_source = wish->model;
+    plan->cluster_source = "cpu:2";
+    plan->workload = *workload;
+    plan->ranks[0].limit_bytes = 1e12;
+    plan->groups[0].member_count = 1;
+    plan->groups[0].members[0] = (struct yk_plan_member){.share = wish->batch, .part = 1};
+    for (int32_t l = 1; l + 2 < model->layer_count; l++) {
+        plan->layers[l].recompute = wish->recompute;
+    }
+    plan->micro_batches = wish->micro_batches;
+    plan->pipeline = wish->pipeline;
+    plan->no_sync = true;
+    plan->prefetch = 1;
+    plan->block_bytes = 25e6;
+    plan->bucket_bytes = 25e6;
+    return plan;
+}
+
+static struct step open_step(const struct wish *wish)
+{
+    struct step step = {0};
+    const struct yk_model_config *config = NULL;
+    const struct yk_net_settings settings = {0};
+    const struct yk_workload workload = {
+        .batch = wish->batch,
+        .sequence = wish->sequence,
+        .precision = wish->precision,
+        .lora_rank = wish->lora_rank,
+        .nf4 = wish->nf4,
+    };
+    assert_int_equal(yk_arena_create(&step.arena), YK_OK);
+    assert_int_equal(yk_model_config_find(wish->model, &config), YK_OK);
+    assert_int_equal(yk_cluster_parse("cpu:2", &step.cluster), YK_OK);
+    assert_int_equal(yk_sizes_create(config, &workload, &step.sizes), YK_OK);
+    assert_int_equal(yk_program_compile(plan_of(&step, wish, &workload), step.cluster, step.sizes,
+                                        &step.program),
+                     YK_OK);
+    assert_int_equal(yk_net_create(yk_sizes_whole(step.sizes), &settings, &step.net), YK_OK);
+    assert_int_equal(yk_places_find(step.program, 0, step.net, step.arena, &step.places), YK_OK);
+    return step;
+}
+
+static void close_step(struct step *step)
+{
+    yk_net_destroy(step->net);
+    yk_program_destroy(step->program);
+    yk_sizes_destroy(step->sizes);
+    yk_cluster_destroy(step->cluster);
+    yk_arena_destroy(step->arena);
+}
+
+/* Written, byte by byte in pieces of 64, by whom: what a pass reads must still be its own. */
+struct canvas {
+    int32_t *owner; /* (bytes / 64) */
+    size_t size;
+};
+
+static void paint(struct canvas *canvas, size_t offset, size_t bytes, int32_t owner)
+{
+    assert_true(offset + bytes <= canvas->size * 64);
+    for (size_t i = offset / 64; i < (offset + bytes + 63) / 64; i++) {
+        canvas->owner[i] = owner;
+    }
+}
+
+static void expect_painted(const struct canvas *canvas, size_t offset, size_t bytes, int32_t owner)
+{
+    for (size_t i = offset / 64; i < (offset + bytes + 63) / 64; i++) {
+        assert_int_equal(canvas->owner[i], owner);
+    }
+}
+
+enum {
+    OUTPUT = 1,
+    SAVED,
+    GRADIENT,
+    WORK,
+    KINDS,
+};
+
+static int32_t owner_of(const struct step *step, const struct yk_op *op, int32_t layer,
+                        int32_t kind)
+{
+    return (layer * step->program->plan->micro_batches + op->micro_batch) * KINDS + kind;
+}
+
+/* What one op writes and reads, painted and looked at. */
+static void run_op(const struct step *step, struct canvas *canvas, const struct yk_op *op)
+{
+    const struct yk_net *net = step->net;
+    const int32_t M = step->program->plan->micro_batches;
+    const bool head = op->layer + 1 == net->layer_count;
+    const struct yk_place *place = &step->places.of[op->layer * M + op->micro_batch];
+    const struct yk_place *before = op->layer > 0 ? place - M : NULL;
+    const size_t stream = (size_t)(op->samples * net->workload.sequence * net->config->width *
+                                   yk_precision_bytes(net->workload.precision));
+    struct yk_layer_sizes sizes;
+    net->layers[op->layer].kind->measure(net, op->layer, op->samples, net->workload.sequence,
+                                         &sizes);
+    const bool needs_input = op->kind != YK_OP_BACKWARD || net->layers[op->layer].keeps_input;
+    if (before && needs_input) {
+        expect_painted(canvas, before->output, stream, owner_of(step, op, op->layer - 1, OUTPUT));
+    }
+    if (op->kind != YK_OP_BACKWARD) {
+        const bool forward = op->kind == YK_OP_FORWARD;
+        paint(canvas, forward ? place->forward_saved : place->saved, sizes.saved_bytes,
+              owner_of(step, op, op->layer, SAVED));
+        paint(canvas, forward ? place->forward_work : place->recompute_work, sizes.forward_bytes,
+              owner_of(step, op, op->layer, WORK));
+        if (forward && !head) {
+            paint(canvas, place->output, stream, owner_of(step, op, op->layer, OUTPUT));
+        }
+        expect_painted(canvas, forward ? place->forward_saved : place->saved, sizes.saved_bytes,
+                       owner_of(step, op, op->layer, SAVED));
+        return;
+    }
+    paint(canvas, place->backward_work, sizes.backward_bytes, owner_of(step, op, op->layer, WORK));
+    if (before) {
+        paint(canvas, before->gradient, stream, owner_of(step, op, op->layer - 1, GRADIENT));
+    }
+    expect_painted(canvas, place->saved, sizes.saved_bytes, owner_of(step, op, op->layer, SAVED));
+    expect_painted(canvas, place->backward_work, sizes.backward_bytes,
+                   owner_of(step, op, op->layer, WORK));
+    if (!head) {
+        expect_painted(canvas, place->gradient, stream, owner_of(step, op, op->layer, GRADIENT));
+    }
+    if (before && needs_input) {
+        expect_painted(canvas, before->output, stream, owner_of(step, op, op->layer - 1, OUTPUT));
+    }
+}
+
+static void nothing_lies_on_what_is_still_needed(void **state)
+{
+    (void)state;
+    for (int w = 0; w < WISHES; w++) {
+        struct step step = open_step(&wishes[w]);
+        struct canvas canvas = {.size = step.places.bytes / 64 + 1};
+        canvas.owner = yk_arena_take(step.arena, canvas.size, sizeof *canvas.owner);
+        assert_non_null(canvas.owner);
+        const struct yk_program_rank *list = &step.program->ranks[0];
+        for (int32_t i = 0; i < list->op_count; i++) {
+            const struct yk_op *op = &list->ops[i];
+            if (op->kind == YK_OP_FORWARD || op->kind == YK_OP_RECOMPUTE ||
+                op->kind == YK_OP_BACKWARD) {
+                run_op(&step, &canvas, op);
+            }
+        }
+        close_step(&step);
+    }
+}
+
+/* Two per cent, for pieces that do not fit together without gaps, and the alignment of small ones.
+ */
+static void places_take_no_more_than_was_counted(void **state)
+{
+    (void)state;
+    for (int w = 0; w < WISHES; w++) {
+        struct step step = open_step(&wishes[w]);
+        struct yk_program_memory *memory = NULL;
+        struct yk_memory_peak peak;
+        assert_int_equal(yk_program_memory_count(step.program, 0, step.arena, &memory), YK_OK);
+        assert_int_equal(yk_program_memory_peak(step.program, 0, memory, &peak), YK_OK);
+        double always = 0;
+        for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
+            always += memory->always_bytes[k];
+        }
+        const double counted = peak.bytes - always;
+        if (!((double)step.places.bytes <= 1.02 * counted + 65536)) {
+            fail_msg("%s, %d micro-batches: %zu bytes, counted %.0f", wishes[w].model,
+                     (int)wishes[w].micro_batches, step.places.bytes, counted);
+        }
+        if (!((double)step.places.bytes >= 0.8 * counted)) {
+            fail_msg("%s, %d micro-batches: only %zu bytes, counted %.0f", wishes[w].model,
+                     (int)wishes[w].micro_batches, step.places.bytes, counted);
+        }
+        close_step(&step);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_lies_on_what_is_still_needed),
+        cmocka_unit_test(places_take_no_more_than_was_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
