@@ -5,17 +5,30 @@
 
 static atomic_bool interrupted;
 
+/* The second signal has its usual meaning: it waits until this handler is left. */
 static void note(int number)
 {
-    (void)number;
-    atomic_store(&interrupted, true);
+    if (atomic_exchange(&interrupted, true)) {
+        (void)signal(number, SIG_DFL);
+        (void)raise(number);
+    }
+}
+
+static void watch(int number)
+{
+    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    (void)sigaction(number, &action, NULL);
 }
 
 const atomic_bool *yk_interrupt_watch(void)
 {
-    /* SA_RESETHAND gives the second interrupt its usual meaning back. */
-    struct sigaction action = {.sa_handler = note, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
-    sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
+    watch(SIGINT);
     return &interrupted;
+}
+
+const atomic_bool *yk_interrupt_watch_termination(void)
+{
+    watch(SIGTERM);
+    return yk_interrupt_watch();
 }

@@ -1,11 +1,14 @@
-/* Interrupt: Ctrl-C asks a search to end with what it has; a second one ends the program. */
+/* Interrupt: Ctrl-C asks a search or a training to end with what it has; a second one ends the
+ * program. */
 #ifndef YK_CLI_INTERRUPT_H
 #define YK_CLI_INTERRUPT_H
 
 #include <stdatomic.h>
 
-/* From now on the first interrupt sets the flag that is returned. Call once, from the main thread.
- */
+/* From now on the first interrupt sets the flag that is returned. Call from the main thread. */
 const atomic_bool *yk_interrupt_watch(void);
+
+/* The same for the signal TERM as well, by which batch systems ask a program to end. */
+const atomic_bool *yk_interrupt_watch_termination(void);
 
 #endif

@@ -256,3 +256,19 @@ bool yk_library_find(const struct yk_library *library, char out[YK_LIBRARY_VERSI
     }
     return true;
 }
+
+bool yk_library_describe_blas(char out[YK_LIBRARY_VERSION_SIZE])
+{
+    static const char *const files[] = {"libopenblas.so.0"};
+    void *handle = yk_library_load(files, 1);
+    const char *(*ask_core)(void) = NULL;
+    char version[YK_LIBRARY_VERSION_SIZE] = "";
+    if (!handle || !openblas_version(handle, version)) {
+        return false;
+    }
+    const char *core =
+        yk_library_symbol(handle, "openblas_get_corename", &ask_core) ? ask_core() : NULL;
+    snprintf(out, YK_LIBRARY_VERSION_SIZE, "OpenBLAS %.20s%s%.20s", version,
+             core ? ", kernels for " : "", core ? core : "");
+    return true;
+}

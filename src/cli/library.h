@@ -31,6 +31,9 @@ extern const size_t yk_library_count;
 /* Writes the version found, or "unknown version" where it does not say. False: missing. */
 bool yk_library_find(const struct yk_library *library, char out[YK_LIBRARY_VERSION_SIZE]);
 
+/* "OpenBLAS 0.3.21, kernels for neoversen1": what multiplies matrices on CPUs. False: missing. */
+bool yk_library_describe_blas(char out[YK_LIBRARY_VERSION_SIZE]);
+
 /* The first of the files that loads, or NULL. */
 void *yk_library_load(const char *const *files, size_t count);
 

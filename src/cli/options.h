@@ -29,6 +29,8 @@ enum yk_option_kind {
     YK_OPTION_UNIT,    /* double, an amount of the row's unit */
     YK_OPTION_SECONDS, /* double, a time: seconds, or a number with its unit */
     YK_OPTION_FACTOR,  /* double, a number of 1 or more */
+    YK_OPTION_NUMBER,  /* double, a number above 0; NAN where it is neither given nor preset */
+    YK_OPTION_PERCENT, /* double, the part of 1 that "40%" is; the same */
     YK_OPTION_LIST,    /* struct yk_option_list, positive numbers with commas between them */
 };
 
@@ -52,11 +54,15 @@ struct yk_option {
     const char *group;       /* the heading it stands under; NULL: the one before */
     const char *preset;      /* the value when it is not given, as a user would write it, or NULL */
     enum yk_option_kind kind;
-    enum yk_unit unit;  /* of kind UNIT */
-    char letter;        /* after one dash, for the few that everybody abbreviates; or 0 */
-    bool zero;          /* of kind UNIT or SECONDS: 0 is allowed, not only more */
-    int64_t least;      /* of kind INTEGER */
-    int64_t most;       /* of kind INTEGER */
+    enum yk_unit unit; /* of kind UNIT */
+    char letter;       /* after one dash, for the few that everybody abbreviates; or 0 */
+    bool zero;         /* of kinds UNIT, SECONDS, NUMBER and PERCENT: 0 is allowed, not only more */
+    bool below;        /* of kinds NUMBER and PERCENT: `ceiling` itself is not allowed */
+    bool momentary;    /* says how to run once: not among the settings that are kept */
+    double ceiling;    /* of kinds NUMBER and PERCENT, of 1: the most there may be; 0: no end */
+    int64_t least;     /* of kind INTEGER */
+    int64_t most;      /* of kind INTEGER */
+    int64_t missing;   /* of kind INTEGER: the field where it is neither given nor preset */
     yk_choices choices; /* of kind CHOICE */
     size_t offset;      /* of the field in the command's arguments */
 };
@@ -77,9 +83,9 @@ struct yk_operand {
 const struct yk_option *yk_options_at(const struct yk_command *command, size_t number);
 
 /*
- * Reads `words` into `arguments`, the zeroed struct of the command; presets come first. With --help
- * among the words, `*help` is set and nothing else is checked. Lists live in `arena`, texts are the
- * words themselves.
+ * Reads `words` into `arguments`, the zeroed struct of the command; presets come first, then the
+ * command's layers (cli/option_layers.h). With --help among the words, `*help` is set and nothing
+ * else is checked. Lists live in `arena`, texts are the words themselves.
  */
 yk_status yk_options_parse(const struct yk_command *command, char *const *words, int count,
                            struct yk_arena *arena, void *arguments, bool *help) YK_MUST_USE;

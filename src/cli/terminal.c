@@ -43,14 +43,18 @@ static bool is_capable(int descriptor)
     return isatty(descriptor) && kind && *kind && strcmp(kind, "dumb") != 0;
 }
 
-int yk_terminal_width(void)
+static int width_of(int descriptor)
 {
     struct winsize size = {0};
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
-        size.ws_col == 0) {
+    if (!isatty(descriptor) || ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
         return PIPED_WIDTH;
     }
     return size.ws_col;
+}
+
+int yk_terminal_width(void)
+{
+    return width_of(STDOUT_FILENO);
 }
 
 bool yk_terminal_colour(void)
@@ -112,6 +116,26 @@ void yk_terminal_progress_end(void)
 {
     flockfile(stderr);
     erase_progress();
+    funlockfile(stderr);
+}
+
+void yk_terminal_line(const char *line, bool keep)
+{
+    const bool rewrites = is_capable(STDERR_FILENO);
+    if (quiet || (!keep && !rewrites)) {
+        return;
+    }
+    flockfile(stderr);
+    erase_progress();
+    if (keep) {
+        (void)fprintf(stderr, "%s\n", line);
+    } else {
+        /* A line that wraps could not be erased. */
+        const size_t length = yk_text_prefix(line, (size_t)width_of(STDERR_FILENO) - 1);
+        (void)fprintf(stderr, "%.*s", (int)length, line);
+        (void)fflush(stderr);
+        progress_shown = true;
+    }
     funlockfile(stderr);
 }
 

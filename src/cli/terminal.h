@@ -39,6 +39,12 @@ void yk_terminal_progress_begin(void);
 void yk_terminal_progress(void *user, const char *what, double done);
 void yk_terminal_progress_end(void);
 
+/*
+ * A line about work that is under way, on standard error, in place of the one before unless that
+ * was to be kept. Where standard error is no terminal, only lines to be kept are printed.
+ */
+void yk_terminal_line(const char *line, bool keep);
+
 /* "yoke: sentence" on standard error. */
 void yk_terminal_complain(const char *sentence);
 

@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum {
-    SHOWN_COLUMNS = 80 /* of a tensor's name */
+    SHOWN_COLUMNS = 80 /* of a name */
 };
 
 static const struct {
@@ -252,8 +252,9 @@ static yk_status read_notes(const char *bytes, size_t length, const struct yk_js
         const struct yk_json *member = yk_json_get(node, keys[i]);
         const char *value = yk_json_string(member);
         if (!value) {
-            return yk_fail(YK_ERROR_INPUT, "\"%s\" of \"%s\" must be a string, not %s", keys[i],
-                           metadata_key, yk_json_kind(member));
+            return yk_fail(YK_ERROR_INPUT, "\"%.*s\" of \"%s\" must be a string, not %s",
+                           (int)yk_text_prefix(keys[i], SHOWN_COLUMNS), keys[i], metadata_key,
+                           yk_json_kind(member));
         }
         notes[i].key = keys[i];
         notes[i].value = yk_arena_copy_text(arena, value, strlen(value));

@@ -76,15 +76,20 @@ static double product_loss(const void *user)
     return weigh(product->weights, c, product->op.m * product->op.n);
 }
 
+struct product_gradients {
+    double a[ROOM];
+    double b[ROOM];
+};
+
 /* The gradients of stored a and b, as trainers take them: two products more. */
-static void product_gradients(const struct product *product, const double *d_inner, double *da,
-                              double *db)
+static void product_gradients(const struct product *product, const double *d_inner,
+                              struct product_gradients *out)
 {
     const struct yk_matmul *op = &product->op;
     struct yk_matmul a_op = {.m = op->m, .n = op->k, .k = op->n, .scale = op->scale};
     struct yk_matmul b_op = {.m = op->k, .n = op->n, .k = op->m, .scale = op->scale};
-    struct reference_matmul a_numbers = {.a = d_inner, .b = product->b, .c = da};
-    struct reference_matmul b_numbers = {.a = product->a, .b = d_inner, .c = db};
+    struct reference_matmul a_numbers = {.a = d_inner, .b = product->b, .c = out->a};
+    struct reference_matmul b_numbers = {.a = product->a, .b = d_inner, .c = out->b};
     a_op.b_transposed = !op->b_transposed;
     b_op.a_transposed = !op->a_transposed;
     if (op->a_transposed) { /* (k, m) = op(b) dᵀ */
@@ -117,8 +122,7 @@ static void check_product(struct product *product, enum yk_ending back)
     const int64_t count = op->m * op->n;
     double c[ROOM];
     double d_inner[ROOM];
-    double da[ROOM];
-    double db[ROOM];
+    struct product_gradients gradients;
     double d_bias[ROOM] = {0};
     const struct reference_matmul numbers = {product->a, product->b, product->bias, product->add,
                                              NULL,       c,          product->inner};
@@ -126,11 +130,11 @@ static void check_product(struct product *product, enum yk_ending back)
     for (int64_t i = 0; i < count; i++) {
         d_inner[i] = reference_ending(back, product->weights[i], product->inner[i]);
     }
-    product_gradients(product, d_inner, da, db);
+    product_gradients(product, d_inner, &gradients);
     const struct yk_sum_rows sum = {.rows = op->m, .columns = op->n};
     reference_sum_rows(&sum, d_inner, d_bias);
-    assert_gradient("a", product->a, da, op->m * op->k, product_loss, product);
-    assert_gradient("b", product->b, db, op->k * op->n, product_loss, product);
+    assert_gradient("a", product->a, gradients.a, op->m * op->k, product_loss, product);
+    assert_gradient("b", product->b, gradients.b, op->k * op->n, product_loss, product);
     assert_gradient("bias", product->bias, d_bias, op->n, product_loss, product);
     assert_gradient("add", product->add, d_inner, count, product_loss, product);
 }
@@ -262,21 +266,25 @@ static struct rows draw_rows(uint64_t seed)
     return rows;
 }
 
-static double normalise(const struct rows *rows, double *mean, double *rstd)
+struct moments {
+    double mean[ROWS];
+    double rstd[ROWS];
+};
+
+static double normalise(const struct rows *rows, struct moments *out)
 {
     double y[ROWS * WIDTH];
     const struct yk_normalise op = {.rows = ROWS, .width = WIDTH, .epsilon = 0.01F};
     const struct reference_normalise numbers = {
-        rows->x, rows->weight, rows->rms ? NULL : rows->bias, y, mean, rstd};
+        rows->x, rows->weight, rows->rms ? NULL : rows->bias, y, out->mean, out->rstd};
     reference_normalise(&op, &numbers);
     return weigh(rows->weights, y, (int64_t)ROWS * WIDTH);
 }
 
 static double normalise_loss(const void *user)
 {
-    double mean[ROWS];
-    double rstd[ROWS];
-    return normalise(user, mean, rstd);
+    struct moments moments;
+    return normalise(user, &moments);
 }
 
 static void gradients_of_norms_are_slopes(void **state)
@@ -284,16 +292,16 @@ static void gradients_of_norms_are_slopes(void **state)
     (void)state;
     for (int rms = 0; rms < 2; rms++) {
         struct rows rows = draw_rows(3);
-        double mean[ROWS];
-        double rstd[ROWS];
+        struct moments moments;
         double dx[ROWS * WIDTH];
         double d_weight[WIDTH] = {0};
         double d_bias[WIDTH] = {0};
         rows.rms = rms;
-        (void)normalise(&rows, mean, rstd);
+        (void)normalise(&rows, &moments);
         const struct yk_normalise_back op = {.rows = ROWS, .width = WIDTH};
         const struct reference_normalise_back numbers = {
-            rows.x, rows.weights, NULL, rows.weight, rms ? NULL : mean, rstd, dx, d_weight, d_bias};
+            rows.x,       rows.weights, NULL,     rows.weight, rms ? NULL : moments.mean,
+            moments.rstd, dx,           d_weight, d_bias};
         reference_normalise_back(&op, &numbers);
         assert_gradient("x", rows.x, dx, (int64_t)ROWS * WIDTH, normalise_loss, &rows);
         assert_gradient("weight", rows.weight, d_weight, WIDTH, normalise_loss, &rows);

@@ -31,6 +31,11 @@ static uint64_t run_row(const struct op_row *row, int32_t threads)
     const uint64_t digest = bench.digest;
     assert_true(bench.case_count > 0);
     const bool wrong = bench.failures.length > 0;
+    print_message("%s, %d threads: %lld cases; errors in norm up to %.1e in fp32, %.1e in fp16, "
+                  "%.1e in bf16\n",
+                  row->name, (int)threads, (long long)bench.case_count,
+                  bench.worst[YK_PRECISION_FP32], bench.worst[YK_PRECISION_FP16],
+                  bench.worst[YK_PRECISION_BF16]);
     print_failures(&bench, threads);
     op_bench_close(&bench);
     assert_false(wrong);

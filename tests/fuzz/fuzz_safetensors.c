@@ -44,9 +44,10 @@ static void check(const struct yk_tensor_header *header, uint64_t begin, uint64_
 /* The size of a file that holds all that the header claims: what the refusal says it should be. */
 static bool claimed_size(uint64_t *out)
 {
-    const char *cut_off = strstr(yk_status_message(), "the file is cut off: ");
-    const char *whole = cut_off ? strstr(cut_off, " of ") : NULL;
-    if (!whole) {
+    static const char cut_off[] = "fuzz: the file is cut off: ";
+    const char *message = yk_status_message();
+    const char *whole = strstr(message, " of ");
+    if (strncmp(message, cut_off, sizeof cut_off - 1) != 0 || !whole) {
         return false;
     }
     *out = strtoull(whole + strlen(" of "), NULL, 10);

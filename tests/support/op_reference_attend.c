@@ -121,7 +121,9 @@ static void weigh_values(const struct yk_attend *op, const struct look *look, vo
 void reference_attend(const struct yk_attend *op, const struct reference_attend *numbers,
                       double *out, double *sums)
 {
-    struct forward forward = {numbers->v, out, sums};
+    struct forward forward = {.v = numbers->v};
+    forward.out = out;
+    forward.sums = sums;
     for_every_query(op, numbers, weigh_values, &forward);
 }
 

@@ -38,6 +38,7 @@ static const struct attend_case cases[] = {
     {2, 65, 17, 2, 2, 16, 0, false, false, 0, 0}, /* more queries than keys */
     {1, 40, 40, 1, 1, 128, 0, true, false, 0, 0},
     {1, 40, 40, 2, 2, 80, 0, true, false, 0, 0},
+    {1, 70, 70, 1, 1, 256, 0, true, false, 0, 0},
     {1, 33, 65, 2, 1, 16, 0, true, false, 0, 5},
     {0, 7, 7, 2, 2, 8, 0, true, false, 0, 0},
     {2, 0, 7, 2, 2, 8, 0, true, false, 0, 0},
@@ -203,7 +204,7 @@ static void place_gradients(struct op_bench *bench, const struct attend_case *on
     }
     const double score = 0.2 * (double)setting->op.scale * sqrt((double)one->head_size) *
                          (one->size > 0 ? one->size : 1);
-    const double sharing = (double)(one->queries * one->heads / one->kv_heads);
+    const double sharing = (double)one->queries * (double)one->heads / (double)one->kv_heads;
     out->sizes[0] = score / sqrt((double)one->keys);
     out->sizes[1] = score * sqrt(sharing) / (double)one->keys;
 }

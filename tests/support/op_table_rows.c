@@ -135,7 +135,9 @@ static void try_rotate(struct op_bench *bench, const int64_t size[5], enum yk_pr
     struct op_array *data = op_drawn(bench, type, size[0], width, width + size[4], 1);
     double *angles = op_room(bench, size[1] * size[3]);
     for (int64_t i = 0; i < size[1] * half; i++) {
-        const double turn = (double)(i / half) * pow(10000, -(double)(i % half) / (double)half);
+        const int64_t position = i / half;
+        const int64_t pair = i % half;
+        const double turn = (double)position * pow(10000, -(double)pair / (double)half);
         angles[2 * i] = cos(turn);
         angles[2 * i + 1] = sin(turn);
     }

@@ -93,6 +93,7 @@ void op_table_judge(struct op_bench *bench)
         try_judge(bench, 1000, 1e200, unscales[i], 1);
         try_judge(bench, 3, INFINITY, unscales[i], 1);
         try_judge(bench, 3, NAN, unscales[i], 0);
+        try_judge(bench, 1, 4e-12, unscales[i], 1e-9F); /* as small as what is added to it */
         try_judge(bench, 3, 0, unscales[i], 1);
         try_judge(bench, 0, 0, unscales[i], 1);
     }
@@ -224,10 +225,11 @@ void op_table_adamw(struct op_bench *bench)
 }
 
 static void try_sgd(struct op_bench *bench, int64_t count, enum yk_precision type, bool master,
-                    enum judged judged, bool first)
+                    enum judged judged, bool first, float momentum)
 {
-    op_bench_begin(bench, "sgd %s %lld%s%s%s", yk_precision_name(type), (long long)count,
-                   first ? " first" : "", master ? " master" : "", judged_names[judged]);
+    op_bench_begin(bench, "sgd %s %lld momentum %g%s%s%s", yk_precision_name(type),
+                   (long long)count, (double)momentum, first ? " first" : "",
+                   master ? " master" : "", judged_names[judged]);
     struct weights weights = place_weights(bench, count, type, master, judged);
     struct op_array *velocity = first ? op_poisoned(bench, FP32, 1, count, count)
                                       : op_drawn(bench, FP32, 1, count, count, 1);
@@ -239,7 +241,7 @@ static void try_sgd(struct op_bench *bench, int64_t count, enum yk_precision typ
         .velocity = velocity->device,
         .type = type,
         .rate = 0.25F,
-        .momentum = 0.9F,
+        .momentum = momentum,
         .decay = 0.1F,
         .first = first,
         .verdict = weights.verdict ? weights.verdict->device : NULL,
@@ -252,7 +254,11 @@ static void try_sgd(struct op_bench *bench, int64_t count, enum yk_precision typ
         double *expected_velocity = op_copy(bench, velocity);
         reference_sgd(&op, &weights.judged, weights.gradients->values, expected, expected_velocity);
         expect_weights(bench, &weights, expected);
-        op_expect_within(bench, velocity, "velocity", expected_velocity, 0, 1e-6);
+        if (momentum != 0) {
+            op_expect_within(bench, velocity, "velocity", expected_velocity, 0, 1e-6);
+        } else { /* nobody looks at it */
+            op_expect_anything(velocity);
+        }
     }
     op_bench_end(bench);
 }
@@ -262,132 +268,15 @@ void op_table_sgd(struct op_bench *bench)
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         for (int judged = UNJUDGED; judged < JUDGED; judged++) {
             for (int first = 0; first < 2; first++) {
-                try_sgd(bench, counts[i], FP32, false, (enum judged)judged, first);
-                try_sgd(bench, counts[i], FP32, true, (enum judged)judged, first);
-                try_sgd(bench, counts[i], BF16, true, (enum judged)judged, first);
-                try_sgd(bench, counts[i], FP16, true, (enum judged)judged, first);
+                try_sgd(bench, counts[i], FP32, false, (enum judged)judged, first, 0.9F);
+                try_sgd(bench, counts[i], FP32, true, (enum judged)judged, first, 0.9F);
+                try_sgd(bench, counts[i], BF16, true, (enum judged)judged, first, 0.9F);
+                try_sgd(bench, counts[i], FP16, true, (enum judged)judged, first, 0.9F);
             }
         }
     }
-    try_sgd(bench, many, FP32, false, UNJUDGED, false);
-    try_sgd(bench, many, BF16, true, SCALED, true);
-}
-
-/* ---- casts and sums ---- */
-
-/* The case is begun; `from` is its first array. */
-static void try_cast(struct op_bench *bench, struct op_array *from, enum yk_precision to_type)
-{
-    const int64_t count = from->columns;
-    struct op_array *to = op_poisoned(bench, to_type, 1, count, count);
-    const struct yk_cast op = {count, from->device, to->device, from->type, to_type};
-    op_bench_upload(bench);
-    bench->backend->cast(bench->lane, &op);
-    op_bench_run(bench);
-    double *expected = op_room(bench, count);
-    for (int64_t i = 0; i < count; i++) {
-        expected[i] = reference_round(to_type, from->values[i]);
-        to->values[i] = from->values[i]; /* what a complaint names */
-    }
-    op_expect_exactly(bench, to, "to", expected);
-    op_bench_end(bench);
-}
-
-/* Numbers where rounding is decided: ties, the smallest and the largest of each type, none. */
-static struct op_array *place_edges(struct op_bench *bench, enum yk_precision type)
-{
-    static const double edges[] = {
-        0.0,
-        1.0,
-        0x1.01p0,
-        0x1.03p0,
-        0x1.0100001p0,
-        0x1.00fffep0,
-        0x1.002p0,
-        0x1.006p0,
-        0x1.00200p0,
-        0x1.002002p0,
-        0x1.001ffep0,
-        65504.0,
-        65519.0,
-        65519.996,
-        65520.0,
-        70000.0,
-        0x1p-14,
-        0x1.ffcp-15,
-        0x1.ffep-15,
-        0x1p-24,
-        0x1p-25,
-        0x1.000002p-25,
-        0x1.8p-24,
-        0x1p-26,
-        0x1p-126,
-        0x1p-133,
-        0x1p-134,
-        0x1.8p-133,
-        0x1p-149,
-        0x1.fffffep127,
-        0x1.fep127,
-        0x1.fefffep127,
-        0x1.ffp127,
-        0x1.99999ap-4,
-        (double)INFINITY,
-        (double)NAN,
-    };
-    enum {
-        EDGES = sizeof edges / sizeof *edges
-    };
-    double both[2 * EDGES];
-    for (int i = 0; i < EDGES; i++) {
-        both[2 * i] = edges[i];
-        both[2 * i + 1] = -edges[i];
-    }
-    return op_given(bench, type, 1, 2 * EDGES, 2 * EDGES, both);
-}
-
-void op_table_cast(struct op_bench *bench)
-{
-    for (int i = 0; i < OP_TYPES; i++) {
-        for (int j = 0; j < OP_TYPES; j++) {
-            const char *from = yk_precision_name(op_types[i]);
-            const char *to = yk_precision_name(op_types[j]);
-            for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
-                op_bench_begin(bench, "cast %lld from %s to %s", (long long)counts[k], from, to);
-                try_cast(bench, op_drawn(bench, op_types[i], 1, counts[k], counts[k], 10),
-                         op_types[j]);
-            }
-            op_bench_begin(bench, "cast many from %s to %s", from, to);
-            try_cast(bench, op_drawn(bench, op_types[i], 1, many, many, 10), op_types[j]);
-            op_bench_begin(bench, "cast edges from %s to %s", from, to);
-            try_cast(bench, place_edges(bench, op_types[i]), op_types[j]);
-        }
-    }
-}
-
-static void try_add(struct op_bench *bench, int64_t count, enum yk_precision type)
-{
-    op_bench_begin(bench, "add %s %lld", yk_precision_name(type), (long long)count);
-    struct op_array *from = op_drawn(bench, type, 1, count, count, 1);
-    struct op_array *to = op_drawn(bench, type, 1, count, count, 1);
-    const struct yk_add op = {count, from->device, to->device, type};
-    op_bench_upload(bench);
-    bench->backend->add(bench->lane, &op);
-    op_bench_run(bench);
-    double *expected = op_room(bench, count);
-    for (int64_t i = 0; i < count; i++) {
-        /* Exact in fp32 for numbers of 16 bits of this size: there is one rounding. */
-        expected[i] = reference_round(type, from->values[i] + to->values[i]);
-    }
-    op_expect_exactly(bench, to, "to", expected);
-    op_bench_end(bench);
-}
-
-void op_table_add(struct op_bench *bench)
-{
-    for (int j = 0; j < OP_TYPES; j++) {
-        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-            try_add(bench, counts[i], op_types[j]);
-        }
-        try_add(bench, many, op_types[j]);
-    }
+    try_sgd(bench, many, FP32, false, UNJUDGED, false, 0.9F);
+    try_sgd(bench, many, BF16, true, SCALED, true, 0.9F);
+    try_sgd(bench, 130, FP32, false, SCALED, false, 0);
+    try_sgd(bench, 130, BF16, true, UNJUDGED, true, 0);
 }

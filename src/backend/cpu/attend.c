@@ -1,17 +1,18 @@
 /*
  * Attention with the softmax taken online (Milakov and Gimelshein 2018; Dao et al. 2022): for each
- * tile of keys, scores of eight queries, their exponentials and what they add to the output, which
+ * tile of keys, scores of eight queries, their powers and what they add to the output, which
  * is scaled anew when a higher score turns up. Scores of eight queries lie as (keys, 8), so that
- * maxima and sums are taken down the columns.
+ * maxima and sums are taken down the columns. They are scaled by log2 e, for powers of two are
+ * cheaper than those of e.
  *
  * A tile of queries of one head is one thread's work. It needs sizeof(struct scratch), 236 KiB, of
  * its stack.
  */
 #include "backend/cpu/attention.h"
 #include "backend/cpu/kernels.h"
+#include "backend/cpu/lanes.h"
 #include "backend/cpu/numbers.h"
 #include "backend/cpu/tile.h"
-#include "backend/cpu/vector_math.h"
 
 #include <math.h>
 
@@ -22,7 +23,7 @@ enum {
 /* The state of eight queries between two tiles of keys. */
 struct softmax {
     float highest[TILE]; /* score so far */
-    float sum[TILE];     /* of exp(score − highest) */
+    float sum[TILE];     /* of 2^(score − highest) */
 };
 
 struct scratch {
@@ -46,37 +47,58 @@ static void mask(const struct yk_cpu_head *head, int64_t t, int64_t first, int64
     }
 }
 
-/* Turns the scores (keys, 8) into exponentials; `change` is what the output so far is worth. */
-static void exponentiate(struct softmax *softmax, int64_t keys, float *scores, float change[TILE])
+/* Eight queries as two registers. */
+struct eight {
+    yk_cpu_lanes low;
+    yk_cpu_lanes high;
+};
+
+static inline struct eight load_eight(const float *from)
 {
-    float highest[TILE];
-    float base[TILE];
-    float sum[TILE];
-    for (int r = 0; r < TILE; r++) {
-        highest[r] = softmax->highest[r];
-    }
+    return (struct eight){yk_cpu_lanes_load(from), yk_cpu_lanes_load(from + YK_CPU_LANES)};
+}
+
+static inline void store_eight(float *to, struct eight value)
+{
+    yk_cpu_lanes_store(to, value.low);
+    yk_cpu_lanes_store(to + YK_CPU_LANES, value.high);
+}
+
+/* The score, but 0 where it is −∞: nothing was seen yet. */
+static inline yk_cpu_lanes base_of(yk_cpu_lanes highest)
+{
+    return (yk_cpu_lanes)((yk_cpu_lane_bits)highest & (yk_cpu_lane_bits)(highest != -INFINITY));
+}
+
+/* Turns the scores (keys, 8) into powers; `change` is what the output so far is worth. A function
+ * of its own, so that its constants stay in registers. */
+static __attribute__((noinline)) void exponentiate(struct softmax *softmax, int64_t keys,
+                                                   float *scores, float change[TILE])
+{
+    struct eight highest = load_eight(softmax->highest);
+    const struct eight before = highest;
     for (int64_t s = 0; s < keys; s++) {
-        for (int r = 0; r < TILE; r++) {
-            const float score = scores[s * TILE + r];
-            highest[r] = score > highest[r] ? score : highest[r];
-        }
+        const struct eight score = load_eight(scores + s * TILE);
+        highest.low = yk_cpu_lanes_larger(highest.low, score.low);
+        highest.high = yk_cpu_lanes_larger(highest.high, score.high);
     }
-    for (int r = 0; r < TILE; r++) {
-        base[r] = highest[r] == -INFINITY ? 0.0F : highest[r]; /* a query that sees no key */
-        change[r] = yk_cpu_exp(softmax->highest[r] - base[r]);
-        sum[r] = 0;
-    }
+    const struct eight base = {base_of(highest.low), base_of(highest.high)};
+    struct eight sum = {yk_cpu_lanes_all(0), yk_cpu_lanes_all(0)};
     for (int64_t s = 0; s < keys; s++) {
-        for (int r = 0; r < TILE; r++) {
-            const float power = yk_cpu_exp(scores[s * TILE + r] - base[r]);
-            scores[s * TILE + r] = power;
-            sum[r] += power;
-        }
+        const struct eight score = load_eight(scores + s * TILE);
+        const struct eight power = {yk_cpu_lanes_exp2(score.low - base.low),
+                                    yk_cpu_lanes_exp2(score.high - base.high)};
+        store_eight(scores + s * TILE, power);
+        sum.low += power.low;
+        sum.high += power.high;
     }
-    for (int r = 0; r < TILE; r++) {
-        softmax->sum[r] = softmax->sum[r] * change[r] + sum[r];
-        softmax->highest[r] = highest[r];
-    }
+    const struct eight worth = {yk_cpu_lanes_exp2(before.low - base.low),
+                                yk_cpu_lanes_exp2(before.high - base.high)};
+    const struct eight total = load_eight(softmax->sum);
+    store_eight(change, worth);
+    store_eight(softmax->highest, highest);
+    store_eight(softmax->sum, (struct eight){total.low * worth.low + sum.low,
+                                             total.high * worth.high + sum.high});
 }
 
 static void drop(const struct yk_cpu_head *head, int64_t t, int64_t first, int64_t keys,
@@ -99,7 +121,7 @@ static void attend_tile(const struct yk_cpu_head *head, int64_t t, int64_t first
     const int64_t last = yk_cpu_last_query(head, t + TILE);
     const int64_t seen = yk_cpu_whole_tiles(yk_cpu_keys_seen(head, last, first, keys));
     const struct yk_cpu_rows rows = {head->op->q, head->op->q_stride, head->op->queries, head->head,
-                                     head->op->scale};
+                                     head->op->scale * YK_CPU_LOG2_E};
     float change[TILE];
     if (seen == 0 && first > 0) {
         return;
@@ -159,7 +181,7 @@ static void store_out(const struct yk_cpu_head *head, int64_t t, const struct so
                          head->head * op->head_size);
         if (op->sums) {
             op->sums[(head->sample * op->heads + head->head) * op->queries + t + r] =
-                softmax->highest[r] + logf(sum);
+                (softmax->highest[r] + log2f(sum)) / YK_CPU_LOG2_E;
         }
     }
 }

@@ -7,6 +7,11 @@
 #include <assert.h>
 #include <math.h>
 
+enum {
+    AHEAD = 8, /* rows that are fetched before they are needed */
+    CACHE_LINE = 64,
+};
+
 struct yk_cpu_head yk_cpu_head(const struct yk_attend *op, int64_t sample, int64_t head)
 {
     assert(op->head_size <= YK_CPU_HEAD_MOST);
@@ -46,24 +51,40 @@ int64_t yk_cpu_last_query(const struct yk_cpu_head *head, int64_t end)
     return (end < head->op->queries ? end : head->op->queries) - 1;
 }
 
+/* Rows of one head lie too far apart for processors to guess the next one. */
+static void fetch_row(enum yk_precision type, const void *from, int64_t place, int64_t width)
+{
+    const char *start = yk_cpu_at(type, from, place);
+    const char *end = yk_cpu_at(type, from, place + width);
+    for (const char *line = start; line < end; line += CACHE_LINE) {
+        __builtin_prefetch(line);
+    }
+}
+
 void yk_cpu_bring_rows(const struct yk_cpu_head *head, const struct yk_cpu_rows *rows,
                        int64_t first, int64_t count, float *out)
 {
+    const enum yk_precision type = head->op->type;
     const int64_t width = head->op->head_size;
-    for (int64_t r = 0; r < count; r++) {
+    const int64_t left = rows->length - first;
+    const int64_t there = left < count ? (left > 0 ? left : 0) : count;
+    for (int64_t r = 0; r < there; r++) {
+        const int64_t row = head->sample * rows->length + first + r;
+        const int64_t place = row * rows->stride + rows->head * width;
         float *to = out + r * head->size;
-        int64_t filled = 0;
-        if (first + r < rows->length) {
-            const int64_t row = head->sample * rows->length + first + r;
-            yk_cpu_load(head->op->type, rows->from, row * rows->stride + rows->head * width, width,
-                        to);
-            for (; filled < width; filled++) {
-                to[filled] *= rows->scale;
-            }
+        if (r + AHEAD < left) {
+            fetch_row(type, rows->from, place + AHEAD * rows->stride, width);
         }
-        for (; filled < head->size; filled++) {
-            to[filled] = 0;
+        yk_cpu_load(type, rows->from, place, width, to);
+        for (int64_t c = 0; c < width; c++) {
+            to[c] *= rows->scale;
         }
+        for (int64_t c = width; c < head->size; c++) {
+            to[c] = 0;
+        }
+    }
+    for (int64_t i = there * head->size; i < count * head->size; i++) {
+        out[i] = 0;
     }
 }
 

@@ -16,6 +16,8 @@ enum {
     YK_CPU_KEY_AREA = 1 << 14, /* numbers of the keys of a tile; 64 KiB */
 };
 
+#define YK_CPU_LOG2_E 1.44269504088896341F
+
 /* One head of one sample. */
 struct yk_cpu_head {
     const struct yk_attend *op;

@@ -1,39 +1,28 @@
 #include "backend/cpu/tile.h"
 
-/* Four numbers: what one register holds on every processor that yoke runs on. They may lie anywhere
- * in an array of floats. */
-typedef float lanes __attribute__((vector_size(16), aligned(4), may_alias));
+#include "backend/cpu/lanes.h"
 
 enum {
-    LANES = 4,
+    LANES = YK_CPU_LANES,
     HALVES = YK_CPU_TILE / LANES,
 };
-
-static inline lanes load(const float *from)
-{
-    return *(const lanes *)from;
-}
-
-static inline void store(float *to, lanes value)
-{
-    *(lanes *)to = value;
-}
 
 /* 16 sums in registers; each step reads two registers of a and two of b for 16 multiply-adds. */
 static inline void multiply(const float *a, int64_t a_stride, const float *b, int64_t b_stride,
                             int64_t depth, bool add, float *c, int64_t c_stride)
 {
-    lanes sum[YK_CPU_TILE][HALVES];
+    yk_cpu_lanes sum[YK_CPU_TILE][HALVES];
     for (int i = 0; i < YK_CPU_TILE; i++) {
         for (int h = 0; h < HALVES; h++) {
-            sum[i][h] = add ? load(c + i * c_stride + (int64_t)h * LANES) : (lanes){0};
+            sum[i][h] =
+                add ? yk_cpu_lanes_load(c + i * c_stride + (int64_t)h * LANES) : (yk_cpu_lanes){0};
         }
     }
     for (int64_t l = 0; l < depth; l++) {
-        const lanes a0 = load(a + l * a_stride);
-        const lanes a1 = load(a + l * a_stride + LANES);
-        const lanes b0 = load(b + l * b_stride);
-        const lanes b1 = load(b + l * b_stride + LANES);
+        const yk_cpu_lanes a0 = yk_cpu_lanes_load(a + l * a_stride);
+        const yk_cpu_lanes a1 = yk_cpu_lanes_load(a + l * a_stride + LANES);
+        const yk_cpu_lanes b0 = yk_cpu_lanes_load(b + l * b_stride);
+        const yk_cpu_lanes b1 = yk_cpu_lanes_load(b + l * b_stride + LANES);
         for (int i = 0; i < LANES; i++) {
             sum[i][0] += b0 * a0[i];
             sum[i][1] += b1 * a0[i];
@@ -43,7 +32,7 @@ static inline void multiply(const float *a, int64_t a_stride, const float *b, in
     }
     for (int i = 0; i < YK_CPU_TILE; i++) {
         for (int h = 0; h < HALVES; h++) {
-            store(c + i * c_stride + (int64_t)h * LANES, sum[i][h]);
+            yk_cpu_lanes_store(c + i * c_stride + (int64_t)h * LANES, sum[i][h]);
         }
     }
 }
@@ -61,18 +50,18 @@ void yk_cpu_tiles_multiply(const struct yk_cpu_tiles *tiles)
 static inline void transpose_quarter(const float *from, int64_t from_stride, float *to,
                                      int64_t to_stride)
 {
-    const lanes r0 = load(from);
-    const lanes r1 = load(from + from_stride);
-    const lanes r2 = load(from + 2 * from_stride);
-    const lanes r3 = load(from + 3 * from_stride);
-    const lanes low01 = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
-    const lanes high01 = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
-    const lanes low23 = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
-    const lanes high23 = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
-    store(to, __builtin_shufflevector(low01, low23, 0, 1, 4, 5));
-    store(to + to_stride, __builtin_shufflevector(low01, low23, 2, 3, 6, 7));
-    store(to + 2 * to_stride, __builtin_shufflevector(high01, high23, 0, 1, 4, 5));
-    store(to + 3 * to_stride, __builtin_shufflevector(high01, high23, 2, 3, 6, 7));
+    const yk_cpu_lanes r0 = yk_cpu_lanes_load(from);
+    const yk_cpu_lanes r1 = yk_cpu_lanes_load(from + from_stride);
+    const yk_cpu_lanes r2 = yk_cpu_lanes_load(from + 2 * from_stride);
+    const yk_cpu_lanes r3 = yk_cpu_lanes_load(from + 3 * from_stride);
+    const yk_cpu_lanes low01 = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
+    const yk_cpu_lanes high01 = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
+    const yk_cpu_lanes low23 = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
+    const yk_cpu_lanes high23 = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
+    yk_cpu_lanes_store(to, __builtin_shufflevector(low01, low23, 0, 1, 4, 5));
+    yk_cpu_lanes_store(to + to_stride, __builtin_shufflevector(low01, low23, 2, 3, 6, 7));
+    yk_cpu_lanes_store(to + 2 * to_stride, __builtin_shufflevector(high01, high23, 0, 1, 4, 5));
+    yk_cpu_lanes_store(to + 3 * to_stride, __builtin_shufflevector(high01, high23, 2, 3, 6, 7));
 }
 
 void yk_cpu_tile_transpose(const float *from, int64_t from_stride, float *to, int64_t to_stride)

@@ -1,0 +1,202 @@
+#include "cli/command.h"
+#include "cli/drawings.h"
+#include "cli/loaded.h"
+#include "cli/terminal.h"
+#include "cli/train_source.h"
+#include "cli/workload.h"
+#include "train/run.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+struct arguments {
+    struct yk_loaded_words loaded;
+    const char *data;
+    double data_part;
+    int64_t samples;
+    bool json;
+    bool quiet;
+};
+
+struct result {
+    double loss;
+    int64_t tokens;
+};
+
+static yk_status evaluate(const struct arguments *arguments, const struct yk_loaded *loaded,
+                          const struct yk_corpus *corpus, struct result *out)
+{
+    const struct yk_corpus_range range = yk_corpus_all(corpus);
+    struct yk_sampler *sampler = NULL;
+    YK_TRY(yk_sampler_create_sequential(&range, loaded->model->workload.sequence, &sampler));
+    const yk_status status = yk_run_evaluate(loaded->store, sampler, loaded->model->workload.batch,
+                                             arguments->samples, &out->loss, &out->tokens);
+    yk_sampler_destroy(sampler);
+    return status;
+}
+
+static yk_status open_and_evaluate(const struct arguments *arguments, struct yk_loaded *loaded,
+                                   struct result *out)
+{
+    struct yk_corpus *corpus = NULL;
+    YK_TRY(yk_loaded_open(&arguments->loaded, loaded));
+    YK_TRY(yk_corpus_open_known(arguments->data, arguments->data_part, loaded->vocabulary,
+                                loaded->checkpoint->config, &corpus));
+    const yk_status status = evaluate(arguments, loaded, corpus, out);
+    yk_corpus_close(corpus);
+    return status;
+}
+
+static yk_status write_json(const struct yk_loaded *loaded, const struct result *result,
+                            struct yk_text *out)
+{
+    yk_text_add(out, "{\"yoke\":1,\"kind\":\"evaluation\",\"checkpoint\":");
+    yk_text_add_json(out, loaded->checkpoint->path);
+    yk_text_addf(out, ",\"step\":%" PRId64 ",\"loss\":", loaded->checkpoint->state.step);
+    yk_text_add_number(out, result->loss);
+    yk_text_add(out, ",\"perplexity\":");
+    yk_text_add_number(out, exp(result->loss));
+    yk_text_addf(out, ",\"tokens\":%" PRId64 "}\n", result->tokens);
+    return yk_text_status(out);
+}
+
+static yk_status write_text(const struct yk_loaded *loaded, const struct result *result,
+                            struct yk_text *out)
+{
+    yk_text_addf(out, "%s\n\n", loaded->checkpoint->path);
+    yk_text_addf(out, "  step        %" PRId64 "\n", loaded->checkpoint->state.step);
+    yk_text_addf(out, "  loss        %.4f\n", result->loss);
+    yk_text_addf(out, "  perplexity  %.3f\n", exp(result->loss));
+    yk_text_addf(out, "  tokens      %" PRId64 "\n", result->tokens);
+    return yk_text_status(out);
+}
+
+static yk_status run(const void *given, struct yk_text *out)
+{
+    const struct arguments *arguments = given;
+    struct yk_loaded loaded = {0};
+    struct result result = {0};
+    if (arguments->quiet) {
+        yk_terminal_be_quiet();
+    }
+    if (!arguments->data) {
+        return yk_fail(YK_ERROR_USAGE, "name what to evaluate on: --data text.txt");
+    }
+    yk_status status = open_and_evaluate(arguments, &loaded, &result);
+    if (status == YK_OK && !isfinite(result.loss)) {
+        status =
+            yk_fail(YK_ERROR_NUMBERS, "%s: the loss is not a number; its weights have gone bad",
+                    loaded.checkpoint->path);
+    }
+    if (status == YK_OK) {
+        status =
+            arguments->json ? write_json(&loaded, &result, out) : write_text(&loaded, &result, out);
+    }
+    yk_loaded_close(&loaded);
+    return status;
+}
+
+static const struct yk_operand operands[] = {
+    {
+        .placeholder = "CHECKPOINT",
+        .help = YK_LOADED_OPERAND_HELP,
+        .required = true,
+        .offset = offsetof(struct arguments, loaded.path),
+    },
+};
+
+static const struct yk_option options[] = {
+    {
+        .name = "data",
+        .placeholder = "PATH",
+        .help = "Text, a folder of texts, or token shards (.bin)",
+        .group = "Data options",
+        .kind = YK_OPTION_INPUT,
+        .offset = offsetof(struct arguments, data),
+    },
+    {
+        .name = "data-part",
+        .placeholder = "PART",
+        .help = "Use only this much of it, from its beginning",
+        .group = "Data options",
+        .kind = YK_OPTION_PERCENT,
+        .ceiling = 1,
+        .preset = "100%",
+        .offset = offsetof(struct arguments, data_part),
+    },
+    {
+        .name = "samples",
+        .placeholder = "N",
+        .help = "At most so many samples; 0: all",
+        .group = "Data options",
+        .preset = "0",
+        .kind = YK_OPTION_INTEGER,
+        .most = INT64_MAX,
+        .offset = offsetof(struct arguments, samples),
+    },
+    {
+        .name = "batch",
+        .placeholder = "N",
+        .help = "Samples at a time",
+        .group = "Data options",
+        .preset = "16",
+        .kind = YK_OPTION_INTEGER,
+        .least = 1,
+        .most = YK_WORKLOAD_MOST_TOKENS,
+        .offset = offsetof(struct arguments, loaded.batch),
+    },
+    {
+        .name = "seq",
+        .placeholder = "TOKENS",
+        .help = "Length of a sample; else as it was trained",
+        .group = "Data options",
+        .kind = YK_OPTION_INTEGER,
+        .least = 1,
+        .most = YK_WORKLOAD_MOST_TOKENS,
+        .offset = offsetof(struct arguments, loaded.sequence),
+    },
+    YK_LOADED_OPTIONS(struct arguments, loaded),
+    {
+        .name = "json",
+        .help = "Print JSON instead of text",
+        .group = YK_OUTPUT_GROUP,
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, json),
+    },
+    {
+        .name = "quiet",
+        .help = "No notes on standard error",
+        .group = YK_OUTPUT_GROUP,
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, quiet),
+    },
+};
+
+static const struct yk_example examples[] = {
+    {"yoke eval runs/gpt-mini --data book.txt", "How well a trained model foretells a text"},
+    {"yoke eval runs/gpt-mini/checkpoints/step-00000500 --data book.txt --data-part 10%",
+     "An earlier one, on a tenth of it"},
+    {NULL, NULL},
+};
+
+static const struct yk_exit exits[] = {
+    {YK_ERROR_INPUT, "the checkpoint or the data makes no sense, or does not fit the other"},
+    {YK_ERROR_NUMBERS, "the loss is not a number"},
+    {0, NULL},
+};
+
+const struct yk_command yk_command_eval = {
+    .name = "eval",
+    .summary = "measure how well a trained model foretells a text",
+    .description = "Runs the text through the model in samples that lie end to end, and prints the "
+                   "mean loss of all tokens but the first (in nats), the perplexity that is its "
+                   "exponential, and how many tokens that was over.",
+    .examples = examples,
+    .operands = operands,
+    .operand_count = sizeof operands / sizeof operands[0],
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .exits = exits,
+    .arguments_size = sizeof(struct arguments),
+    .run = run,
+};

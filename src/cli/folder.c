@@ -1,0 +1,50 @@
+#include "cli/folder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    MOST_PATH = 4096
+};
+
+bool yk_folder_is(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+bool yk_folder_has(const char *folder, const char *name)
+{
+    char path[MOST_PATH];
+    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return length > 0 && length < (int)sizeof path && access(path, F_OK) == 0;
+}
+
+static yk_status make(const char *path)
+{
+    if (mkdir(path, 0777) == 0 || yk_folder_is(path)) {
+        return YK_OK;
+    }
+    return yk_fail(YK_ERROR_SYSTEM, "%s: cannot make this folder: %s", path, strerror(errno));
+}
+
+yk_status yk_folder_make(const char *path)
+{
+    char part[MOST_PATH];
+    const size_t length = strlen(path);
+    if (length >= sizeof part) {
+        return yk_fail(YK_ERROR_USAGE, "%.60s…: this path is too long", path);
+    }
+    memcpy(part, path, length + 1);
+    for (size_t i = 1; i < length; i++) {
+        if (part[i] == '/' && part[i - 1] != '/') {
+            part[i] = '\0';
+            YK_TRY(make(part));
+            part[i] = '/';
+        }
+    }
+    return make(path);
+}

@@ -1,0 +1,17 @@
+/* Folder: folders that commands write into or look for. Any thread may call this. */
+#ifndef YK_CLI_FOLDER_H
+#define YK_CLI_FOLDER_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+/* Makes the folder and those it is in, where they are missing. */
+yk_status yk_folder_make(const char *path) YK_MUST_USE;
+
+bool yk_folder_is(const char *path);
+
+/* Whether there is a file or folder `name` in `folder`. */
+bool yk_folder_has(const char *folder, const char *name);
+
+#endif

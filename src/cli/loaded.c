@@ -1,0 +1,69 @@
+#include "cli/loaded.h"
+
+#include "base/file.h"
+#include "cli/engine.h"
+#include "cli/folder.h"
+#include "cli/train.h"
+
+yk_status yk_loaded_read_vocabulary(const char *folder, struct yk_arena *arena,
+                                    struct yk_vocabulary **out)
+{
+    const char *path = NULL;
+    struct yk_text text = {0};
+    if (!yk_folder_has(folder, "vocabulary.json")) {
+        return YK_OK;
+    }
+    YK_TRY(yk_train_path(folder, "vocabulary.json", arena, &path));
+    yk_status status = yk_file_read(path, &text);
+    if (status == YK_OK) {
+        status = yk_vocabulary_read(yk_text_chars(&text), text.length, path, out);
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+static yk_status find_vocabulary(struct yk_loaded *loaded)
+{
+    loaded->vocabulary = loaded->checkpoint->vocabulary;
+    if (!loaded->vocabulary) {
+        YK_TRY(yk_loaded_read_vocabulary(loaded->checkpoint->path, loaded->arena, &loaded->own));
+        loaded->vocabulary = loaded->own;
+    }
+    return YK_OK;
+}
+
+static yk_status describe(const struct yk_loaded_words *words, struct yk_loaded *loaded)
+{
+    struct yk_workload workload = loaded->checkpoint->workload;
+    workload.batch = words->batch > 0 ? words->batch : 1;
+    workload.sequence = words->sequence > 0 ? words->sequence : workload.sequence;
+    workload.recompute = false;
+    if (words->precision && !yk_precision_find(words->precision, &workload.precision)) {
+        return yk_fail(YK_ERROR_USAGE, "there is no precision \"%s\"", words->precision);
+    }
+    return yk_model_describe(loaded->checkpoint->config, &workload, loaded->arena, &loaded->model);
+}
+
+yk_status yk_loaded_open(const struct yk_loaded_words *words, struct yk_loaded *out)
+{
+    YK_TRY(yk_arena_create(&out->arena));
+    YK_TRY(yk_checkpoint_open(words->path, &out->checkpoint));
+    YK_TRY(find_vocabulary(out));
+    YK_TRY(describe(words, out));
+    const struct yk_net_settings settings = {.lora_alpha = out->checkpoint->lora_alpha};
+    YK_TRY(yk_net_create(out->model, &settings, &out->net));
+    YK_TRY(yk_engine_open_cpu(words->threads, &out->engine));
+    YK_TRY(yk_store_create(out->net, &out->engine, YK_OPTIMIZER_NONE, &out->store));
+    return yk_checkpoint_load(out->checkpoint, words->weights, out->store);
+}
+
+void yk_loaded_close(struct yk_loaded *loaded)
+{
+    yk_store_destroy(loaded->store);
+    yk_net_destroy(loaded->net);
+    yk_engine_close(&loaded->engine);
+    yk_vocabulary_destroy(loaded->own);
+    yk_checkpoint_close(loaded->checkpoint);
+    yk_arena_destroy(loaded->arena);
+    *loaded = (struct yk_loaded){0};
+}

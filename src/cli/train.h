@@ -1,0 +1,100 @@
+/*
+ * Train: the words of `yoke train`, and the parts of the command that read them.
+ *
+ * The command is cli/train.c, its table of options cli/train_options.c. What the words do not say
+ * is 0, NULL, or NAN, except where a comment says otherwise.
+ */
+#ifndef YK_CLI_TRAIN_H
+#define YK_CLI_TRAIN_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/option_layers.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct yk_train_words {
+    /* What to train, on what. */
+    const char *model;
+    const char *weights;
+    const char *adapter;
+    const char *data;
+    double data_part;
+    double eval_part;
+
+    /* The workload. */
+    int64_t steps;
+    double epochs;
+    int64_t batch;
+    int64_t sequence;
+    int64_t micro_batches;
+    const char *precision;
+    int64_t lora_rank;
+    double lora_alpha;
+    bool nf4;
+    bool recompute;
+    double dropout;
+    double label_smoothing;
+
+    /* The optimizer. */
+    const char *optimizer;
+    double rate;
+    const char *rate_rule;
+    int64_t warmup; /* -1: not said */
+    double least_rate;
+    double beta1;
+    double beta2;
+    double epsilon;
+    double decay;
+    double momentum;
+    double clip; /* 0: none */
+    int64_t seed;
+
+    /* The run. */
+    const char *out;
+    bool resume;
+    int64_t eval_every; /* 0: only after the last step */
+    int64_t eval_samples;
+    int64_t save_every; /* 0: only after the last step */
+    int64_t keep;
+
+    /* Devices and plan. */
+    const char *cluster;
+    int64_t threads;
+    double memory_bytes;
+    const char *plan;
+    bool dry_run;
+
+    /* Words from a file, and what is printed. */
+    const char *config;
+    int64_t log_every;
+    bool json;
+    bool quiet;
+};
+
+extern const struct yk_command yk_command_train;
+
+yk_status yk_train_run(const void *given, struct yk_text *out) YK_MUST_USE;
+
+/* What lies under the words: the settings of the run that is resumed, the workload of --plan, the
+ * file of --config. */
+yk_status yk_train_layers(const void *given, struct yk_arena *arena,
+                          struct yk_option_layers *out) YK_MUST_USE;
+
+/* Refuses settings that are not those of the run that `settings_json` was kept from, where a run
+ * cannot go on with others. `source` is where they were kept. */
+yk_status yk_train_check_resumed(const struct yk_train_words *words, const char *settings_json,
+                                 const char *source) YK_MUST_USE;
+
+/* The folder of the run: --out, or runs/MODEL. In the arena. */
+yk_status yk_train_folder(const struct yk_train_words *words, struct yk_arena *arena,
+                          const char **out) YK_MUST_USE;
+
+/* "PATH/name" in the arena. */
+yk_status yk_train_path(const char *folder, const char *name, struct yk_arena *arena,
+                        const char **out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,255 @@
+#include "base/file.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "cli/train.h"
+#include "train/checkpoint.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MOST_PATH = 4096
+};
+
+/* With others, what the optimizer remembers or where the data stands would mean nothing. */
+static const char *const kept_settings[] = {
+    "model", "data-part",  "eval-part", "seq",       "precision",
+    "lora",  "lora-alpha", "nf4",       "optimizer", "seed",
+};
+
+yk_status yk_train_path(const char *folder, const char *name, struct yk_arena *arena,
+                        const char **out)
+{
+    char path[MOST_PATH];
+    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (length < 0 || length >= (int)sizeof path) {
+        return yk_fail(YK_ERROR_USAGE, "%.60s…: this path is too long", folder);
+    }
+    *out = yk_arena_copy_text(arena, path, (size_t)length);
+    return *out ? YK_OK : yk_fail_out_of_memory();
+}
+
+/* "llama" of "models/llama/config.json", "models/llama.json" and "models/llama/". */
+static void find_stem(const char *model, const char **stem, size_t *length)
+{
+    static const char *const endings[] = {"/config.json", ".json", "/"};
+    size_t end = strlen(model);
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        const size_t wanted = strlen(endings[i]);
+        if (end > wanted && strncmp(model + end - wanted, endings[i], wanted) == 0) {
+            end -= wanted;
+        }
+    }
+    size_t start = end;
+    while (start > 0 && model[start - 1] != '/') {
+        start--;
+    }
+    *stem = model + start;
+    *length = end - start;
+}
+
+yk_status yk_train_folder(const struct yk_train_words *words, struct yk_arena *arena,
+                          const char **out)
+{
+    if (words->out) {
+        *out = words->out;
+        return YK_OK;
+    }
+    const char *stem = words->model ? words->model : words->weights ? words->weights : "gpt-mini";
+    size_t length = 0;
+    find_stem(stem, &stem, &length);
+    const bool plain =
+        length > 0 && strncmp(stem, ".", length) != 0 && strncmp(stem, "..", length) != 0;
+    const char *name = plain ? yk_arena_copy_text(arena, stem, length) : "model";
+    return name ? yk_train_path("runs", name, arena, out) : yk_fail_out_of_memory();
+}
+
+static yk_status add_layer(struct yk_option_layers *layers, struct yk_arena *arena,
+                           const char *source, const char *json, size_t length)
+{
+    const struct yk_option_layer layer = {
+        .source = yk_arena_copy_text(arena, source, strlen(source)),
+        .json = yk_arena_copy_text(arena, json, length),
+    };
+    if (!layer.source || !layer.json) {
+        return yk_fail_out_of_memory();
+    }
+    layers->layers[layers->count++] = layer;
+    return YK_OK;
+}
+
+static yk_status add_resumed(const struct yk_train_words *words, struct yk_arena *arena,
+                             struct yk_option_layers *out)
+{
+    const char *folder = NULL;
+    struct yk_checkpoint *checkpoint = NULL;
+    YK_TRY(yk_train_folder(words, arena, &folder));
+    YK_TRY(yk_checkpoint_open(folder, &checkpoint));
+    const char *json = checkpoint->settings_json;
+    const yk_status status =
+        json ? add_layer(out, arena, checkpoint->path, json, strlen(json))
+             : yk_fail(YK_ERROR_INPUT,
+                       "%s is no checkpoint of a run, so there is nothing to resume; start from "
+                       "its weights with --weights",
+                       checkpoint->path);
+    yk_checkpoint_close(checkpoint);
+    return status;
+}
+
+/* ,"key": value, if the plan has such a member. */
+static void copy_member(const struct yk_json *object, const char *from, const char *to,
+                        struct yk_text *out)
+{
+    const struct yk_json *value = yk_json_get(object, from);
+    double number = 0;
+    bool flag = false;
+    if (yk_json_number(value, &number) && number > 0) {
+        yk_text_addf(out, ",\"%s\":", to);
+        yk_text_add_number(out, number);
+    } else if (yk_json_string(value)) {
+        yk_text_addf(out, ",\"%s\":", to);
+        yk_text_add_json(out, yk_json_string(value));
+    } else if (yk_json_boolean(value, &flag) && flag) {
+        yk_text_addf(out, ",\"%s\":true", to);
+    }
+}
+
+static void write_planned(const struct yk_json *plan, struct yk_text *out)
+{
+    static const char *const names[][2] = {
+        {"batch", "batch"}, {"sequence", "seq"}, {"precision", "precision"},
+        {"lora", "lora"},   {"nf4", "nf4"},
+    };
+    bool clip = true;
+    yk_text_add(out, "{\"comment\":\"from a plan\"");
+    copy_member(yk_json_get(plan, "model"), "source", "model", out);
+    copy_member(yk_json_get(plan, "cluster"), "source", "cluster", out);
+    copy_member(plan, "micro_batches", "micro-batches", out);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        copy_member(yk_json_get(plan, "workload"), names[i][0], names[i][1], out);
+    }
+    if (yk_json_boolean(yk_json_get(plan, "clip"), &clip) && !clip) {
+        yk_text_add(out, ",\"clip\":0");
+    }
+    yk_text_add(out, "}");
+}
+
+/* The plan itself is read and checked once it is known what it is for. */
+static yk_status add_planned(const char *path, struct yk_arena *arena, struct yk_option_layers *out)
+{
+    struct yk_text file = {0};
+    struct yk_text layer = {0};
+    struct yk_json *plan = NULL;
+    yk_status status = yk_file_read(path, &file);
+    if (status == YK_OK) {
+        status = yk_json_parse(yk_text_chars(&file), file.length, &plan);
+        status = status == YK_OK ? YK_OK : yk_fail_in(status, path);
+    }
+    if (status == YK_OK) {
+        write_planned(plan, &layer);
+        status = add_layer(out, arena, path, yk_text_chars(&layer), layer.length);
+    }
+    yk_json_destroy(plan);
+    yk_text_free(&layer);
+    yk_text_free(&file);
+    return status;
+}
+
+static yk_status add_file(const char *path, struct yk_arena *arena, struct yk_option_layers *out)
+{
+    struct yk_text file = {0};
+    yk_status status = yk_file_read(path, &file);
+    if (status == YK_OK) {
+        status = add_layer(out, arena, path, yk_text_chars(&file), file.length);
+    }
+    yk_text_free(&file);
+    return status;
+}
+
+yk_status yk_train_layers(const void *given, struct yk_arena *arena, struct yk_option_layers *out)
+{
+    const struct yk_train_words *words = given;
+    struct yk_train_words named = *words;
+    const struct yk_option_layer *file = NULL;
+    struct yk_option_layers from_file = {0};
+    if (words->config) {
+        YK_TRY(add_file(words->config, arena, &from_file));
+        file = &from_file.layers[0];
+        YK_TRY(yk_option_layer_apply(&yk_command_train, file, arena, &named));
+        named.out = words->out ? words->out : named.out;
+        named.model = words->model ? words->model : named.model;
+    }
+    if (words->resume) {
+        YK_TRY(add_resumed(&named, arena, out));
+    }
+    if (words->plan) {
+        YK_TRY(add_planned(words->plan, arena, out));
+    }
+    if (file) {
+        out->layers[out->count++] = *file;
+    }
+    return YK_OK;
+}
+
+static yk_status parse_settings(const char *json, struct yk_json **out)
+{
+    return yk_json_parse(json, strlen(json), out);
+}
+
+/* The member as a word; "not given" where it is missing. */
+static void add_setting(const struct yk_json *settings, const char *key, struct yk_text *out)
+{
+    out->length = 0;
+    if (!yk_option_layer_word(yk_json_get(settings, key), out)) {
+        yk_text_add(out, "not given");
+    }
+}
+
+static yk_status compare(const struct yk_json *before, const struct yk_json *now,
+                         const char *source)
+{
+    struct yk_text old = {0};
+    struct yk_text new = {0};
+    yk_status status = YK_OK;
+    for (size_t i = 0; i < sizeof kept_settings / sizeof kept_settings[0] && status == YK_OK; i++) {
+        add_setting(before, kept_settings[i], &old);
+        add_setting(now, kept_settings[i], &new);
+        if (strcmp(yk_text_chars(&old), yk_text_chars(&new)) != 0) {
+            status = yk_fail(YK_ERROR_INPUT,
+                             "%s: --%s was %s there and is %s now; a run goes on with what it "
+                             "began with: leave it out, or begin another run with another --out",
+                             source, kept_settings[i], yk_text_chars(&old), yk_text_chars(&new));
+        }
+    }
+    add_setting(before, "data", &old);
+    add_setting(now, "data", &new);
+    if (status == YK_OK && strcmp(yk_text_chars(&old), yk_text_chars(&new)) != 0) {
+        yk_log(YK_LOG_NOTE, "--data was %s and is %s now: unless that is the same, samples differ",
+               yk_text_chars(&old), yk_text_chars(&new));
+    }
+    yk_text_free(&old);
+    yk_text_free(&new);
+    return status;
+}
+
+yk_status yk_train_check_resumed(const struct yk_train_words *words, const char *settings_json,
+                                 const char *source)
+{
+    struct yk_text text = {0};
+    struct yk_json *before = NULL;
+    struct yk_json *now = NULL;
+    yk_status status = yk_option_layer_write(&yk_command_train, words, &text);
+    if (status == YK_OK) {
+        status = parse_settings(settings_json, &before);
+    }
+    if (status == YK_OK) {
+        status = parse_settings(yk_text_chars(&text), &now);
+    }
+    if (status == YK_OK) {
+        status = compare(before, now, source);
+    }
+    yk_json_destroy(before);
+    yk_json_destroy(now);
+    yk_text_free(&text);
+    return status;
+}

@@ -1,0 +1,220 @@
+#include "cli/train.h"
+
+#include "cli/drawings.h"
+#include "cli/workload.h"
+#include "nn/optimizer.h"
+
+#include <stddef.h>
+
+enum {
+    MOST_MICRO_BATCHES = 4096,
+    MOST_STEPS = 1000000000,
+    MOST_THREADS = 4096,
+};
+
+#define SOURCE_GROUP "What to train"
+#define OPTIMIZER_GROUP "Optimizer options"
+#define RUN_GROUP "Run options"
+#define PLAN_GROUP "Plan options"
+
+static bool optimizer_choices(size_t number, struct yk_choice *out)
+{
+    static const struct yk_choice choices[] = {
+        {"adamw", "Adam with weight decay apart from the gradient"},
+        {"sgd", "the gradient itself, with --momentum"},
+    };
+    if (number >= sizeof choices / sizeof choices[0]) {
+        return false;
+    }
+    *out = choices[number];
+    return true;
+}
+
+static bool rate_choices(size_t number, struct yk_choice *out)
+{
+    static const struct yk_choice choices[] = {
+        {"constant", "the same to the end"},
+        {"cosine", "down to --least-rate along half a cosine"},
+        {"inverse-root", "down with the square root of the step"},
+    };
+    if (number >= sizeof choices / sizeof choices[0]) {
+        return false;
+    }
+    *out = choices[number];
+    return true;
+}
+
+/* The beginning of a row, and its end. A placeholder of NULL goes with a flag. */
+#define ROW(name_, placeholder_, group_, help_)                                                    \
+    .name = (name_), .placeholder = (placeholder_), .group = (group_), .help = (help_)
+#define TO(member_) .offset = offsetof(struct yk_train_words, member_)
+#define FLAG .kind = YK_OPTION_FLAG
+#define TEXT .kind = YK_OPTION_TEXT
+#define INPUT .kind = YK_OPTION_INPUT
+#define CHOICE(choices_, preset_)                                                                  \
+    .kind = YK_OPTION_CHOICE, .choices = (choices_), .preset = (preset_)
+#define INTEGER(least_, most_, preset_)                                                            \
+    .kind = YK_OPTION_INTEGER, .least = (least_), .most = (most_), .preset = (preset_)
+#define NUMBER(preset_) .kind = YK_OPTION_NUMBER, .preset = (preset_)
+/* From 0 on; from 0 to below 1. */
+#define NUMBER_OR_ZERO(preset_) .kind = YK_OPTION_NUMBER, .zero = true, .preset = (preset_)
+#define FRACTION(preset_)                                                                          \
+    .kind = YK_OPTION_NUMBER, .zero = true, .below = true, .ceiling = 1, .preset = (preset_)
+
+static const struct yk_option options[] = {
+    {ROW("model", "MODEL", SOURCE_GROUP,
+         "A built-in model (yoke model lists them), a config.json, or a folder with one; else that "
+         "of --weights, else gpt-mini"),
+     TEXT, TO(model)},
+    {ROW("weights", "PATH", SOURCE_GROUP,
+         "Start from these weights: a .safetensors file, a folder of Hugging Face's or a "
+         "checkpoint; else from random ones"),
+     INPUT, TO(weights)},
+    {ROW("adapter", "FOLDER", SOURCE_GROUP, "Start from this adapter, as PEFT keeps them"), INPUT,
+     TO(adapter)},
+    {ROW("data", "PATH", SOURCE_GROUP,
+         "Text, a folder of texts, or token shards (.bin); else yoke's own source"),
+     INPUT, TO(data)},
+    {ROW("data-part", "PART", SOURCE_GROUP, "Use only this much of the data, from its beginning"),
+     .kind = YK_OPTION_PERCENT, .ceiling = 1, .preset = "100%", TO(data_part)},
+    {ROW("eval-part", "PART", SOURCE_GROUP, "Keep the last part of that for evaluation"),
+     .kind = YK_OPTION_PERCENT, .zero = true, .below = true, .ceiling = 1, .preset = "10%",
+     TO(eval_part)},
+
+    {ROW("steps", "N", YK_WORKLOAD_GROUP, "Train for this many steps; else 1000"),
+     INTEGER(1, MOST_STEPS, NULL), TO(steps)},
+    {ROW("epochs", "N", YK_WORKLOAD_GROUP, "Train until the data has been seen this many times"),
+     NUMBER(NULL), TO(epochs)},
+    {ROW("batch", "N", YK_WORKLOAD_GROUP, "Samples in a step"),
+     INTEGER(1, YK_WORKLOAD_MOST_TOKENS, "16"), TO(batch)},
+    {ROW("seq", "TOKENS", YK_WORKLOAD_GROUP,
+         "Length of a sample; else 1024, or what the model can take if that is less"),
+     INTEGER(1, YK_WORKLOAD_MOST_TOKENS, NULL), TO(sequence)},
+    {ROW("micro-batches", "N", YK_WORKLOAD_GROUP,
+         "Split the batch into this many parts; else as many as memory asks for"),
+     INTEGER(1, MOST_MICRO_BATCHES, NULL), TO(micro_batches)},
+    {ROW("precision", "NAME", YK_WORKLOAD_GROUP,
+         "What matrix products are done in: fp32, tf32, fp16 or bf16"),
+     CHOICE(yk_workload_precisions, "fp32"), TO(precision)},
+    {ROW("lora", "RANK", YK_WORKLOAD_GROUP,
+         "Train only adapters of this rank, on all linears of the blocks"),
+     INTEGER(1, YK_WORKLOAD_MOST_RANK, NULL), TO(lora_rank)},
+    {ROW("lora-alpha", "NUMBER", YK_WORKLOAD_GROUP,
+         "Adapters are scaled by this over their rank; else twice the rank"),
+     NUMBER(NULL), TO(lora_alpha)},
+    {ROW("nf4", NULL, YK_WORKLOAD_GROUP,
+         "Keep the frozen weights of the blocks in four bits, as QLoRA does"),
+     FLAG, TO(nf4)},
+    {ROW("recompute", NULL, YK_WORKLOAD_GROUP,
+         "Blocks save only their input and run forward again during backward"),
+     FLAG, TO(recompute)},
+    {ROW("dropout", "P", YK_WORKLOAD_GROUP, "How likely a number is left out"), FRACTION("0"),
+     TO(dropout)},
+    {ROW("label-smoothing", "P", YK_WORKLOAD_GROUP, "What of the target is spread over all tokens"),
+     FRACTION("0"), TO(label_smoothing)},
+
+    {ROW("optimizer", "NAME", OPTIMIZER_GROUP, "How gradients become new weights"),
+     CHOICE(optimizer_choices, "adamw"), TO(optimizer)},
+    {ROW("rate", "NUMBER", OPTIMIZER_GROUP,
+         "The highest learning rate; else 0.001, with adapters 0.0002, with SGD 0.1"),
+     NUMBER(NULL), TO(rate)},
+    {ROW("rate-rule", "NAME", OPTIMIZER_GROUP, "What the rate does after the warm-up"),
+     CHOICE(rate_choices, "cosine"), TO(rate_rule)},
+    {ROW("warmup", "STEPS", OPTIMIZER_GROUP,
+         "Steps in which the rate rises; else a tenth of all, at most 100"),
+     INTEGER(0, MOST_STEPS, NULL), .missing = -1, TO(warmup)},
+    {ROW("least-rate", "NUMBER", OPTIMIZER_GROUP, "The rate at the end; else a tenth of --rate"),
+     NUMBER_OR_ZERO(NULL), TO(least_rate)},
+    {ROW("beta1", "NUMBER", OPTIMIZER_GROUP, "Of AdamW: how slowly the mean gradient changes"),
+     FRACTION("0.9"), TO(beta1)},
+    {ROW("beta2", "NUMBER", OPTIMIZER_GROUP, "Of AdamW: how slowly its mean square changes"),
+     FRACTION("0.95"), TO(beta2)},
+    {ROW("epsilon", "NUMBER", OPTIMIZER_GROUP, "Of AdamW: added to the root of the mean square"),
+     NUMBER("1e-8"), TO(epsilon)},
+    {ROW("decay", "NUMBER", OPTIMIZER_GROUP, "Weight decay of parameters with two dimensions"),
+     NUMBER_OR_ZERO("0.1"), TO(decay)},
+    {ROW("momentum", "NUMBER", OPTIMIZER_GROUP, "Of SGD"), FRACTION("0.9"), TO(momentum)},
+    {ROW("clip", "NORM", OPTIMIZER_GROUP,
+         "Gradients of a larger norm are scaled down to it; 0: none are"),
+     NUMBER_OR_ZERO("1"), TO(clip)},
+    {ROW("seed", "N", OPTIMIZER_GROUP, "Seed of weights, order of samples and dropout"),
+     INTEGER(0, INT64_MAX, "1"), TO(seed)},
+
+    {ROW("out", "FOLDER", RUN_GROUP, "Where the run is kept; else runs/MODEL"),
+     .kind = YK_OPTION_FILE, .momentary = true, TO(out)},
+    {ROW("resume", NULL, RUN_GROUP,
+         "Go on from the newest checkpoint in that folder, with its settings"),
+     FLAG, .momentary = true, TO(resume)},
+    {ROW("eval-every", "STEPS", RUN_GROUP, "Evaluate so often; 0: only after the last step"),
+     INTEGER(0, MOST_STEPS, "250"), TO(eval_every)},
+    {ROW("eval-samples", "N", RUN_GROUP, "On at most so many samples; 0: on all"),
+     INTEGER(0, INT64_MAX, "128"), TO(eval_samples)},
+    {ROW("save-every", "STEPS", RUN_GROUP,
+         "Write a checkpoint so often; 0: only after the last step"),
+     INTEGER(0, MOST_STEPS, "500"), TO(save_every)},
+    {ROW("keep", "N", RUN_GROUP, "Keep the newest so many checkpoints"), INTEGER(1, INT32_MAX, "2"),
+     TO(keep)},
+
+    {ROW("cluster", "CLUSTER", PLAN_GROUP,
+         "The device to train on: cpu:8, or a cluster file of one CPU; else all cores of this "
+         "machine"),
+     TEXT, TO(cluster)},
+    {ROW("threads", "N", PLAN_GROUP, "Compute with so many threads; else one for each core"),
+     INTEGER(1, MOST_THREADS, NULL), TO(threads)},
+    {ROW("memory", "BYTES", PLAN_GROUP, "Use at most this much memory: 4GiB"),
+     .kind = YK_OPTION_UNIT, .unit = YK_UNIT_BYTES, TO(memory_bytes)},
+    {ROW("plan", "FILE", PLAN_GROUP, "Train by this plan instead of searching for one"), INPUT,
+     TO(plan)},
+    {ROW("dry-run", NULL, PLAN_GROUP,
+         "Print the plan, its memory and how long it will take, and train nothing"),
+     FLAG, .momentary = true, TO(dry_run)},
+
+    {ROW("config", "FILE", YK_OUTPUT_GROUP,
+         "Take options from this JSON object, named like them; the command line goes first"),
+     INPUT, .momentary = true, TO(config)},
+    {ROW("log-every", "STEPS", YK_OUTPUT_GROUP,
+         "After the first ten steps, keep a line of every so many"),
+     INTEGER(1, MOST_STEPS, "10"), TO(log_every)},
+    {ROW("json", NULL, YK_OUTPUT_GROUP, "Print the summary as JSON"), FLAG, .momentary = true,
+     TO(json)},
+    {ROW("quiet", NULL, YK_OUTPUT_GROUP, "No notes and no lines of steps on standard error"), FLAG,
+     .momentary = true, TO(quiet)},
+};
+
+static const struct yk_example examples[] = {
+    {"yoke train", "Train a small GPT on yoke's own source, character by character"},
+    {"yoke train --model gpt-nano --data poems.txt --steps 500 --out runs/poems",
+     "Train a smaller one on a text"},
+    {"yoke train --resume --out runs/poems --steps 1000", "Go on for 500 more steps"},
+    {"yoke train --weights ./gpt2 --data tokens.bin --lora 8 --rate 2e-4 --dry-run",
+     "See what fine-tuning GPT-2 with adapters would take"},
+    {NULL, NULL},
+};
+
+static const struct yk_exit exits[] = {
+    {YK_ERROR_NO_FIT, "the model does not fit the memory"},
+    {YK_ERROR_INPUT, "the model, data, weights, plan or checkpoint makes no sense"},
+    {YK_ERROR_NUMBERS, "numbers went bad and stayed so"},
+    {YK_ERROR_STOPPED, "stopped by Ctrl-C or TERM, and saved"},
+    {0, NULL},
+};
+
+const struct yk_command yk_command_train = {
+    .name = "train",
+    .summary = "train a model by a plan, and keep checkpoints, metrics and a trace",
+    .description =
+        "Finds a plan for one step, says what it will take, and trains by it on this machine's "
+        "CPU. Text is learned by character: the model gets as many tokens as the text has "
+        "different characters, unless weights say otherwise.\n\n"
+        "The folder of the run gets run.json (the settings), config.json (the model), plan.json, "
+        "metrics.jsonl, checkpoints, and at the end trace.json and trace-predicted.json, the last "
+        "step as it was and as it was predicted. Ctrl-C or TERM saves a checkpoint and ends the "
+        "run, a second one ends it at once; --resume goes on as if it had never stopped.",
+    .examples = examples,
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .exits = exits,
+    .arguments_size = sizeof(struct yk_train_words),
+    .layers = yk_train_layers,
+    .run = yk_train_run,
+};

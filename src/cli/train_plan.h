@@ -1,0 +1,41 @@
+/*
+ * Train plan: the plan that is trained by: searched for on this machine's CPU, or read from a file.
+ */
+#ifndef YK_CLI_TRAIN_PLAN_H
+#define YK_CLI_TRAIN_PLAN_H
+
+#include "cli/train.h"
+#include "cluster/cluster.h"
+#include "plan/plan_file.h"
+#include "planner/planned.h"
+
+/* Starts as {0}; does not move once a plan has been found. */
+struct yk_train_plan {
+    struct yk_cluster *cluster;
+    struct yk_cost_book book;
+    struct yk_plan_request request;
+    struct yk_planned *planned;
+};
+
+/* The workload that the words mean for `config`. */
+yk_status yk_train_plan_workload(const struct yk_train_words *words,
+                                 const struct yk_model_config *config,
+                                 struct yk_workload *out) YK_MUST_USE;
+
+/*
+ * Finds or reads the plan of a workload. `model_source` is what the plan's file calls the model.
+ * Where nothing fits, `planned` says so (planned_facts.h) and has no plan.
+ */
+yk_status yk_train_plan_find(const struct yk_train_words *words,
+                             const struct yk_model_config *config,
+                             const struct yk_workload *workload, const char *model_source,
+                             struct yk_arena *arena, struct yk_train_plan *out) YK_MUST_USE;
+
+void yk_train_plan_close(struct yk_train_plan *plan);
+
+/* The threads to compute with: as said, or those of the device the plan is for. */
+int64_t yk_train_plan_threads(const struct yk_train_plan *plan, const struct yk_train_words *words);
+
+struct yk_plan_context yk_train_plan_context(const struct yk_train_plan *plan);
+
+#endif

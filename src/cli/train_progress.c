@@ -1,0 +1,122 @@
+#include "cli/train_progress.h"
+
+#include "base/log.h"
+#include "base/units.h"
+#include "cli/process_memory.h"
+#include "cli/terminal.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum {
+    FIRST_LINES = 10
+};
+
+/* How much a step changes what is thought to be usual. */
+#define FORGETTING 0.1
+
+/* "0:42", "3:07", "2:15:00". */
+static void add_duration(double seconds, struct yk_text *out)
+{
+    const int64_t all = (int64_t)fmin(ceil(seconds), 1e9);
+    const int64_t hours = all / 3600;
+    if (hours > 0) {
+        yk_text_addf(out, "%" PRId64 ":%02d:%02d", hours, (int)(all / 60 % 60), (int)(all % 60));
+    } else {
+        yk_text_addf(out, "%d:%02d", (int)(all / 60), (int)(all % 60));
+    }
+}
+
+static void note_seconds(struct yk_train_progress *progress, double seconds)
+{
+    progress->usual_step_s = progress->usual_step_s > 0
+                                 ? (1 - FORGETTING) * progress->usual_step_s + FORGETTING * seconds
+                                 : seconds;
+}
+
+static void add_speed(const struct yk_train_progress *progress, const struct yk_run_step *step,
+                      struct yk_text *out)
+{
+    char seconds[YK_UNITS_SIZE];
+    char memory[YK_UNITS_SIZE];
+    yk_units_format(step->seconds, YK_UNIT_SECONDS, seconds);
+    yk_units_format(yk_process_memory().now_bytes, YK_UNIT_BYTES, memory);
+    yk_text_addf(out, "  %s  %.0f tokens/s", seconds, step->tokens_per_s);
+    if (step->seconds > 0) {
+        const double ratio = progress->predicted_step_s / step->seconds;
+        yk_text_addf(out, "  MFU %.1f %%", 100 * progress->predicted_mfu * ratio);
+        yk_text_addf(out, "  memory %s  predicted/measured %.2f", memory, ratio);
+    }
+}
+
+static void write_line(const struct yk_train_progress *progress, const struct yk_run_step *step,
+                       struct yk_text *out)
+{
+    yk_text_addf(out, "step %" PRId64 "/%" PRId64 "  loss %.4f  norm %.3f  rate %.2e", step->step,
+                 step->steps, step->loss, step->norm, step->rate);
+    if (step->skipped) {
+        yk_text_addf(out, "  skipped, loss scale %g", step->loss_scale);
+    }
+    yk_text_add(out, "  left ");
+    add_duration((double)(step->steps - step->step) * progress->usual_step_s, out);
+    add_speed(progress, step, out);
+}
+
+static void on_step(void *user, const struct yk_run_step *step)
+{
+    struct yk_train_progress *progress = user;
+    const bool keep = step->step - progress->first_step <= FIRST_LINES ||
+                      step->step % progress->log_every == 0 || step->step == step->steps ||
+                      step->skipped;
+    note_seconds(progress, step->seconds);
+    progress->line.length = 0;
+    write_line(progress, step, &progress->line);
+    yk_terminal_line(yk_text_chars(&progress->line), keep);
+}
+
+static void on_evaluated(void *user, int64_t step, double loss, int64_t tokens)
+{
+    struct yk_train_progress *progress = user;
+    progress->line.length = 0;
+    yk_text_addf(&progress->line,
+                 "step %" PRId64 ": evaluation loss %.4f, perplexity %.2f, over %" PRId64 " tokens",
+                 step, loss, exp(loss), tokens);
+    yk_terminal_line(yk_text_chars(&progress->line), true);
+}
+
+static void on_saved(void *user, int64_t step, const char *path, const char *fault)
+{
+    struct yk_train_progress *progress = user;
+    if (fault) {
+        yk_log(YK_LOG_WARNING, "step %" PRId64 ": no checkpoint was written: %s", step, fault);
+        return;
+    }
+    progress->checkpoint.length = 0;
+    yk_text_add(&progress->checkpoint, path);
+    progress->line.length = 0;
+    yk_text_addf(&progress->line, "step %" PRId64 ": saved %s", step, path);
+    yk_terminal_line(yk_text_chars(&progress->line), true);
+}
+
+static bool on_stop(void *user)
+{
+    const struct yk_train_progress *progress = user;
+    return atomic_load(progress->stop);
+}
+
+struct yk_run_watch yk_train_progress_watch(struct yk_train_progress *progress)
+{
+    return (struct yk_run_watch){
+        .user = progress,
+        .step = on_step,
+        .evaluated = on_evaluated,
+        .saved = on_saved,
+        .stop = on_stop,
+    };
+}
+
+void yk_train_progress_free(struct yk_train_progress *progress)
+{
+    yk_text_free(&progress->line);
+    yk_text_free(&progress->checkpoint);
+}

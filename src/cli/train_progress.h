@@ -1,0 +1,32 @@
+/*
+ * Train progress: what a person sees of a run while it goes on, and what the summary needs of it.
+ *
+ * One line a step on standard error, rewritten in place on a terminal; the first ten and then every
+ * so many are kept. All on the thread that trains.
+ */
+#ifndef YK_CLI_TRAIN_PROGRESS_H
+#define YK_CLI_TRAIN_PROGRESS_H
+
+#include "base/text.h"
+#include "train/run.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Starts with what the first lines say, the rest 0. */
+struct yk_train_progress {
+    int64_t first_step; /* done before this run began */
+    int64_t log_every;
+    double predicted_step_s;
+    double predicted_mfu;
+    const atomic_bool *stop;
+
+    double usual_step_s;       /* of late: for the time that is left */
+    struct yk_text line;       /* being written */
+    struct yk_text checkpoint; /* the path of the newest */
+};
+
+struct yk_run_watch yk_train_progress_watch(struct yk_train_progress *progress);
+void yk_train_progress_free(struct yk_train_progress *progress);
+
+#endif

@@ -1,0 +1,243 @@
+#include "cli/train_setup.h"
+
+#include "cli/engine.h"
+#include "cli/folder.h"
+#include "cli/outputs.h"
+#include "model/config_write.h"
+#include "nn/weights.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    USUAL_STEPS = 1000,
+    MOST_WARMUP = 100,
+};
+
+struct yk_optimizer yk_train_optimizer(const struct yk_train_words *words)
+{
+    struct yk_optimizer optimizer = {
+        .beta1 = words->beta1,
+        .beta2 = words->beta2,
+        .epsilon = words->epsilon,
+        .decay = words->decay,
+        .momentum = words->momentum,
+    };
+    /* The table of options has no other names. */
+    (void)yk_optimizer_find(words->optimizer, &optimizer.kind);
+    return optimizer;
+}
+
+struct yk_rate yk_train_rate(const struct yk_train_words *words, int64_t steps)
+{
+    const int64_t tenth = steps / 10;
+    const double usual = strcmp(words->optimizer, "sgd") == 0 ? 0.1
+                         : words->lora_rank > 0               ? 2e-4
+                                                              : 1e-3;
+    struct yk_rate rate = {
+        .most = isnan(words->rate) ? usual : words->rate,
+        .warmup = words->warmup >= 0    ? words->warmup
+                  : tenth < MOST_WARMUP ? tenth
+                                        : MOST_WARMUP,
+        .steps = steps,
+    };
+    rate.least = isnan(words->least_rate) ? rate.most / 10 : words->least_rate;
+    (void)yk_rate_rule_find(words->rate_rule, &rate.rule);
+    return rate;
+}
+
+/* A folder keeps one run: another one's checkpoints would be mistaken for this one's. */
+static yk_status open_folder(struct yk_training *training)
+{
+    const struct yk_train_words *words = &training->words;
+    YK_TRY(yk_train_folder(words, training->arena, &training->folder));
+    YK_TRY(yk_train_path(training->folder, "config.json", training->arena, &training->config_path));
+    if (words->resume) {
+        YK_TRY(yk_checkpoint_open(training->folder, &training->checkpoint));
+        if (!training->checkpoint->settings_json) {
+            return yk_fail(YK_ERROR_INPUT, "%s holds no run to resume", training->folder);
+        }
+        return yk_train_check_resumed(words, training->checkpoint->settings_json,
+                                      training->checkpoint->path);
+    }
+    if (!words->dry_run && yk_folder_has(training->folder, "checkpoints")) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "%s holds a run already; go on with it by --resume, or keep this one "
+                       "elsewhere by --out",
+                       training->folder);
+    }
+    return YK_OK;
+}
+
+/* An adapter says its own rank and scale. */
+static yk_status open_adapter(struct yk_training *training)
+{
+    struct yk_train_words *words = &training->words;
+    int64_t rank = 0;
+    double alpha = 0;
+    if (words->adapter && !training->checkpoint) {
+        YK_TRY(yk_adapter_read_config(words->adapter, &rank, &alpha));
+        if (words->lora_rank > 0 && words->lora_rank != rank) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "%s: the adapter has rank %" PRId64 ", not %" PRId64
+                           "; leave out --lora",
+                           words->adapter, rank, words->lora_rank);
+        }
+        words->lora_rank = rank;
+        words->lora_alpha = isnan(words->lora_alpha) ? alpha : words->lora_alpha;
+    }
+    if (words->lora_rank > 0 && isnan(words->lora_alpha)) {
+        words->lora_alpha = 2 * (double)words->lora_rank;
+    }
+    return YK_OK;
+}
+
+static yk_status count_steps(struct yk_training *training)
+{
+    const struct yk_train_words *words = &training->words;
+    training->steps = words->steps > 0 ? words->steps : USUAL_STEPS;
+    if (!isnan(words->epochs)) {
+        const double samples =
+            words->epochs * (double)yk_sampler_epoch_samples(training->source.samples);
+        const double steps = fmax(1, ceil(samples / (double)words->batch));
+        if (steps > 1e9) {
+            return yk_fail(YK_ERROR_USAGE, "%g epochs are more than a billion steps",
+                           words->epochs);
+        }
+        training->steps = (int64_t)steps;
+    }
+    const int64_t done = training->checkpoint ? training->checkpoint->state.step : 0;
+    if (done >= training->steps) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s has done its %" PRId64 " steps; --steps %" PRId64 " goes on",
+                       training->folder, done, 2 * done);
+    }
+    return YK_OK;
+}
+
+yk_status yk_training_open(struct yk_training *training)
+{
+    const struct yk_train_words *words = &training->words;
+    struct yk_train_source *source = &training->source;
+    struct yk_workload workload;
+    YK_TRY(yk_arena_create(&training->arena));
+    YK_TRY(open_folder(training));
+    YK_TRY(open_adapter(training));
+    YK_TRY(yk_train_source_open(words, training->checkpoint, training->arena, source));
+    YK_TRY(yk_train_plan_workload(words, source->config, &workload));
+    YK_TRY(yk_train_source_cut(source, words, workload.sequence));
+    YK_TRY(count_steps(training));
+    return yk_train_plan_find(words, source->config, &workload, training->config_path,
+                              training->arena, &training->plan);
+}
+
+static yk_status fill_weights(struct yk_training *training)
+{
+    const struct yk_train_words *words = &training->words;
+    struct yk_store *store = training->store;
+    if (training->checkpoint) {
+        const char *base = words->lora_rank > 0 ? words->weights : NULL;
+        return yk_checkpoint_load(training->checkpoint, base, store);
+    }
+    YK_TRY(yk_store_start(store, (uint64_t)words->seed));
+    if (words->weights) {
+        YK_TRY(yk_weights_load(store, words->weights));
+    }
+    return words->adapter ? yk_adapter_load(store, words->adapter) : YK_OK;
+}
+
+static yk_status open_store(struct yk_training *training)
+{
+    const struct yk_train_words *words = &training->words;
+    const struct yk_net_settings settings = {
+        .dropout = words->dropout,
+        .label_smoothing = words->label_smoothing,
+        .lora_alpha = words->lora_rank > 0 ? words->lora_alpha : 0,
+        .seed = (uint64_t)words->seed,
+    };
+    YK_TRY(yk_net_create(training->plan.planned->study->model, &settings, &training->net));
+    YK_TRY(yk_engine_open_cpu(yk_train_plan_threads(&training->plan, words), &training->engine));
+    YK_TRY(yk_store_create(training->net, &training->engine, yk_train_optimizer(words).kind,
+                           &training->store));
+    return fill_weights(training);
+}
+
+static yk_status write_beginning(struct yk_training *training, struct yk_outputs *outputs)
+{
+    const struct yk_plan_context context = yk_train_plan_context(&training->plan);
+    const char *path = NULL;
+    YK_TRY(yk_model_config_write(training->source.config, training->net->workload.precision,
+                                 yk_outputs_add(outputs, training->config_path)));
+    YK_TRY(yk_train_path(training->folder, "plan.json", training->arena, &path));
+    YK_TRY(
+        yk_plan_file_write(training->plan.planned->plan, &context, yk_outputs_add(outputs, path)));
+    YK_TRY(yk_train_path(training->folder, "run.json", training->arena, &path));
+    yk_text_add(yk_outputs_add(outputs, path), yk_text_chars(&training->settings_json));
+    return yk_outputs_write(outputs);
+}
+
+static void set_run(struct yk_training *training)
+{
+    const struct yk_train_words *words = &training->words;
+    const struct yk_train_source *source = &training->source;
+    training->run = (struct yk_run){
+        .program = training->plan.planned->trial.program,
+        .store = training->store,
+        .samples = source->samples,
+        .evaluation = source->evaluation,
+        .settings =
+            {
+                .steps = training->steps,
+                .batch = words->batch,
+                .rate = yk_train_rate(words, training->steps),
+                .optimizer = yk_train_optimizer(words),
+                .clip = words->clip,
+                .evaluate_every = words->eval_every,
+                .evaluate_samples = words->eval_samples,
+                .save_every = words->save_every,
+                .keep = (int32_t)words->keep,
+            },
+        .folder = training->folder,
+        .settings_json = yk_text_chars(&training->settings_json),
+        .base_model = words->lora_rank > 0 ? words->weights : NULL,
+        .vocabulary = yk_corpus_vocabulary(source->corpus),
+        .state = {.seed = (uint64_t)words->seed,
+                  .scaler = yk_scaler_start(training->net->workload.precision)},
+        .evaluation_loss = NAN,
+    };
+    if (training->checkpoint) {
+        training->run.state = training->checkpoint->state;
+    }
+}
+
+yk_status yk_training_prepare(struct yk_training *training)
+{
+    const struct yk_train_words *words = &training->words;
+    struct yk_outputs outputs = {0};
+    if (words->lora_rank > 0 && !words->weights && !training->checkpoint) {
+        return yk_fail(YK_ERROR_USAGE, "adapters are trained beside weights that stay as they are; "
+                                       "name those by --weights");
+    }
+    YK_TRY(open_store(training));
+    YK_TRY(yk_option_layer_write(&yk_command_train, words, &training->settings_json));
+    YK_TRY(yk_folder_make(training->folder));
+    const yk_status status = write_beginning(training, &outputs);
+    yk_outputs_free(&outputs);
+    YK_TRY(status);
+    set_run(training);
+    return YK_OK;
+}
+
+void yk_training_close(struct yk_training *training)
+{
+    yk_trace_destroy(training->run.trace);
+    yk_text_free(&training->settings_json);
+    yk_store_destroy(training->store);
+    yk_net_destroy(training->net);
+    yk_engine_close(&training->engine);
+    yk_train_plan_close(&training->plan);
+    yk_train_source_close(&training->source);
+    yk_checkpoint_close(training->checkpoint);
+    yk_arena_destroy(training->arena);
+}

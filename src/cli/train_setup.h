@@ -1,0 +1,47 @@
+/*
+ * Train setup: everything a run needs, opened in the order it depends on each other: the run's
+ * folder, model and data, plan, device, weights.
+ *
+ * A training owns what it points to and does not move once it has been opened. One thread at a
+ * time.
+ */
+#ifndef YK_CLI_TRAIN_SETUP_H
+#define YK_CLI_TRAIN_SETUP_H
+
+#include "cli/train.h"
+#include "cli/train_plan.h"
+#include "cli/train_source.h"
+#include "train/run.h"
+
+/* Starts with its words alone. */
+struct yk_training {
+    struct yk_train_words words; /* with what an adapter's folder says filled in */
+    struct yk_arena *arena;
+    const char *folder;
+    const char *config_path;          /* the model, beside plan.json */
+    struct yk_checkpoint *checkpoint; /* to go on from; NULL: a new run */
+    struct yk_train_source source;
+    struct yk_train_plan plan;
+    int64_t steps;
+
+    struct yk_engine engine;
+    struct yk_net *net;
+    struct yk_store *store;
+    struct yk_text settings_json;
+    struct yk_run run;
+};
+
+/* Opens all that can be known without training: up to the plan. Nothing is written. Where no plan
+ * fits, plan.planned->plan is NULL. */
+yk_status yk_training_open(struct yk_training *training) YK_MUST_USE;
+
+/* Takes the device's memory, fills the weights, and writes what the folder begins with. */
+yk_status yk_training_prepare(struct yk_training *training) YK_MUST_USE;
+
+void yk_training_close(struct yk_training *training);
+
+/* The learning rate and optimizer that the words mean. */
+struct yk_rate yk_train_rate(const struct yk_train_words *words, int64_t steps);
+struct yk_optimizer yk_train_optimizer(const struct yk_train_words *words);
+
+#endif

@@ -1,0 +1,217 @@
+#include "cli/train_summary.h"
+
+#include "base/units.h"
+#include "cli/outputs.h"
+#include "cli/plan_output.h"
+#include "cli/process_memory.h"
+#include "cli/terminal.h"
+#include "planner/planned_facts.h"
+#include "trace/chrome.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* ,"key": value; null where it is no number. */
+static void add_value(struct yk_text *out, const char *key, double value)
+{
+    yk_text_addf(out, ",\"%s\":", key);
+    if (isfinite(value)) {
+        yk_text_add_number(out, value);
+    } else {
+        yk_text_add(out, "null");
+    }
+}
+
+static void add_words(struct yk_text *out, const char *key, const char *words)
+{
+    yk_text_addf(out, ",\"%s\":", key);
+    yk_text_add_json(out, words);
+}
+
+static double planned_bytes(const struct yk_training *training)
+{
+    return training->plan.planned->trial.peaks[0].bytes;
+}
+
+static double left_s(const struct yk_training *training)
+{
+    const int64_t done = training->checkpoint ? training->checkpoint->state.step : 0;
+    return (double)(training->steps - done) * training->plan.planned->trial.step_s;
+}
+
+static void announce_model(const struct yk_training *training, struct yk_text *out)
+{
+    const struct yk_model *model = training->plan.planned->study->model;
+    yk_text_addf(out, "%s: %" PRId64 " parameters", model->config->name, model->parameters);
+    if (model->trainable < model->parameters) {
+        yk_text_addf(out, ", %" PRId64 " of them trained", model->trainable);
+    }
+    yk_text_addf(out, ", %" PRId64 " tokens in its vocabulary\n",
+                 yk_model_config_target_vocabulary(model->config));
+    yk_text_add(out, "data: ");
+    yk_corpus_describe(training->source.corpus, out);
+    yk_text_addf(out, "; %" PRId64 " samples of %" PRId64 " tokens an epoch\n",
+                 yk_sampler_epoch_samples(training->source.samples), model->workload.sequence);
+}
+
+static void announce_plan(const struct yk_training *training, struct yk_text *out)
+{
+    const struct yk_planned *planned = training->plan.planned;
+    char step[YK_UNITS_SIZE];
+    char all[YK_UNITS_SIZE];
+    char memory[YK_UNITS_SIZE];
+    char limit[YK_UNITS_SIZE];
+    yk_units_format(planned->trial.step_s, YK_UNIT_SECONDS, step);
+    yk_units_format(left_s(training), YK_UNIT_SECONDS, all);
+    yk_units_format(planned_bytes(training), YK_UNIT_BYTES, memory);
+    yk_units_format(planned->plan->ranks[0].limit_bytes, YK_UNIT_BYTES, limit);
+    yk_text_addf(out, "plan: %s, %" PRId64 " samples in %d micro-batch%s, %s\n", planned->summary,
+                 planned->plan->workload.batch, (int)planned->plan->micro_batches,
+                 planned->plan->micro_batches == 1 ? "" : "es",
+                 yk_precision_name(planned->plan->workload.precision));
+    yk_text_addf(out, "predicted: %s a step, %s in all, %s of %s memory", step, all, memory, limit);
+    if (training->checkpoint) {
+        yk_text_addf(out, "\nresumed: %s", training->checkpoint->path);
+    }
+}
+
+yk_status yk_train_announce(const struct yk_training *training)
+{
+    struct yk_text text = {0};
+    announce_model(training, &text);
+    announce_plan(training, &text);
+    const yk_status status = yk_text_status(&text);
+    if (status == YK_OK) {
+        yk_terminal_line(yk_text_chars(&text), true);
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+/* What both forms of JSON begin with. */
+static void begin_json(const struct yk_training *training, struct yk_text *out)
+{
+    const struct yk_planned *planned = training->plan.planned;
+    const struct yk_model *model = planned->study->model;
+    yk_text_add(out, "{\"yoke\":1,\"kind\":\"training\"");
+    add_words(out, "model", model->config->name);
+    yk_text_addf(out, ",\"parameters\":%" PRId64 ",\"trainable\":%" PRId64, model->parameters,
+                 model->trainable);
+    add_words(out, "folder", training->folder);
+    yk_text_addf(out, ",\"steps\":%" PRId64 ",\"batch\":%" PRId64 ",\"sequence\":%" PRId64,
+                 training->steps, model->workload.batch, model->workload.sequence);
+    add_words(out, "precision", yk_precision_name(model->workload.precision));
+    yk_text_addf(out, ",\"micro_batches\":%d", (int)planned->plan->micro_batches);
+    add_value(out, "predicted_step_s", planned->trial.step_s);
+    add_value(out, "planned_bytes", planned_bytes(training));
+    add_value(out, "limit_bytes", planned->plan->ranks[0].limit_bytes);
+}
+
+yk_status yk_train_forecast(const struct yk_training *training, struct yk_text *out)
+{
+    const struct yk_planned *planned = training->plan.planned;
+    char all[YK_UNITS_SIZE];
+    if (!planned->plan) {
+        YK_TRY(training->words.json ? yk_plan_output_json(planned, out)
+                                    : yk_plan_output_text(planned, out));
+        return yk_planned_fail_unfound(planned);
+    }
+    if (training->words.json) {
+        begin_json(training, out);
+        add_value(out, "predicted_s", left_s(training));
+        yk_text_add(out, "}\n");
+        return yk_text_status(out);
+    }
+    YK_TRY(yk_plan_output_text(planned, out));
+    yk_units_format(left_s(training), YK_UNIT_SECONDS, all);
+    yk_text_addf(out, "\n%" PRId64 " steps in all; those to come take %s, as predicted.\n",
+                 training->steps, all);
+    return yk_text_status(out);
+}
+
+static yk_status write_json(const struct yk_training *training, const char *checkpoint,
+                            struct yk_text *out)
+{
+    const struct yk_run *run = &training->run;
+    begin_json(training, out);
+    yk_text_addf(out, ",\"steps_done\":%" PRId64, run->state.step);
+    add_value(out, "first_loss", run->first_loss);
+    add_value(out, "last_loss", run->last_loss);
+    add_value(out, "evaluation_loss", run->evaluation_loss);
+    add_value(out, "tokens", run->tokens);
+    add_value(out, "seconds", run->seconds);
+    add_value(out, "tokens_per_s", run->tokens / run->seconds);
+    add_value(out, "median_step_s", run->median_step_s);
+    add_value(out, "peak_bytes", yk_process_memory().peak_bytes);
+    add_words(out, "checkpoint", checkpoint);
+    yk_text_add(out, "}\n");
+    return yk_text_status(out);
+}
+
+static void write_speed(const struct yk_training *training, struct yk_text *out)
+{
+    const struct yk_run *run = &training->run;
+    const struct yk_planned *planned = training->plan.planned;
+    const double ratio = planned->trial.step_s / run->median_step_s;
+    char measured[YK_UNITS_SIZE];
+    char predicted[YK_UNITS_SIZE];
+    char peak[YK_UNITS_SIZE];
+    char planned_memory[YK_UNITS_SIZE];
+    yk_units_format(run->median_step_s, YK_UNIT_SECONDS, measured);
+    yk_units_format(planned->trial.step_s, YK_UNIT_SECONDS, predicted);
+    yk_units_format(yk_process_memory().peak_bytes, YK_UNIT_BYTES, peak);
+    yk_units_format(planned_bytes(training), YK_UNIT_BYTES, planned_memory);
+    yk_text_addf(out, "  speed       %.0f tokens/s, MFU %.1f %%\n", run->tokens / run->seconds,
+                 100 * yk_planned_mfu(planned) * ratio);
+    yk_text_addf(out, "  step        %s measured, half of them faster; %s predicted (%.2f of it)\n",
+                 measured, predicted, ratio);
+    yk_text_addf(out, "  memory      %s at most in the whole process; %s planned\n", peak,
+                 planned_memory);
+}
+
+yk_status yk_train_summarise(const struct yk_training *training,
+                             const struct yk_train_progress *progress, struct yk_text *out)
+{
+    const struct yk_run *run = &training->run;
+    const char *checkpoint = yk_text_chars(&progress->checkpoint);
+    char seconds[YK_UNITS_SIZE];
+    if (training->words.json) {
+        return write_json(training, checkpoint, out);
+    }
+    yk_units_format(run->seconds, YK_UNIT_SECONDS, seconds);
+    yk_text_addf(out, "%s trained\n\n", training->source.config->name);
+    yk_text_addf(out, "  steps       %" PRId64 ", %.0f tokens in %s\n", run->state.step,
+                 run->tokens, seconds);
+    yk_text_addf(out, "  loss        %.4f, from %.4f\n", run->last_loss, run->first_loss);
+    if (isfinite(run->evaluation_loss)) {
+        yk_text_addf(out, "  evaluation  %.4f, perplexity %.2f\n", run->evaluation_loss,
+                     exp(run->evaluation_loss));
+    }
+    write_speed(training, out);
+    yk_text_addf(out, "  checkpoint  %s\n", checkpoint);
+    return yk_text_status(out);
+}
+
+static yk_status add_traces(const struct yk_training *training, struct yk_outputs *outputs)
+{
+    const char *path = NULL;
+    struct yk_trace *predicted = NULL;
+    if (training->run.trace) {
+        YK_TRY(yk_train_path(training->folder, "trace.json", training->arena, &path));
+        YK_TRY(yk_trace_write_chrome(training->run.trace, yk_outputs_add(outputs, path)));
+    }
+    YK_TRY(yk_train_path(training->folder, "trace-predicted.json", training->arena, &path));
+    YK_TRY(yk_sim_trace(training->plan.planned->trial.sim, &predicted));
+    const yk_status status = yk_trace_write_chrome(predicted, yk_outputs_add(outputs, path));
+    yk_trace_destroy(predicted);
+    YK_TRY(status);
+    return yk_outputs_write(outputs);
+}
+
+yk_status yk_train_write_traces(const struct yk_training *training)
+{
+    struct yk_outputs outputs = {0};
+    const yk_status status = add_traces(training, &outputs);
+    yk_outputs_free(&outputs);
+    return status;
+}

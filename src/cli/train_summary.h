@@ -1,0 +1,23 @@
+/* Train summary: what `yoke train` says before and after a run. */
+#ifndef YK_CLI_TRAIN_SUMMARY_H
+#define YK_CLI_TRAIN_SUMMARY_H
+
+#include "cli/train_progress.h"
+#include "cli/train_setup.h"
+
+/* What is going to happen, on standard error. */
+yk_status yk_train_announce(const struct yk_training *training) YK_MUST_USE;
+
+/* Of --dry-run: the plan, its memory, and how long it all will take; JSON where that is asked for.
+ */
+yk_status yk_train_forecast(const struct yk_training *training, struct yk_text *out) YK_MUST_USE;
+
+/* What has happened. */
+yk_status yk_train_summarise(const struct yk_training *training,
+                             const struct yk_train_progress *progress,
+                             struct yk_text *out) YK_MUST_USE;
+
+/* Writes the last step as it was and as it was predicted into the run's folder. */
+yk_status yk_train_write_traces(const struct yk_training *training) YK_MUST_USE;
+
+#endif

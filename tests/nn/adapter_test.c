@@ -1,0 +1,234 @@
+#include "nn/weights.h"
+
+#include "base/file.h"
+#include "nn/adapter_config.h"
+#include "support/scratch.h"
+#include "support/small_store.h"
+#include "support/support.h"
+#include "support/training_case.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct small_store_wish gpt = {.config = &small_gpt, .lora_rank = 3, .lora_alpha = 6};
+static const struct small_store_wish llama = {
+    .config = &small_llama, .precision = YK_PRECISION_BF16, .lora_rank = 2};
+
+static void assert_file_holds(const char *path, const char *words)
+{
+    struct yk_text text = {0};
+    assert_ok(yk_file_read(path, &text));
+    assert_string_equal(yk_text_chars(&text), words);
+    yk_text_free(&text);
+}
+
+/* Saves an adapter of `wish` in the scratch folder itself. */
+static void save(const struct small_store_wish *wish, const char *base)
+{
+    struct small_store small = small_store_open(wish);
+    small_store_fill(&small, 4);
+    assert_ok(yk_adapter_save(small.store, support_scratch_folder(), base));
+    small_store_close(&small);
+}
+
+static yk_status load(const struct small_store_wish *wish)
+{
+    struct small_store small = small_store_open(wish);
+    const yk_status status = yk_adapter_load(small.store, support_scratch_folder());
+    small_store_close(&small);
+    return status;
+}
+
+static void an_adapter_is_loaded_bit_for_bit(void **state)
+{
+    (void)state;
+    const struct small_store_wish *wishes[] = {&gpt, &llama};
+    for (int i = 0; i < 2; i++) {
+        struct small_store saved = small_store_open(wishes[i]);
+        struct small_store loaded = small_store_open(wishes[i]);
+        small_store_fill(&saved, 4);
+        small_store_fill(&loaded, 4);
+        for (int32_t l = 0; l < loaded.net->layer_count; l++) {
+            const struct yk_net_layer *layer = &loaded.net->layers[l];
+            for (int32_t p = 0; p < layer->parameter_count; p++) {
+                if (layer->parameters[p].adapter) {
+                    memset(loaded.store->layers[l].weights + layer->parameters[p].offset, 0,
+                           yk_parameter_bytes(loaded.net, &layer->parameters[p]));
+                }
+            }
+        }
+        assert_non_null(small_store_difference(&saved, &loaded, false));
+        assert_ok(yk_adapter_save(saved.store, support_scratch_folder(), "base"));
+        assert_ok(yk_adapter_load(loaded.store, support_scratch_folder()));
+        assert_null(small_store_difference(&saved, &loaded, false));
+        small_store_close(&saved);
+        small_store_close(&loaded);
+    }
+}
+
+/* Keys and values as PEFT 0.21 writes them for such an adapter. */
+static void the_config_is_written_in_pefts_keys(void **state)
+{
+    (void)state;
+    save(&gpt, "models/\"mine\"");
+    assert_file_holds(support_scratch_path("adapter_config.json"),
+                      "{\n"
+                      "  \"alpha_pattern\": {},\n"
+                      "  \"base_model_name_or_path\": \"models/\\\"mine\\\"\",\n"
+                      "  \"bias\": \"none\",\n"
+                      "  \"fan_in_fan_out\": true,\n"
+                      "  \"inference_mode\": true,\n"
+                      "  \"init_lora_weights\": true,\n"
+                      "  \"layers_pattern\": null,\n"
+                      "  \"layers_to_transform\": null,\n"
+                      "  \"lora_alpha\": 6,\n"
+                      "  \"lora_dropout\": 0.0,\n"
+                      "  \"modules_to_save\": null,\n"
+                      "  \"peft_type\": \"LORA\",\n"
+                      "  \"r\": 3,\n"
+                      "  \"rank_pattern\": {},\n"
+                      "  \"revision\": null,\n"
+                      "  \"target_modules\": [\n"
+                      "    \"c_attn\",\n"
+                      "    \"c_fc\",\n"
+                      "    \"c_proj\"\n"
+                      "  ],\n"
+                      "  \"task_type\": \"CAUSAL_LM\",\n"
+                      "  \"use_dora\": false,\n"
+                      "  \"use_rslora\": false\n"
+                      "}\n");
+}
+
+static void an_alpha_that_was_not_given_is_the_rank(void **state)
+{
+    (void)state;
+    int64_t rank = 0;
+    double alpha = 0;
+    save(&llama, NULL);
+    assert_ok(yk_adapter_read_config(support_scratch_folder(), &rank, &alpha));
+    assert_int_equal(rank, 2);
+    assert_true(alpha == 2);
+}
+
+static void what_peft_wrote_is_read(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"gpt-lora", "llama-lora"};
+    for (int i = 0; i < 2; i++) {
+        struct training_case *c = training_case_open(names[i]);
+        int64_t rank = 0;
+        double alpha = 0;
+        (void)support_scratch_write_text("adapter_config.json", c->adapter_text);
+        assert_ok(yk_adapter_read_config(support_scratch_folder(), &rank, &alpha));
+        assert_int_equal(rank, c->settings.lora_rank);
+        assert_true(alpha == c->settings.lora_alpha);
+        training_case_close(c);
+    }
+}
+
+static void assert_says(yk_status status, const char *format, const char *path)
+{
+    char expected[512];
+    snprintf(expected, sizeof expected, format, path);
+    assert_int_equal(status, YK_ERROR_INPUT);
+    assert_string_equal(yk_status_message(), expected);
+}
+
+static void another_rank_or_alpha_is_refused(void **state)
+{
+    (void)state;
+    struct small_store_wish other = gpt;
+    save(&gpt, NULL);
+    other.lora_rank = 4;
+    assert_says(load(&other), "the adapter in %s has the rank 3, but 4 was asked for",
+                support_scratch_folder());
+    other.lora_rank = 3;
+    other.lora_alpha = 7;
+    assert_says(load(&other), "the adapter in %s has an alpha of 6, but 7 was asked for",
+                support_scratch_folder());
+}
+
+static void other_modules_are_refused(void **state)
+{
+    (void)state;
+    struct yk_model_config config = small_gpt;
+    struct small_store_wish other = gpt;
+    other.config = &config;
+    save(&gpt, NULL);
+    config.layers = 1;
+    assert_says(load(&other),
+                "%s: \"base_model.model.transformer.h.1.attn.c_attn.lora_A.weight\" belongs to no "
+                "linear of a block of small-gpt; adapters are on those",
+                support_scratch_path("adapter_model.safetensors"));
+    config.layers = 3;
+    assert_says(load(&other),
+                "%s has no \"base_model.model.transformer.h.2.attn.c_attn.lora_A.weight\"; "
+                "adapters must be on all linears of all blocks",
+                support_scratch_path("adapter_model.safetensors"));
+}
+
+static void other_kinds_of_adapters_are_refused_by_their_key(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *sentence;
+    } cases[] = {
+        {"{\"peft_type\": \"LORA\", \"r\": 4, \"use_rslora\": true}",
+         "%s: \"use_rslora\" is set; only plain LoRA adapters, without it, can be used"},
+        {"{\"peft_type\": \"LORA\", \"r\": 4, \"use_dora\": true}",
+         "%s: \"use_dora\" is set; only plain LoRA adapters, without it, can be used"},
+        {"{\"peft_type\": \"LORA\", \"r\": 4, \"modules_to_save\": [\"lm_head\"]}",
+         "%s: \"modules_to_save\" is set; only plain LoRA adapters, without it, can be used"},
+        {"{\"peft_type\": \"LORA\", \"r\": 4, \"rank_pattern\": {\"q_proj\": 8}}",
+         "%s: \"rank_pattern\" is set; only plain LoRA adapters, without it, can be used"},
+        {"{\"peft_type\": \"LORA\", \"r\": 4, \"bias\": \"all\"}",
+         "%s: \"bias\" is set; only plain LoRA adapters, without it, can be used"},
+        {"{\"peft_type\": \"IA3\", \"r\": 4}",
+         "%s: \"peft_type\" is \"IA3\"; only \"LORA\" can be used"},
+        {"{\"r\": 4}", "%s: \"peft_type\" is missing; only \"LORA\" can be used"},
+        {"{\"peft_type\": \"LORA\"}", "%s: \"r\" is missing; it gives the rank of the adapters"},
+        {"{\"peft_type\": \"LORA\", \"r\": 0}",
+         "%s: \"r\" must be a whole number from 1 to 1048576"},
+        {"{\"peft_type\": \"LORA\", \"r\": 4, \"lora_alpha\": 0}",
+         "%s: \"lora_alpha\" must be a number above 0"},
+        {"[]", "%s: an adapter_config.json is an object, not a list"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int64_t rank = -1;
+        double alpha = -1;
+        const char *path = support_scratch_write_text("adapter_config.json", cases[i].text);
+        assert_says(yk_adapter_read_config(support_scratch_folder(), &rank, &alpha),
+                    cases[i].sentence, path);
+        assert_int_equal(rank, -1);
+    }
+}
+
+static void a_model_without_adapters_has_none_to_save(void **state)
+{
+    (void)state;
+    const struct small_store_wish whole = {.config = &small_gpt};
+    struct small_store small = small_store_open(&whole);
+    assert_fails(yk_adapter_save(small.store, support_scratch_folder(), NULL), YK_ERROR_INPUT,
+                 "small-gpt has no adapter that could be saved");
+    small_store_close(&small);
+}
+
+#define IN_SCRATCH(test)                                                                           \
+    cmocka_unit_test_setup_teardown(test, support_scratch_make, support_scratch_drop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_SCRATCH(an_adapter_is_loaded_bit_for_bit),
+        IN_SCRATCH(the_config_is_written_in_pefts_keys),
+        IN_SCRATCH(an_alpha_that_was_not_given_is_the_rank),
+        IN_SCRATCH(what_peft_wrote_is_read),
+        IN_SCRATCH(another_rank_or_alpha_is_refused),
+        IN_SCRATCH(other_modules_are_refused),
+        IN_SCRATCH(other_kinds_of_adapters_are_refused_by_their_key),
+        IN_SCRATCH(a_model_without_adapters_has_none_to_save),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

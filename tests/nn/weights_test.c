@@ -1,0 +1,459 @@
+#include "nn/weights.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "data/safetensors_write.h"
+#include "data/tensor_set.h"
+#include "support/scratch.h"
+#include "support/small_store.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct small_store_wish gpt = {.config = &small_gpt};
+
+static char logged[1024];
+
+static void keep_line(void *user, enum yk_log_level level, const char *line)
+{
+    (void)user;
+    snprintf(logged, sizeof logged, "%d %s", (int)level, line);
+}
+
+static void assert_starts(const char *words, const char *beginning)
+{
+    char start[1024];
+    snprintf(start, sizeof start, "%.*s", (int)strlen(beginning), words);
+    assert_string_equal(start, beginning);
+}
+
+static const char *make_folder(const char *name)
+{
+    const char *path = support_scratch_path(name);
+    assert_int_equal(mkdir(path, 0777), 0);
+    return path;
+}
+
+static void what_is_saved_is_loaded_bit_for_bit(void **state)
+{
+    (void)state;
+    static const struct small_store_wish wishes[] = {
+        {.config = &small_gpt},
+        {.config = &small_gpt_free, .precision = YK_PRECISION_BF16},
+        {.config = &small_llama, .precision = YK_PRECISION_FP16},
+        {.config = &small_llama, .precision = YK_PRECISION_TF32},
+        {.config = &small_gpt, .precision = YK_PRECISION_BF16, .optimizer = YK_OPTIMIZER_ADAMW},
+    };
+    for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "model-%zu", i);
+        const char *folder = make_folder(name);
+        struct small_store saved = small_store_open(&wishes[i]);
+        struct small_store loaded = small_store_open(&wishes[i]);
+        small_store_fill(&saved, 1 + i);
+        assert_non_null(small_store_difference(&saved, &loaded, false));
+        assert_ok(yk_weights_save(saved.store, folder, 0, false));
+        assert_ok(yk_weights_load(loaded.store, folder));
+        assert_null(small_store_difference(&saved, &loaded, false));
+        small_store_close(&saved);
+        small_store_close(&loaded);
+    }
+}
+
+static void types_in_the_file_are_those_of_the_training(void **state)
+{
+    (void)state;
+    const struct small_store_wish wish = {
+        .config = &small_llama, .precision = YK_PRECISION_FP16, .lora_rank = 2, .nf4 = true};
+    const char *folder = make_folder("model");
+    struct small_store small = small_store_open(&wish);
+    struct yk_tensor_set *set = NULL;
+    small_store_fill(&small, 7);
+    assert_ok(yk_weights_save(small.store, folder, 0, false));
+    assert_ok(yk_tensor_set_open(folder, &set));
+    /* Two tables, a norm, and of each of two blocks two norms and seven linears; no adapters. */
+    assert_int_equal(yk_tensor_set_count(set), 21);
+    for (int32_t i = 0; i < yk_tensor_set_count(set); i++) {
+        const struct yk_tensor_entry *entry = yk_tensor_set_at(set, i)->entry;
+        const bool linear = strstr(entry->name, "_proj");
+        assert_int_equal(entry->type, linear ? YK_TENSOR_BF16 : YK_TENSOR_F32);
+    }
+    assert_string_equal(yk_tensor_file_metadata(yk_tensor_set_file_at(set, 0), "format"), "pt");
+    yk_tensor_set_close(set);
+    small_store_close(&small);
+}
+
+static void nf4_is_saved_as_what_its_codes_stand_for(void **state)
+{
+    (void)state;
+    static const char name[] = "model.layers.1.mlp.down_proj.weight";
+    const struct small_store_wish wish = {
+        .config = &small_llama, .precision = YK_PRECISION_BF16, .lora_rank = 2, .nf4 = true};
+    const struct small_store_wish plain = {.config = &small_llama};
+    const char *folder = make_folder("model");
+    struct small_store small = small_store_open(&wish);
+    struct small_store loaded = small_store_open(&plain);
+    small_store_fill(&small, 7);
+    assert_ok(yk_weights_save(small.store, folder, 0, false));
+    assert_ok(yk_weights_load(loaded.store, folder));
+    const float *stand_for = small_store_numbers(&small, name);
+    const float *read = small_store_numbers(&loaded, name);
+    for (int i = 0; i < 8 * 24; i++) {
+        /* bf16 has eight significant bits. */
+        assert_true(fabsf(stand_for[i] - read[i]) <= fabsf(stand_for[i]) / 256);
+    }
+    small_store_close(&small);
+    small_store_close(&loaded);
+}
+
+static struct yk_json *read_json(const char *path)
+{
+    struct yk_text text = {0};
+    struct yk_json *root = NULL;
+    assert_ok(yk_file_read(path, &text));
+    assert_ok(yk_json_parse(yk_text_chars(&text), text.length, &root));
+    yk_text_free(&text);
+    return root;
+}
+
+static void several_files_have_an_index(void **state)
+{
+    (void)state;
+    const char *folder = make_folder("model");
+    struct small_store saved = small_store_open(&gpt);
+    struct small_store loaded = small_store_open(&gpt);
+    struct yk_tensor_set *set = NULL;
+    double total = 0;
+    small_store_fill(&saved, 3);
+    assert_ok(yk_weights_save(saved.store, folder, 0, false));
+    assert_ok(yk_weights_save(saved.store, folder, 3000, false));
+    assert_false(support_scratch_holds("model/model.safetensors"));
+    assert_ok(yk_weights_load(loaded.store, folder));
+    assert_null(small_store_difference(&saved, &loaded, false));
+    struct yk_json *index = read_json(support_scratch_path("model/model.safetensors.index.json"));
+    assert_true(yk_json_number(yk_json_get(yk_json_get(index, "metadata"), "total_size"), &total));
+    /* (11 + 6 + 2) · 8 of the ends, and 872 of each block: 4 · 8 of norms, 3 · 8 · 9, 8 · 9, 32 · 9
+     * and 8 · 33 of linears. */
+    assert_int_equal((int)total, 4 * (19 * 8 + 2 * 872));
+    yk_json_destroy(index);
+    assert_ok(yk_tensor_set_open(folder, &set));
+    assert_int_equal(yk_tensor_set_file_count(set), 3);
+    for (int32_t i = 0; i < 3; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "model/model-%05d-of-00003.safetensors", i + 1);
+        uint64_t bytes = 0;
+        struct yk_tensor_file *file = NULL;
+        assert_ok(yk_tensor_file_open(support_scratch_path(name), &file));
+        for (int32_t t = 0; t < yk_tensor_file_count(file); t++) {
+            bytes += yk_tensor_file_at(file, t)->bytes;
+        }
+        assert_true(bytes > 0 && bytes <= 3000);
+        yk_tensor_file_close(file);
+    }
+    yk_tensor_set_close(set);
+    assert_ok(yk_weights_save(saved.store, folder, 0, false));
+    assert_false(support_scratch_holds("model/model.safetensors.index.json"));
+    small_store_close(&saved);
+    small_store_close(&loaded);
+}
+
+/* A file with what a store holds, under other names, types or shapes. */
+struct edit {
+    const char *strip; /* taken off names that begin with it */
+    const char *leave_out;
+    const char *reshape; /* gets one row more */
+    const char *retype;  /* becomes I32 */
+    const char *extra[3];
+    bool head; /* with a copy of the table */
+    bool wrong_head;
+};
+
+static void declare(struct yk_tensor_writer *writer, const struct edit *edit,
+                    const struct yk_parameter *parameter)
+{
+    const size_t strip = edit->strip ? strlen(edit->strip) : 0;
+    const char *name = parameter->name;
+    int64_t shape[2] = {parameter->shape[0], parameter->shape[1]};
+    if (edit->leave_out && strcmp(name, edit->leave_out) == 0) {
+        return;
+    }
+    shape[0] += edit->reshape && strcmp(name, edit->reshape) == 0;
+    const bool retyped = edit->retype && strcmp(name, edit->retype) == 0;
+    name += edit->strip && strncmp(name, edit->strip, strip) == 0 ? strip : 0;
+    assert_ok(yk_tensor_writer_declare(writer, name, retyped ? YK_TENSOR_I32 : YK_TENSOR_F32,
+                                       parameter->rank, shape));
+}
+
+static void add(struct yk_tensor_writer *writer, const struct edit *edit,
+                const struct small_store *small, const struct yk_parameter *parameter)
+{
+    static const float zeros[64];
+    if (edit->leave_out && strcmp(parameter->name, edit->leave_out) == 0) {
+        return;
+    }
+    assert_ok(yk_tensor_writer_add(writer, small_store_numbers(small, parameter->name),
+                                   (size_t)parameter->count * sizeof(float)));
+    if (edit->reshape && strcmp(parameter->name, edit->reshape) == 0) {
+        const int64_t row = parameter->rank > 1 ? parameter->shape[1] : 1;
+        assert_ok(yk_tensor_writer_add(writer, zeros, (size_t)row * sizeof(float)));
+    }
+}
+
+static const char *write_edited(const struct small_store *small, const struct edit *edit)
+{
+    const char *path = support_scratch_path("edited.safetensors");
+    const int64_t one = 1;
+    const float number = 0;
+    const struct yk_net *net = small->net;
+    const struct yk_parameter *table = &net->layers[0].parameters[0];
+    struct yk_tensor_writer *writer = NULL;
+    assert_ok(yk_tensor_writer_create(path, &writer));
+    for (int32_t l = 0; l < net->layer_count; l++) {
+        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
+            declare(writer, edit, &net->layers[l].parameters[i]);
+        }
+    }
+    if (edit->head) {
+        assert_ok(
+            yk_tensor_writer_declare(writer, "lm_head.weight", YK_TENSOR_F32, 2, table->shape));
+    }
+    for (int i = 0; i < 3 && edit->extra[i]; i++) {
+        assert_ok(yk_tensor_writer_declare(writer, edit->extra[i], YK_TENSOR_F32, 1, &one));
+    }
+    assert_ok(yk_tensor_writer_begin(writer));
+    for (int32_t l = 0; l < net->layer_count; l++) {
+        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
+            add(writer, edit, small, &net->layers[l].parameters[i]);
+        }
+    }
+    if (edit->head) {
+        float *numbers = (float *)small_store_numbers(small, table->name);
+        numbers[table->count - 1] += edit->wrong_head ? 1.0F : 0.0F;
+        assert_ok(yk_tensor_writer_add(writer, numbers, (size_t)table->count * sizeof *numbers));
+    }
+    for (int i = 0; i < 3 && edit->extra[i]; i++) {
+        assert_ok(yk_tensor_writer_add(writer, &number, sizeof number));
+    }
+    assert_ok(yk_tensor_writer_finish(writer, NULL));
+    yk_tensor_writer_destroy(writer);
+    return path;
+}
+
+/* Loads an edited file into a fresh store. */
+static yk_status load_edited(const struct small_store_wish *wish, const struct edit *edit)
+{
+    struct small_store saved = small_store_open(wish);
+    struct small_store loaded = small_store_open(wish);
+    small_store_fill(&saved, 5);
+    logged[0] = '\0';
+    yk_log_set_sink(keep_line, NULL);
+    const yk_status status = yk_weights_load(loaded.store, write_edited(&saved, edit));
+    yk_log_set_sink(NULL, NULL);
+    if (status == YK_OK) {
+        assert_null(small_store_difference(&saved, &loaded, false));
+    }
+    small_store_close(&saved);
+    small_store_close(&loaded);
+    return status;
+}
+
+/* The names that the first GPT-2 was published under. */
+static void names_without_the_models_own_module_are_read(void **state)
+{
+    (void)state;
+    const struct edit edit = {
+        .strip = "transformer.",
+        .extra = {"h.0.attn.bias", "h.1.attn.masked_bias", "h.0.rotary_emb.inv_freq"},
+    };
+    assert_ok(load_edited(&gpt, &edit));
+    assert_string_equal(logged, "");
+}
+
+static void tensors_that_are_not_used_are_noted(void **state)
+{
+    (void)state;
+    char expected[256];
+    const struct edit edit = {.extra = {"score.weight", "transformer.h.2.ln_1.weight"}};
+    snprintf(expected, sizeof expected,
+             "%d %s: 2 tensors that the model does not have are left out: score.weight, "
+             "transformer.h.2.ln_1.weight",
+             (int)YK_LOG_NOTE, support_scratch_path("edited.safetensors"));
+    assert_ok(load_edited(&gpt, &edit));
+    assert_string_equal(logged, expected);
+}
+
+static void a_tied_head_may_be_there_if_it_is_equal(void **state)
+{
+    (void)state;
+    char expected[512];
+    snprintf(expected, sizeof expected,
+             "%s: \"lm_head.weight\" and \"transformer.wte.weight\" differ, but the config ties "
+             "them; set \"tie_word_embeddings\" to false to keep both",
+             support_scratch_path("edited.safetensors"));
+    assert_ok(load_edited(&gpt, &(struct edit){.head = true}));
+    assert_string_equal(logged, "");
+    assert_fails(load_edited(&gpt, &(struct edit){.head = true, .wrong_head = true}),
+                 YK_ERROR_INPUT, expected);
+}
+
+static void a_tensor_of_another_shape_is_named(void **state)
+{
+    (void)state;
+    char expected[512];
+    snprintf(expected, sizeof expected,
+             "%s: the shape of \"transformer.h.1.mlp.c_fc.weight\" is (9, 32), but the model's is "
+             "(8, 32)",
+             support_scratch_path("edited.safetensors"));
+    assert_fails(load_edited(&gpt, &(struct edit){.reshape = "transformer.h.1.mlp.c_fc.weight"}),
+                 YK_ERROR_INPUT, expected);
+}
+
+static void a_tensor_that_is_missing_is_named(void **state)
+{
+    (void)state;
+    char expected[512];
+    snprintf(expected, sizeof expected, "%s has no tensor \"transformer.ln_f.bias\"",
+             support_scratch_path("edited.safetensors"));
+    assert_int_equal(load_edited(&gpt, &(struct edit){.leave_out = "transformer.ln_f.bias"}),
+                     YK_ERROR_INPUT);
+    assert_starts(yk_status_message(), expected);
+}
+
+static void a_tensor_of_integers_is_refused(void **state)
+{
+    (void)state;
+    char expected[512];
+    snprintf(expected, sizeof expected,
+             "%s: \"transformer.wpe.weight\" is of type I32; weights are read as F64, F32, F16 or "
+             "BF16",
+             support_scratch_path("edited.safetensors"));
+    assert_fails(load_edited(&gpt, &(struct edit){.retype = "transformer.wpe.weight"}),
+                 YK_ERROR_INPUT, expected);
+}
+
+/* 1.5, −0.25 and 2 in each type; the rest is 0. Bits by hand from IEEE 754 and its upper half. */
+static void every_floating_type_is_read(void **state)
+{
+    (void)state;
+    static const double f64[3] = {1.5, -0.25, 2};
+    static const float f32[3] = {1.5F, -0.25F, 2};
+    static const uint16_t f16[3] = {0x3e00, 0xb400, 0x4000};
+    static const uint16_t bf16[3] = {0x3fc0, 0xbe80, 0x4000};
+    static const struct {
+        enum yk_tensor_type type;
+        const void *numbers;
+    } cases[] = {
+        {YK_TENSOR_F64, f64}, {YK_TENSOR_F32, f32}, {YK_TENSOR_F16, f16}, {YK_TENSOR_BF16, bf16}};
+    static const char zeros[8 * 32 * 8];
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        struct small_store small = small_store_open(&gpt);
+        const struct yk_net *net = small.net;
+        const char *path = support_scratch_path("typed.safetensors");
+        const size_t size = yk_tensor_type_bytes(cases[c].type);
+        struct yk_tensor_writer *writer = NULL;
+        assert_ok(yk_tensor_writer_create(path, &writer));
+        for (int pass = 0; pass < 2; pass++) {
+            for (int32_t l = 0; l < net->layer_count; l++) {
+                for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
+                    const struct yk_parameter *parameter = &net->layers[l].parameters[i];
+                    if (pass == 0) {
+                        assert_ok(yk_tensor_writer_declare(writer, parameter->name, cases[c].type,
+                                                           parameter->rank, parameter->shape));
+                        continue;
+                    }
+                    assert_ok(yk_tensor_writer_add(writer, cases[c].numbers, 3 * size));
+                    assert_ok(
+                        yk_tensor_writer_add(writer, zeros, (size_t)(parameter->count - 3) * size));
+                }
+            }
+            if (pass == 0) {
+                assert_ok(yk_tensor_writer_begin(writer));
+            }
+        }
+        assert_ok(yk_tensor_writer_finish(writer, NULL));
+        yk_tensor_writer_destroy(writer);
+        assert_ok(yk_weights_load(small.store, path));
+        const float *numbers = small_store_numbers(&small, "transformer.h.0.mlp.c_fc.weight");
+        assert_memory_equal(numbers, f32, sizeof f32);
+        assert_true(numbers[3] == 0 && numbers[255] == 0);
+        small_store_close(&small);
+    }
+}
+
+/* One linear against the definition, W + alpha / rank · B·A, number by number. */
+static void check_merged(const struct small_store_wish *wish, const char *module, int64_t out,
+                         int64_t in, bool flipped)
+{
+    char a_name[128];
+    char b_name[128];
+    char w_name[128];
+    const char *folder = support_scratch_path(wish->config->name);
+    const struct small_store_wish whole = {.config = wish->config};
+    (void)mkdir(folder, 0777);
+    struct small_store adapted = small_store_open(wish);
+    struct small_store merged = small_store_open(&whole);
+    small_store_fill(&adapted, 9);
+    assert_ok(yk_weights_save(adapted.store, folder, 0, true));
+    assert_ok(yk_weights_load(merged.store, folder));
+    snprintf(a_name, sizeof a_name, "base_model.model.%s.lora_A.weight", module);
+    snprintf(b_name, sizeof b_name, "base_model.model.%s.lora_B.weight", module);
+    snprintf(w_name, sizeof w_name, "%s.weight", module);
+    const float *a = small_store_numbers(&adapted, a_name);
+    const float *b = small_store_numbers(&adapted, b_name);
+    const float *w = small_store_numbers(&adapted, w_name);
+    const float *m = small_store_numbers(&merged, w_name);
+    for (int64_t o = 0; o < out; o++) {
+        for (int64_t i = 0; i < in; i++) {
+            double sum = 0;
+            for (int64_t k = 0; k < wish->lora_rank; k++) {
+                sum += (double)b[o * wish->lora_rank + k] * (double)a[k * in + i];
+            }
+            const int64_t at = flipped ? i * out + o : o * in + i;
+            const double expected =
+                (double)w[at] + wish->lora_alpha / (double)wish->lora_rank * sum;
+            assert_true(fabs((double)m[at] - expected) < 1e-6);
+        }
+    }
+    small_store_close(&adapted);
+    small_store_close(&merged);
+}
+
+static void adapters_are_added_to_what_they_adapt(void **state)
+{
+    (void)state;
+    const struct small_store_wish flipped = {.config = &small_gpt, .lora_rank = 3, .lora_alpha = 6};
+    const struct small_store_wish straight = {
+        .config = &small_llama, .lora_rank = 2, .lora_alpha = 5};
+    check_merged(&flipped, "transformer.h.0.attn.c_attn", 24, 8, true);
+    check_merged(&flipped, "transformer.h.1.attn.c_proj", 8, 8, true);
+    check_merged(&flipped, "transformer.h.1.mlp.c_proj", 8, 32, true);
+    check_merged(&straight, "model.layers.0.self_attn.v_proj", 4, 8, false);
+    check_merged(&straight, "model.layers.1.self_attn.o_proj", 8, 8, false);
+    check_merged(&straight, "model.layers.1.mlp.up_proj", 24, 8, false);
+}
+
+#define IN_SCRATCH(test)                                                                           \
+    cmocka_unit_test_setup_teardown(test, support_scratch_make, support_scratch_drop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_SCRATCH(what_is_saved_is_loaded_bit_for_bit),
+        IN_SCRATCH(types_in_the_file_are_those_of_the_training),
+        IN_SCRATCH(nf4_is_saved_as_what_its_codes_stand_for),
+        IN_SCRATCH(several_files_have_an_index),
+        IN_SCRATCH(names_without_the_models_own_module_are_read),
+        IN_SCRATCH(tensors_that_are_not_used_are_noted),
+        IN_SCRATCH(a_tied_head_may_be_there_if_it_is_equal),
+        IN_SCRATCH(a_tensor_of_another_shape_is_named),
+        IN_SCRATCH(a_tensor_that_is_missing_is_named),
+        IN_SCRATCH(a_tensor_of_integers_is_refused),
+        IN_SCRATCH(every_floating_type_is_read),
+        IN_SCRATCH(adapters_are_added_to_what_they_adapt),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

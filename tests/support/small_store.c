@@ -1,0 +1,186 @@
+#include "support/small_store.h"
+
+#include "backend/cpu/kernels.h"
+#include "base/random.h"
+#include "model/architecture.h"
+#include "support/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SMALL_GPT(name_, tied_)                                                                    \
+    {                                                                                              \
+        .name = (name_), .architecture = &yk_architecture_gpt2, .vocabulary = 11, .width = 8,      \
+        .positions = 6, .layers = 2, .heads = 2, .kv_heads = 2, .head_size = 4, .inner = 32,       \
+        .tied = (tied_), .linear_bias = true, .inner_bias = true, .norm_epsilon = 1e-5,            \
+        .spread = 0.02                                                                             \
+    }
+
+const struct yk_model_config small_gpt = SMALL_GPT("small-gpt", true);
+const struct yk_model_config small_gpt_free = SMALL_GPT("small-gpt-free", false);
+const struct yk_model_config small_llama = {
+    .name = "small-llama",
+    .architecture = &yk_architecture_llama,
+    .vocabulary = 13,
+    .width = 8,
+    .positions = 16,
+    .layers = 2,
+    .heads = 2,
+    .kv_heads = 1,
+    .head_size = 4,
+    .inner = 24,
+    .norm_epsilon = 1e-6,
+    .spread = 0.02,
+    .rope_theta = 10000,
+};
+
+static yk_status take(struct yk_backend_device *device, size_t bytes, void **out)
+{
+    (void)device;
+    *out = calloc(bytes > 0 ? bytes : 1, 1);
+    return *out ? YK_OK : yk_fail_out_of_memory();
+}
+
+static void give_back(struct yk_backend_device *device, void *memory)
+{
+    (void)device;
+    free(memory);
+}
+
+static yk_status finish(struct yk_backend_lane *lane)
+{
+    (void)lane;
+    return YK_OK;
+}
+
+static void copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes)
+{
+    (void)lane;
+    memcpy(to, from, bytes);
+}
+
+static void cast(struct yk_backend_lane *lane, const struct yk_cast *op)
+{
+    (void)lane;
+    yk_cpu_cast(1, op);
+}
+
+static void quantise(struct yk_backend_lane *lane, const struct yk_quantise *op)
+{
+    (void)lane;
+    yk_cpu_quantise(1, op);
+}
+
+static void dequantise(struct yk_backend_lane *lane, const struct yk_dequantise *op)
+{
+    (void)lane;
+    yk_cpu_dequantise(1, op);
+}
+
+static const struct yk_backend at_once = {
+    .name = "at once",
+    .abi = YK_BACKEND_ABI,
+    .take = take,
+    .give_back = give_back,
+    .finish = finish,
+    .copy = copy,
+    .cast = cast,
+    .quantise = quantise,
+    .dequantise = dequantise,
+};
+
+struct small_store small_store_open(const struct small_store_wish *wish)
+{
+    struct small_store small = {0};
+    const struct yk_model *model = NULL;
+    const struct yk_engine engine = {.backend = &at_once};
+    const struct yk_net_settings settings = {.lora_alpha = wish->lora_alpha};
+    const struct yk_workload workload = {
+        .batch = 3,
+        .sequence = 5,
+        .precision = wish->precision,
+        .lora_rank = wish->lora_rank,
+        .nf4 = wish->nf4,
+    };
+    assert_ok(yk_arena_create(&small.arena));
+    assert_ok(yk_model_describe(wish->config, &workload, small.arena, &model));
+    assert_ok(yk_net_create(model, &settings, &small.net));
+    assert_ok(yk_store_create(small.net, &engine, wish->optimizer, &small.store));
+    return small;
+}
+
+void small_store_close(struct small_store *small)
+{
+    yk_store_destroy(small->store);
+    yk_net_destroy(small->net);
+    yk_arena_destroy(small->arena);
+    *small = (struct small_store){0};
+}
+
+static void draw(struct yk_random *random, float *out, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        out[i] = (float)(yk_random_unit(random) - 0.5);
+    }
+}
+
+void small_store_fill(const struct small_store *small, uint64_t seed)
+{
+    struct yk_random random = yk_random_from_seed(seed);
+    for (int32_t l = 0; l < small->net->layer_count; l++) {
+        const struct yk_net_layer *layer = &small->net->layers[l];
+        const struct yk_layer_store *kept = &small->store->layers[l];
+        for (int32_t i = 0; i < layer->parameter_count; i++) {
+            const struct yk_parameter *parameter = &layer->parameters[i];
+            float *numbers = yk_arena_take(small->arena, (size_t)parameter->count, sizeof *numbers);
+            assert_non_null(numbers);
+            draw(&random, numbers, parameter->count);
+            assert_ok(yk_store_write(small->store, l, parameter, numbers));
+        }
+        if (kept->moment1) {
+            draw(&random, kept->moment1, layer->trained);
+        }
+        if (kept->moment2) {
+            draw(&random, kept->moment2, layer->trained);
+        }
+    }
+}
+
+static bool differs(const void *a, const void *b, size_t bytes)
+{
+    return a && b ? memcmp(a, b, bytes) != 0 : a != b;
+}
+
+const char *small_store_difference(const struct small_store *a, const struct small_store *b,
+                                   bool state)
+{
+    for (int32_t l = 0; l < a->net->layer_count; l++) {
+        const struct yk_layer_store *left = &a->store->layers[l];
+        const struct yk_layer_store *right = &b->store->layers[l];
+        for (int32_t i = 0; i < a->net->layers[l].parameter_count; i++) {
+            const struct yk_parameter *parameter = &a->net->layers[l].parameters[i];
+            if (memcmp(left->weights + parameter->offset, right->weights + parameter->offset,
+                       yk_parameter_bytes(a->net, parameter)) != 0) {
+                return parameter->name;
+            }
+        }
+        const size_t bytes = (size_t)a->net->layers[l].trained * sizeof(float);
+        if (state && (differs(left->master, right->master, bytes) ||
+                      differs(left->moment1, right->moment1, bytes) ||
+                      differs(left->moment2, right->moment2, bytes))) {
+            return "the optimizer's state";
+        }
+    }
+    return NULL;
+}
+
+const float *small_store_numbers(const struct small_store *small, const char *name)
+{
+    int32_t layer = 0;
+    const struct yk_parameter *parameter = yk_net_find(small->net, name, &layer);
+    assert_non_null(parameter);
+    float *numbers = yk_arena_take(small->arena, (size_t)parameter->count, sizeof *numbers);
+    assert_non_null(numbers);
+    assert_ok(yk_store_read(small->store, layer, parameter, numbers));
+    return numbers;
+}

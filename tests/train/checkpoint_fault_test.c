@@ -1,0 +1,301 @@
+/*
+ * What is left of the checkpoints when the machine fails while one is saved: calls of the system
+ * that fail, a disk that is full, and a process that ends at any of its calls or is killed anywhere
+ * in between.
+ *
+ * The calls by which checkpoints change the disk go through this file.
+ */
+#include "train/checkpoint.h"
+
+#include "support/scratch.h"
+#include "support/small_checkpoint.h"
+#include "support/support.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct small_store_wish wish = {.config = &small_gpt, .optimizer = YK_OPTIMIZER_SGD};
+
+enum fault {
+    FAULT_NONE,
+    FAULT_FSYNC, /* its number `fault_at` fails */
+    FAULT_END,   /* the process ends at its call number `fault_at` */
+};
+
+enum {
+    ENDED = 42 /* exit code of a process that ended by a fault */
+};
+
+static enum fault fault;
+static int fault_at;
+static int calls;
+static int syncs;
+
+/* Before a call: the process may end here. */
+static void pass(void)
+{
+    calls++;
+    if (fault == FAULT_END && calls == fault_at) {
+        _exit(ENDED);
+    }
+}
+
+/* Nothing is lost that needs syncing while the machine itself stays up, and tests are faster. */
+int fsync(int descriptor)
+{
+    struct stat info;
+    pass();
+    syncs++;
+    if (fault == FAULT_FSYNC && syncs == fault_at) {
+        errno = EIO;
+        return -1;
+    }
+    return fstat(descriptor, &info);
+}
+
+int rename(const char *from, const char *to)
+{
+    pass();
+    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    pass();
+    return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+int remove(const char *path)
+{
+    struct stat info;
+    pass();
+    const bool folder = lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, folder ? AT_REMOVEDIR : 0);
+}
+
+ssize_t write(int descriptor, const void *bytes, size_t length)
+{
+    pass();
+    return (ssize_t)syscall(SYS_write, descriptor, bytes, length);
+}
+
+static int make(void **state)
+{
+    fault = FAULT_NONE;
+    return support_scratch_make(state);
+}
+
+static int drop(void **state)
+{
+    fault = FAULT_NONE;
+    return support_scratch_drop(state);
+}
+
+static void start(enum fault kind, int at)
+{
+    calls = 0;
+    syncs = 0;
+    fault_at = at;
+    fault = kind;
+}
+
+static const char *run_folder(void)
+{
+    return support_scratch_path("run");
+}
+
+static yk_status save(int64_t step, int32_t keep)
+{
+    struct small_store small = small_store_open(&wish);
+    const yk_status status = small_checkpoint_save(run_folder(), &small, step, keep);
+    small_store_close(&small);
+    return status;
+}
+
+static int count_entries(void)
+{
+    int count = 0;
+    DIR *listing = opendir(run_folder());
+    assert_non_null(listing);
+    for (struct dirent *entry = NULL; (entry = readdir(listing));) {
+        count += entry->d_name[0] != '.';
+    }
+    closedir(listing);
+    return count;
+}
+
+static void every_file_is_synced(void **state)
+{
+    (void)state;
+    start(FAULT_NONE, 0);
+    assert_ok(save(1, 1));
+    /* config, model, optimizer, state and manifest, their folder and the one above. */
+    assert_true(syncs >= 7);
+}
+
+static void a_sync_that_fails_leaves_the_checkpoint_before(void **state)
+{
+    (void)state;
+    assert_ok(save(1, 1));
+    start(FAULT_NONE, 0);
+    assert_ok(save(2, 1));
+    const int most = syncs;
+    for (int at = 1; at <= most; at++) {
+        start(FAULT_FSYNC, at);
+        assert_int_equal(save(2 + at, 1), YK_ERROR_SYSTEM);
+        fault = FAULT_NONE;
+        assert_memory_equal(yk_status_message(), "cannot write /", 14);
+        assert_non_null(strstr(yk_status_message(), ": Input/output error"));
+        /* The very last one says that the folder above is not synced: then both are there. */
+        assert_int_equal(count_entries(), at < most ? 1 : 2);
+        assert_int_equal(small_checkpoint_step(run_folder(), &wish), at < most ? 2 : 2 + at);
+    }
+}
+
+/* The limit on the size of files stands in for a disk that is full. */
+static void a_full_disk_leaves_the_checkpoint_before(void **state)
+{
+    (void)state;
+    struct rlimit before;
+    assert_ok(save(1, 1));
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    for (rlim_t most = 0; most < 20000; most += 1000) {
+        const struct rlimit limit = {.rlim_cur = most, .rlim_max = before.rlim_max};
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+        const yk_status status = save(2, 1);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        if (status == YK_OK) {
+            assert_true(most > 5000); /* the model alone has 1896 numbers */
+            assert_int_equal(small_checkpoint_step(run_folder(), &wish), 2);
+            return;
+        }
+        assert_int_equal(status, YK_ERROR_SYSTEM);
+        assert_memory_equal(yk_status_message(), "cannot write /", 14);
+        assert_non_null(strstr(yk_status_message(), ": File too large"));
+        assert_int_equal(count_entries(), 1);
+        assert_int_equal(small_checkpoint_step(run_folder(), &wish), 1);
+    }
+    fail_msg("no limit was large enough");
+}
+
+/* Runs `work` in a process of its own; returns its exit code, or −1 when it was killed. */
+static int run_apart(int (*work)(int64_t step), int64_t step)
+{
+    int code = 0;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        _exit(work(step));
+    }
+    assert_int_equal(waitpid(child, &code, 0), child);
+    return WIFEXITED(code) ? WEXITSTATUS(code) : -1;
+}
+
+static int save_one(int64_t step)
+{
+    return (int)save(step, 1);
+}
+
+/* Whichever call is its last, a process that saves leaves the old or the new checkpoint. */
+static void a_process_that_ends_at_any_call_leaves_a_whole_checkpoint(void **state)
+{
+    (void)state;
+    int old = 0;
+    int new = 0;
+    int code = ENDED;
+    for (int at = 1; code == ENDED; at++) {
+        assert_ok(save(1, 1));
+        start(FAULT_END, at);
+        code = run_apart(save_one, 2);
+        fault = FAULT_NONE;
+        assert_true(code == ENDED || code == 0);
+        const int64_t step = small_checkpoint_step(run_folder(), &wish);
+        assert_true(step == 1 || step == 2);
+        old += step == 1;
+        new += step == 2;
+        /* The next save clears away what is left, step 2 included: it is of a run taken back. */
+        assert_ok(save(1, 1));
+        assert_int_equal(count_entries(), 1);
+        assert_int_equal(small_checkpoint_step(run_folder(), &wish), 1);
+    }
+    assert_true(old >= 15 && new >= 5);
+}
+
+/* The same where one of the same step is replaced. */
+static void a_replacement_that_ends_at_any_call_leaves_a_whole_checkpoint(void **state)
+{
+    (void)state;
+    int code = ENDED;
+    for (int at = 1; code == ENDED; at++) {
+        assert_ok(save(1, 1));
+        start(FAULT_END, at);
+        code = run_apart(save_one, 1);
+        fault = FAULT_NONE;
+        assert_true(code == ENDED || code == 0);
+        assert_int_equal(small_checkpoint_step(run_folder(), &wish), 1);
+    }
+    assert_ok(save(1, 1));
+    assert_int_equal(count_entries(), 1);
+}
+
+static int save_forever(int64_t step)
+{
+    struct small_store small = small_store_open(&wish);
+    while (small_checkpoint_save(run_folder(), &small, step, 2) == YK_OK) {
+        step++;
+    }
+    return 1;
+}
+
+static void a_process_that_is_killed_leaves_a_whole_checkpoint(void **state)
+{
+    (void)state;
+    const char *wanted = getenv("YOKE_TEST_KILLS"); /* for more of them */
+    const int kills = wanted ? atoi(wanted) : 40;
+    int64_t step = 0;
+    assert_ok(save(step, 2));
+    srandom(1);
+    for (int i = 0; i < kills; i++) {
+        const struct timespec while_s = {.tv_nsec = random() % 4000000};
+        int code = 0;
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            _exit(save_forever(step + 1));
+        }
+        nanosleep(&while_s, NULL);
+        assert_int_equal(kill(child, SIGKILL), 0);
+        assert_int_equal(waitpid(child, &code, 0), child);
+        assert_true(WIFSIGNALED(code));
+        const int64_t found = small_checkpoint_step(run_folder(), &wish);
+        assert_true(found >= step);
+        step = found;
+    }
+}
+
+#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, make, drop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_SCRATCH(every_file_is_synced),
+        IN_SCRATCH(a_sync_that_fails_leaves_the_checkpoint_before),
+        IN_SCRATCH(a_full_disk_leaves_the_checkpoint_before),
+        IN_SCRATCH(a_process_that_ends_at_any_call_leaves_a_whole_checkpoint),
+        IN_SCRATCH(a_replacement_that_ends_at_any_call_leaves_a_whole_checkpoint),
+        IN_SCRATCH(a_process_that_is_killed_leaves_a_whole_checkpoint),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,306 @@
+/* Whole runs: resuming, threads, stopping, numbers that go bad. */
+#include "train/run.h"
+
+#include "data/corpus.h"
+#include "support/outside.h"
+#include "support/support.h"
+#include "support/trainer.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    BATCH = 4,
+    SEQUENCE = 16,
+    STEPS = 100,
+    MOST_PATH = 512,
+};
+
+static const struct yk_optimizer adamw = {
+    .kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-8, .decay = 0.1};
+
+struct bench {
+    char *folder;
+    struct yk_arena *arena;
+    struct yk_corpus *corpus;
+    struct yk_sampler *samples;
+    struct yk_sampler *evaluation;
+    struct trainer *trainer;
+    struct yk_run run;
+    int64_t stop_at; /* 0: never */
+    int64_t last_step;
+    int64_t saves;
+};
+
+static bool wants_to_stop(void *user)
+{
+    const struct bench *bench = user;
+    return bench->stop_at > 0 && bench->last_step >= bench->stop_at;
+}
+
+static void note_step(void *user, const struct yk_run_step *step)
+{
+    ((struct bench *)user)->last_step = step->step;
+}
+
+static void note_save(void *user, int64_t step, const char *path, const char *fault)
+{
+    (void)step;
+    (void)path;
+    assert_null(fault);
+    ((struct bench *)user)->saves++;
+}
+
+/* A text with something to learn: words that come again. */
+static void write_text(const char *folder)
+{
+    struct yk_text text = {0};
+    for (int i = 0; i < 400; i++) {
+        yk_text_addf(&text, "the %s ox pulls %d of the load; ", i % 3 ? "strong" : "weak", i % 10);
+    }
+    outside_write(folder, "text.txt", yk_text_chars(&text));
+    yk_text_free(&text);
+}
+
+static void open_data(struct bench *bench)
+{
+    char path[MOST_PATH];
+    struct yk_corpus_range training;
+    struct yk_corpus_range evaluation;
+    bench->folder = outside_make_folder();
+    write_text(bench->folder);
+    (void)snprintf(path, sizeof path, "%s/text.txt", bench->folder);
+    assert_int_equal(
+        yk_corpus_open(&(struct yk_corpus_request){.path = path, .part = 1}, &bench->corpus),
+        YK_OK);
+    yk_corpus_split(bench->corpus, 0.1, &training, &evaluation);
+    assert_int_equal(yk_sampler_create(&training, SEQUENCE, 5, &bench->samples), YK_OK);
+    assert_int_equal(yk_sampler_create_sequential(&evaluation, SEQUENCE, &bench->evaluation),
+                     YK_OK);
+}
+
+static void open_trainer(struct bench *bench, enum yk_precision precision, int32_t threads,
+                         double dropout)
+{
+    char json[512];
+    const struct yk_model_config *config = NULL;
+    (void)snprintf(json, sizeof json,
+                   "{\"model_type\": \"gpt2\", \"vocab_size\": %d, \"n_positions\": %d, "
+                   "\"n_embd\": 24, \"n_layer\": 2, \"n_head\": 2}",
+                   (int)yk_vocabulary_count(yk_corpus_vocabulary(bench->corpus)), (int)SEQUENCE);
+    assert_int_equal(yk_arena_create(&bench->arena), YK_OK);
+    assert_int_equal(yk_model_config_read(json, strlen(json), "test", bench->arena, &config),
+                     YK_OK);
+    bench->trainer = trainer_open(&(struct trainer_wish){
+        .config = config,
+        .batch = BATCH,
+        .sequence = SEQUENCE,
+        .micro_batches = 2,
+        .precision = precision,
+        .clip = true,
+        .threads = threads,
+        .optimizer = adamw,
+        .settings = {.dropout = dropout, .seed = 9},
+    });
+    assert_int_equal(yk_store_start(bench->trainer->store, 1), YK_OK);
+    bench->run = (struct yk_run){
+        .program = bench->trainer->program,
+        .store = bench->trainer->store,
+        .samples = bench->samples,
+        .settings = {.steps = STEPS,
+                     .batch = BATCH,
+                     .rate = {.rule = YK_RATE_COSINE, .most = 3e-3, .warmup = 10, .steps = STEPS},
+                     .optimizer = adamw,
+                     .clip = 1,
+                     .keep = 2},
+        .watch = {.user = bench, .step = note_step, .saved = note_save, .stop = wants_to_stop},
+        .settings_json = "{}",
+        .vocabulary = yk_corpus_vocabulary(bench->corpus),
+        .state = {.seed = 1, .scaler = yk_scaler_start(precision)},
+    };
+}
+
+static void close_trainer(struct bench *bench)
+{
+    yk_trace_destroy(bench->run.trace);
+    trainer_close(bench->trainer);
+    yk_arena_destroy(bench->arena);
+}
+
+static void close_data(struct bench *bench)
+{
+    yk_sampler_destroy(bench->samples);
+    yk_sampler_destroy(bench->evaluation);
+    yk_corpus_close(bench->corpus);
+    outside_remove(bench->folder);
+}
+
+/* Weights, gradients and optimizer state, all of them. */
+static void *copy_store(const struct bench *bench)
+{
+    void *copy = malloc(bench->trainer->store->bytes);
+    assert_non_null(copy);
+    memcpy(copy, bench->trainer->store->memory, bench->trainer->store->bytes);
+    return copy;
+}
+
+static void resuming_half_way_gives_the_same_bits(void **state)
+{
+    (void)state;
+    static const enum yk_precision precisions[] = {YK_PRECISION_FP32, YK_PRECISION_FP16};
+    for (int p = 0; p < 2; p++) {
+        struct bench bench = {0};
+        struct yk_checkpoint *checkpoint = NULL;
+        char path[MOST_PATH];
+        open_data(&bench);
+        open_trainer(&bench, precisions[p], 2, 0.1);
+        assert_int_equal(yk_run_train(&bench.run), YK_OK);
+        assert_true(bench.run.last_loss < 0.6 * bench.run.first_loss);
+        void *straight = copy_store(&bench);
+        close_trainer(&bench);
+
+        (void)snprintf(path, sizeof path, "%s/run", bench.folder);
+        open_trainer(&bench, precisions[p], 2, 0.1);
+        bench.run.folder = path;
+        bench.stop_at = STEPS / 2;
+        assert_int_equal(yk_run_train(&bench.run), YK_ERROR_STOPPED);
+        assert_int_equal(bench.run.state.step, STEPS / 2);
+        assert_int_equal(bench.saves, 1);
+        close_trainer(&bench);
+
+        open_trainer(&bench, precisions[p], 2, 0.1);
+        bench.run.folder = path;
+        bench.stop_at = 0;
+        assert_int_equal(yk_checkpoint_open(path, &checkpoint), YK_OK);
+        assert_int_equal(yk_checkpoint_load(checkpoint, NULL, bench.trainer->store), YK_OK);
+        bench.run.state = checkpoint->state;
+        yk_checkpoint_close(checkpoint);
+        assert_int_equal(yk_run_train(&bench.run), YK_OK);
+        assert_memory_equal(straight, bench.trainer->store->memory, bench.trainer->store->bytes);
+        close_trainer(&bench);
+        free(straight);
+        close_data(&bench);
+    }
+}
+
+static void any_number_of_threads_gives_the_same_bits(void **state)
+{
+    (void)state;
+    struct bench bench = {0};
+    void *first = NULL;
+    open_data(&bench);
+    for (int32_t threads = 1; threads <= 3; threads++) {
+        open_trainer(&bench, YK_PRECISION_FP32, threads, 0.1);
+        bench.run.settings.steps = 20;
+        assert_int_equal(yk_run_train(&bench.run), YK_OK);
+        if (!first) {
+            first = copy_store(&bench);
+        }
+        assert_memory_equal(first, bench.trainer->store->memory, bench.trainer->store->bytes);
+        close_trainer(&bench);
+    }
+    free(first);
+    close_data(&bench);
+}
+
+static void a_run_leaves_its_metrics_and_the_newest_checkpoints(void **state)
+{
+    (void)state;
+    struct bench bench = {0};
+    struct yk_text lines = {0};
+    char path[MOST_PATH];
+    open_data(&bench);
+    open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
+    (void)snprintf(path, sizeof path, "%s/run", bench.folder);
+    bench.run.folder = path;
+    bench.run.evaluation = bench.evaluation;
+    bench.run.settings.steps = 30;
+    bench.run.settings.save_every = 7;
+    bench.run.settings.evaluate_every = 10;
+    assert_int_equal(yk_run_train(&bench.run), YK_OK);
+    assert_int_equal(bench.saves, 5);
+    assert_true(isfinite(bench.run.evaluation_loss));
+    assert_non_null(bench.run.trace);
+    assert_int_equal(outside_run(path,
+                                 "wc -l <metrics.jsonl; grep -c evaluation_loss metrics.jsonl; "
+                                 "ls checkpoints",
+                                 &lines),
+                     0);
+    assert_string_equal(yk_text_chars(&lines), "33\n3\nstep-00000028\nstep-00000030\n");
+    yk_text_free(&lines);
+    close_trainer(&bench);
+    close_data(&bench);
+}
+
+/* Evaluation sees every token but the first once, whatever the batch. */
+static void evaluation_does_not_depend_on_the_batch(void **state)
+{
+    (void)state;
+    struct bench bench = {0};
+    double losses[2];
+    int64_t tokens[2];
+    open_data(&bench);
+    open_trainer(&bench, YK_PRECISION_FP32, 2, 0.5);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(yk_run_evaluate(bench.trainer->store, bench.evaluation, i == 0 ? 1 : 7, 0,
+                                         &losses[i], &tokens[i]),
+                         YK_OK);
+    }
+    assert_true(fabs(losses[0] - losses[1]) < 1e-6 * losses[0]);
+    assert_int_equal(tokens[0], tokens[1]);
+    close_trainer(&bench);
+    close_data(&bench);
+}
+
+static void weights_that_are_no_numbers_end_it_with_their_name(void **state)
+{
+    (void)state;
+    struct bench bench = {0};
+    int32_t layer = 0;
+    open_data(&bench);
+    open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
+    const struct yk_parameter *parameter =
+        yk_net_find(bench.trainer->net, "transformer.h.1.mlp.c_fc.weight", &layer);
+    assert_non_null(parameter);
+    float *numbers = calloc((size_t)parameter->count, sizeof *numbers);
+    assert_non_null(numbers);
+    numbers[3] = NAN;
+    assert_int_equal(yk_store_write(bench.trainer->store, layer, parameter, numbers), YK_OK);
+    free(numbers);
+    assert_int_equal(yk_run_train(&bench.run), YK_ERROR_NUMBERS);
+    assert_non_null(strstr(yk_status_message(), "transformer.h.1.mlp.c_fc.weight"));
+    assert_int_equal(bench.run.state.step, 8); /* skipped, until there were 8 in a row */
+    assert_int_equal(bench.run.state.updates, 0);
+    close_trainer(&bench);
+    close_data(&bench);
+}
+
+static void a_rate_that_explodes_ends_it_too(void **state)
+{
+    (void)state;
+    struct bench bench = {0};
+    open_data(&bench);
+    open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
+    bench.run.settings.rate = (struct yk_rate){.rule = YK_RATE_CONSTANT, .most = 1e30};
+    assert_int_equal(yk_run_train(&bench.run), YK_ERROR_NUMBERS);
+    assert_non_null(strstr(yk_status_message(), "transformer."));
+    close_trainer(&bench);
+    close_data(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(resuming_half_way_gives_the_same_bits),
+        cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
+        cmocka_unit_test(a_run_leaves_its_metrics_and_the_newest_checkpoints),
+        cmocka_unit_test(evaluation_does_not_depend_on_the_batch),
+        cmocka_unit_test(weights_that_are_no_numbers_end_it_with_their_name),
+        cmocka_unit_test(a_rate_that_explodes_ends_it_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
