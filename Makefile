@@ -32,6 +32,7 @@ test: ## all tests, as released and under the sanitizers
 bench: build ## all benchmarks; DATA=FOLDER has graphs of known optimum for those that want them
 	@tools/build release
 	@for bench in build/release/bench/bench-*; do [ ! -x $$bench ] || $$bench $(DATA) || exit 1; done
+	@bench/training/run
 
 lint: ## all checks of the sources; one alone: lint-format, lint-tidy, lint-layers, lint-shell
 	@tools/setup build test lint

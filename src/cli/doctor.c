@@ -1,3 +1,4 @@
+#include "backend/backend.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "cli/command.h"
@@ -69,6 +70,38 @@ static yk_status add_plugins(struct yk_text *out)
     return write_table(table, "Plug-ins", out);
 }
 
+/* What the CPU backend says of itself; where it cannot be had, why. */
+static void describe_cpu_backend(struct yk_text *out)
+{
+    const struct yk_backend_options options = {0};
+    struct yk_backend_device *device = NULL;
+    if (yk_backend_cpu.open(&options, &device) == YK_OK) {
+        yk_backend_cpu.describe(device, out);
+        yk_backend_cpu.close(device);
+    } else {
+        yk_text_add(out, yk_status_message());
+    }
+}
+
+static yk_status add_backends(struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"backend", YK_TABLE_LEFT},
+        {"trains on", YK_TABLE_LEFT},
+        {"matrix products by", YK_TABLE_LEFT},
+    };
+    struct yk_table *table = NULL;
+    struct yk_text found = {0};
+    char blas[YK_LIBRARY_VERSION_SIZE];
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    describe_cpu_backend(&found);
+    yk_table_add(table, "%s", yk_backend_cpu.name);
+    yk_table_add(table, "%s", yk_text_chars(&found));
+    yk_table_add(table, "%s", yk_library_describe_blas(blas) ? blas : "a BLAS");
+    yk_text_free(&found);
+    return write_table(table, "Backends", out);
+}
+
 static yk_status add_devices(const struct yk_machine *machine, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
@@ -98,6 +131,7 @@ static yk_status write_text(const struct yk_machine *machine, struct yk_text *ou
 {
     YK_TRY(add_libraries(out));
     YK_TRY(add_plugins(out));
+    YK_TRY(add_backends(out));
     YK_TRY(add_devices(machine, out));
     yk_text_add(out, "yoke " YOKE_VERSION ", built with " COMPILER "\n");
     return yk_text_status(out);
@@ -143,6 +177,19 @@ static void add_plugin_objects(struct yk_text *out)
     }
 }
 
+static void add_backend_objects(struct yk_text *out)
+{
+    struct yk_text found = {0};
+    char blas[YK_LIBRARY_VERSION_SIZE];
+    describe_cpu_backend(&found);
+    yk_text_add(out, "\n  {\"name\":");
+    yk_text_add_json(out, yk_backend_cpu.name);
+    add_member(out, "device", yk_text_chars(&found));
+    add_member(out, "blas", yk_library_describe_blas(blas) ? blas : NULL);
+    yk_text_add(out, "}");
+    yk_text_free(&found);
+}
+
 static void add_device_objects(const struct yk_machine *machine, struct yk_text *out)
 {
     yk_text_add(out, "\n  {\"kind\":\"cpu\"");
@@ -167,6 +214,8 @@ static yk_status write_json(const struct yk_machine *machine, struct yk_text *ou
     add_library_objects(out);
     yk_text_add(out, "],\n \"plugins\":[");
     add_plugin_objects(out);
+    yk_text_add(out, "],\n \"backends\":[");
+    add_backend_objects(out);
     yk_text_add(out, "],\n \"devices\":[");
     add_device_objects(machine, out);
     yk_text_add(out, "]}\n");
@@ -198,8 +247,9 @@ static const struct yk_example examples[] = {
 const struct yk_command yk_command_doctor = {
     .name = "doctor",
     .summary = "show what this machine offers and what is missing",
-    .description = "Lists the libraries yoke can use with their versions, its plug-ins and the "
-                   "devices of this machine. Scheduling needs none of those that may be missing.",
+    .description = "Lists the libraries yoke can use with their versions, its plug-ins, what it "
+                   "can train on, and the devices of this machine. Planning, and training on the "
+                   "CPU, need none of those that may be missing.",
     .examples = examples,
     .options = options,
     .option_count = sizeof options / sizeof options[0],

@@ -104,8 +104,8 @@ static yk_status read_number(const struct yk_option *option, const char *word, d
     char range[80];
     describe_range(option, 1, "", range, sizeof range);
     if (!yk_number_read(word, strlen(word), out) || !is_in_range(option, *out)) {
-        return yk_fail(YK_ERROR_USAGE, "--%s must be a number of %s, not \"%s\"", option->name,
-                       range, word);
+        return yk_fail(YK_ERROR_USAGE, "--%s: \"%s\" is not a number that is %s", option->name,
+                       word, range);
     }
     return YK_OK;
 }

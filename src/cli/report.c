@@ -5,6 +5,7 @@
 #include "cli/drawings.h"
 #include "cli/outputs.h"
 #include "cli/planning.h"
+#include "cli/run_report.h"
 #include "cli/search.h"
 #include "cli/terminal.h"
 #include "planner/planned.h"
@@ -152,6 +153,30 @@ static yk_status make(struct reporting *reporting)
     return yk_outputs_write(&reporting->outputs);
 }
 
+/* A run has been predicted and measured: there is nothing to search, and a trace is in it. */
+static yk_status report_run(const struct arguments *arguments)
+{
+    const struct yk_planning_words *words = &arguments->planning;
+    if (words->model || words->cluster || words->profile || words->slowdown > 0) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "%s is a run, and says itself what it was for; leave out "
+                       "--model, --cluster, --profile and --slowdown",
+                       arguments->plan);
+    }
+    if (arguments->trace) {
+        return yk_fail(YK_ERROR_USAGE, "the traces of a run are in it: %s/trace.json",
+                       arguments->plan);
+    }
+    if (arguments->output) {
+        YK_TRY(yk_run_report_write(arguments->plan, arguments->output));
+    }
+    if (arguments->svg) {
+        YK_TRY(make_folder(arguments->svg));
+        YK_TRY(yk_run_report_write_figures(arguments->plan, arguments->svg));
+    }
+    return YK_OK;
+}
+
 static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
@@ -172,6 +197,9 @@ static yk_status run(const void *given, struct yk_text *out)
                        "say what to write: -o report.html, --svg FOLDER or --trace FILE");
     }
     YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 4));
+    if (yk_run_report_is_folder(arguments->plan)) {
+        return report_run(arguments);
+    }
     const yk_status status = make(&reporting);
     yk_outputs_free(&reporting.outputs);
     yk_trace_destroy(reporting.trace);
@@ -184,7 +212,7 @@ static yk_status run(const void *given, struct yk_text *out)
 static const struct yk_operand operands[] = {
     {
         .placeholder = "PLAN",
-        .help = "A plan that yoke plan wrote",
+        .help = "A plan that yoke plan wrote, or the folder of a run of yoke train",
         .required = true,
         .offset = offsetof(struct arguments, plan),
     },
@@ -240,6 +268,7 @@ static const struct yk_option options[] = {
 static const struct yk_example examples[] = {
     {"yoke report plan.json -o report.html", "One page about a plan"},
     {"yoke report plan.json --svg figures --trace step.json", "Its pictures, and a trace"},
+    {"yoke report runs/gpt-nano -o run.html", "One page about a training"},
     {NULL, NULL},
 };
 
@@ -251,12 +280,14 @@ static const struct yk_exit exits[] = {
 
 const struct yk_command yk_command_report = {
     .name = "report",
-    .summary = "draw a plan: lanes, memory, bottleneck, trade-off, cluster",
+    .summary = "draw a plan or a run: lanes, memory, bottleneck, trade-off, loss",
     .description =
         "Writes one page about a plan: what every device does on every lane during the predicted "
         "step, its memory over time against the limit, where the time goes, what binds, the "
         "trade-off between keeping parameters and sending them ahead, the cluster, and what the "
-        "usual ways would take. The numbers of every chart are in the page as CSV.",
+        "usual ways would take. Of a run it shows the loss, the speed, the last step as it was "
+        "predicted and as it was measured, memory, settings and a sample. The numbers of every "
+        "chart are in the page as CSV.",
     .examples = examples,
     .operands = operands,
     .operand_count = sizeof operands / sizeof operands[0],

@@ -27,6 +27,8 @@ static const struct yk_example examples[] = {
     {"yoke plan --model llama3-8b --lora 32 --nf4 --batch 16 --cluster \"1xrtx6000ada + "
      "2xrtx3090 @ 32GB/s\"",
      "Plan a fine-tuning on three unequal cards"},
+    {"yoke train --data book.txt --out runs/book", "Train a small GPT on a text, on this machine"},
+    {"yoke generate runs/book --prompt \"The \"", "Let it write"},
     {"yoke devices", "See what this machine has"},
     {"yoke schedule --example --algorithm all", "Compare all algorithms on a small graph"},
     {NULL, NULL},
@@ -36,9 +38,10 @@ const struct yk_command yk_command_root = {
     .summary = "train one model on processors that do not match",
     .description =
         "A yoke lets animals of unequal strength pull one load. yoke decides which of several "
-        "unequal processors does what, predicts the step, and shows where the time goes. So far it "
-        "plans and simulates: shares, sharding, placement and the order of communication; training "
-        "by these plans is being built on that.\n\n"
+        "unequal processors does what, predicts the step, trains, and shows where the time goes. "
+        "Plans are made and simulated for any number of devices, and training by them runs on the "
+        "CPU of one machine: small models from nothing, others from Hugging Face's files, whole or "
+        "with adapters.\n\n"
         "Results go to standard output; notes, progress and errors to standard error. Options are "
         "words: --name value or --name=value; -- ends them.",
     .examples = examples,

@@ -1,6 +1,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "cli/folder.h"
 #include "cli/train.h"
 #include "train/checkpoint.h"
 
@@ -84,6 +85,11 @@ static yk_status add_resumed(const struct yk_train_words *words, struct yk_arena
     const char *folder = NULL;
     struct yk_checkpoint *checkpoint = NULL;
     YK_TRY(yk_train_folder(words, arena, &folder));
+    if (!yk_folder_has(folder, "checkpoints")) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s holds no checkpoint to resume from; leave out --resume to begin a run",
+                       folder);
+    }
     YK_TRY(yk_checkpoint_open(folder, &checkpoint));
     const char *json = checkpoint->settings_json;
     const yk_status status =

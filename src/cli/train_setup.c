@@ -116,6 +116,22 @@ static yk_status count_steps(struct yk_training *training)
     return YK_OK;
 }
 
+static yk_status open_net(struct yk_training *training)
+{
+    const struct yk_train_words *words = &training->words;
+    const struct yk_net_settings settings = {
+        .dropout = words->dropout,
+        .label_smoothing = words->label_smoothing,
+        .lora_alpha = words->lora_rank > 0 ? words->lora_alpha : 0,
+        .seed = (uint64_t)words->seed,
+    };
+    if (words->lora_rank > 0 && !words->weights && !training->checkpoint && !words->dry_run) {
+        return yk_fail(YK_ERROR_USAGE, "adapters are trained beside weights that stay as they are; "
+                                       "name those by --weights");
+    }
+    return yk_net_create(training->plan.planned->study->model, &settings, &training->net);
+}
+
 yk_status yk_training_open(struct yk_training *training)
 {
     const struct yk_train_words *words = &training->words;
@@ -128,8 +144,9 @@ yk_status yk_training_open(struct yk_training *training)
     YK_TRY(yk_train_plan_workload(words, source->config, &workload));
     YK_TRY(yk_train_source_cut(source, words, workload.sequence));
     YK_TRY(count_steps(training));
-    return yk_train_plan_find(words, source->config, &workload, training->config_path,
-                              training->arena, &training->plan);
+    YK_TRY(yk_train_plan_find(words, source->config, &workload, training->config_path,
+                              training->arena, &training->plan));
+    return open_net(training);
 }
 
 static yk_status fill_weights(struct yk_training *training)
@@ -150,13 +167,6 @@ static yk_status fill_weights(struct yk_training *training)
 static yk_status open_store(struct yk_training *training)
 {
     const struct yk_train_words *words = &training->words;
-    const struct yk_net_settings settings = {
-        .dropout = words->dropout,
-        .label_smoothing = words->label_smoothing,
-        .lora_alpha = words->lora_rank > 0 ? words->lora_alpha : 0,
-        .seed = (uint64_t)words->seed,
-    };
-    YK_TRY(yk_net_create(training->plan.planned->study->model, &settings, &training->net));
     YK_TRY(yk_engine_open_cpu(yk_train_plan_threads(&training->plan, words), &training->engine));
     YK_TRY(yk_store_create(training->net, &training->engine, yk_train_optimizer(words).kind,
                            &training->store));
@@ -215,10 +225,6 @@ yk_status yk_training_prepare(struct yk_training *training)
 {
     const struct yk_train_words *words = &training->words;
     struct yk_outputs outputs = {0};
-    if (words->lora_rank > 0 && !words->weights && !training->checkpoint) {
-        return yk_fail(YK_ERROR_USAGE, "adapters are trained beside weights that stay as they are; "
-                                       "name those by --weights");
-    }
     YK_TRY(open_store(training));
     YK_TRY(yk_option_layer_write(&yk_command_train, words, &training->settings_json));
     YK_TRY(yk_folder_make(training->folder));

@@ -23,16 +23,16 @@ struct yk_training {
     struct yk_train_source source;
     struct yk_train_plan plan;
     int64_t steps;
+    struct yk_net *net;
 
     struct yk_engine engine;
-    struct yk_net *net;
     struct yk_store *store;
     struct yk_text settings_json;
     struct yk_run run;
 };
 
-/* Opens all that can be known without training: up to the plan. Nothing is written. Where no plan
- * fits, plan.planned->plan is NULL. */
+/* Opens all that can be known without training: up to plan and net. Nothing is written. Where no
+ * plan fits, plan.planned->plan is NULL. */
 yk_status yk_training_open(struct yk_training *training) YK_MUST_USE;
 
 /* Takes the device's memory, fills the weights, and writes what the folder begins with. */

@@ -82,32 +82,31 @@ static yk_status fit_vocabulary(const struct yk_vocabulary *vocabulary, struct y
 }
 
 static yk_status open_new(const struct yk_train_words *words, struct yk_arena *arena,
-                          const char *data, struct yk_train_source *out)
+                          struct yk_train_source *out)
 {
     YK_TRY(open_config(words, arena, &out->config));
     if (words->weights) {
         YK_TRY(yk_loaded_read_vocabulary(words->weights, arena, &out->vocabulary));
-        return yk_corpus_open_known(data, words->data_part, out->vocabulary, out->config,
+        return yk_corpus_open_known(out->data, words->data_part, out->vocabulary, out->config,
                                     &out->corpus);
     }
-    const struct yk_corpus_request request = {.path = data, .part = words->data_part};
+    const struct yk_corpus_request request = {.path = out->data, .part = words->data_part};
     YK_TRY(yk_corpus_open(&request, &out->corpus));
     const struct yk_vocabulary *vocabulary = yk_corpus_vocabulary(out->corpus);
     return vocabulary ? fit_vocabulary(vocabulary, arena, &out->config)
-                      : check_known(out->corpus, data, out->config);
+                      : check_known(out->corpus, out->data, out->config);
 }
 
 yk_status yk_train_source_open(const struct yk_train_words *words,
                                const struct yk_checkpoint *checkpoint, struct yk_arena *arena,
                                struct yk_train_source *out)
 {
-    const char *data = NULL;
-    YK_TRY(find_data(words, &data));
+    YK_TRY(find_data(words, &out->data));
     if (!checkpoint) {
-        return open_new(words, arena, data, out);
+        return open_new(words, arena, out);
     }
     out->config = checkpoint->config;
-    return yk_corpus_open_known(data, words->data_part, checkpoint->vocabulary, out->config,
+    return yk_corpus_open_known(out->data, words->data_part, checkpoint->vocabulary, out->config,
                                 &out->corpus);
 }
 
@@ -117,7 +116,11 @@ yk_status yk_train_source_cut(struct yk_train_source *source, const struct yk_tr
     struct yk_corpus_range training;
     struct yk_corpus_range evaluation;
     yk_corpus_split(source->corpus, words->eval_part, &training, &evaluation);
-    YK_TRY(yk_sampler_create(&training, sequence, (uint64_t)words->seed, &source->samples));
+    const yk_status status =
+        yk_sampler_create(&training, sequence, (uint64_t)words->seed, &source->samples);
+    if (status != YK_OK) {
+        return yk_fail_in(status, source->data);
+    }
     if (evaluation.count < 2) {
         if (words->eval_part > 0) {
             yk_log(YK_LOG_NOTE, "the data is too short to keep a part of it for evaluation");

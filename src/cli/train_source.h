@@ -19,6 +19,7 @@
 struct yk_train_source {
     const struct yk_model_config *config; /* built-in, in the arena, or the checkpoint's */
     struct yk_vocabulary *vocabulary;     /* that came with the weights; NULL: none */
+    const char *data;                     /* the corpus's path */
     struct yk_corpus *corpus;
     struct yk_sampler *samples;
     struct yk_sampler *evaluation; /* NULL: no data is kept for it */

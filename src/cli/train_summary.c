@@ -65,10 +65,8 @@ static void announce_plan(const struct yk_training *training, struct yk_text *ou
     yk_units_format(left_s(training), YK_UNIT_SECONDS, all);
     yk_units_format(planned_bytes(training), YK_UNIT_BYTES, memory);
     yk_units_format(planned->plan->ranks[0].limit_bytes, YK_UNIT_BYTES, limit);
-    yk_text_addf(out, "plan: %s, %" PRId64 " samples in %d micro-batch%s, %s\n", planned->summary,
-                 planned->plan->workload.batch, (int)planned->plan->micro_batches,
-                 planned->plan->micro_batches == 1 ? "" : "es",
-                 yk_precision_name(planned->plan->workload.precision));
+    yk_text_addf(out, "plan: %" PRId64 " samples a step, %s; %s\n", planned->plan->workload.batch,
+                 yk_precision_name(planned->plan->workload.precision), planned->summary);
     yk_text_addf(out, "predicted: %s a step, %s in all, %s of %s memory", step, all, memory, limit);
     if (training->checkpoint) {
         yk_text_addf(out, "\nresumed: %s", training->checkpoint->path);

@@ -1,58 +1,9 @@
 #include "report/plan_csv.h"
 
+#include "report/csv.h"
 #include "report/plan_station.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-void yk_csv_add_words(struct yk_text *out, const char *words)
-{
-    const bool quoted = strpbrk(words, ",\"") != NULL;
-    const char *first = words;
-    yk_text_add(out, quoted ? "\"" : "");
-    while (*first && (unsigned char)*first <= ' ') {
-        first++;
-    }
-    yk_text_add(out, *first && strchr("=+-@'", *first) ? "'" : "");
-    for (const char *c = words; *c; c++) {
-        /* A line is a row: what would break it is a space. */
-        const bool control = (unsigned char)*c < 0x20;
-        yk_text_add(out, *c == '"' ? "\"" : "");
-        yk_text_add_bytes(out, control ? " " : c, 1);
-    }
-    yk_text_add(out, quoted ? "\"" : "");
-}
-
-/* Seconds to the nanosecond, without trailing zeros; nothing when it is no number. */
-static void add_seconds(struct yk_text *out, double seconds)
-{
-    char digits[64];
-    if (!isfinite(seconds) || fabs(seconds) >= 1e15) {
-        return;
-    }
-    const int length = snprintf(digits, sizeof digits, "%.9f", seconds == 0 ? 0 : seconds);
-    size_t end = (size_t)length;
-    while (digits[end - 1] == '0') {
-        end--;
-    }
-    end -= digits[end - 1] == '.';
-    yk_text_add_bytes(out, digits, end);
-}
-
-static void add_bytes(struct yk_text *out, double bytes)
-{
-    if (isfinite(bytes)) {
-        yk_text_addf(out, "%.0f", bytes);
-    }
-}
-
-static void add_number(struct yk_text *out, double value)
-{
-    if (isfinite(value)) {
-        yk_text_add_number(out, value);
-    }
-}
 
 static void add_fold(struct yk_text *out, const struct yk_plan_fold *fold)
 {
@@ -62,6 +13,18 @@ static void add_fold(struct yk_text *out, const struct yk_plan_fold *fold)
     yk_text_add(out, ",");
 }
 
+void yk_plan_csv_event(const struct yk_trace_event *event, struct yk_text *out)
+{
+    yk_text_addf(out, "%s,", yk_lane_name(event->lane));
+    yk_csv_add_words(out, event->op);
+    yk_text_add(out, ",");
+    yk_csv_add_seconds(out, event->start_s);
+    yk_text_add(out, ",");
+    yk_csv_add_seconds(out, event->end_s);
+    yk_text_add(out, ",");
+    yk_csv_add_bytes(out, event->bytes);
+}
+
 void yk_plan_csv_lanes(const struct yk_plan_folds *folds, int32_t fold_count, struct yk_text *out)
 {
     yk_text_add(out, "ranks,device,lane,op,start_s,end_s,bytes\n");
@@ -69,16 +32,8 @@ void yk_plan_csv_lanes(const struct yk_plan_folds *folds, int32_t fold_count, st
         for (int32_t l = 0; l < YK_LANE_COUNT; l++) {
             const struct yk_plan_lane *lane = &folds->folds[f].lanes[l];
             for (int32_t i = 0; i < lane->count; i++) {
-                const struct yk_trace_event *event = lane->events[i];
                 add_fold(out, &folds->folds[f]);
-                yk_text_addf(out, "%s,", yk_lane_name((enum yk_lane)l));
-                yk_csv_add_words(out, event->op);
-                yk_text_add(out, ",");
-                add_seconds(out, event->start_s);
-                yk_text_add(out, ",");
-                add_seconds(out, event->end_s);
-                yk_text_add(out, ",");
-                add_bytes(out, event->bytes);
+                yk_plan_csv_event(lane->events[i], out);
                 yk_text_add(out, "\n");
             }
         }
@@ -97,12 +52,12 @@ void yk_plan_csv_memory(const struct yk_plan_folds *folds, struct yk_text *out)
         const struct yk_plan_report_rank *rank = &folds->report->ranks[fold->rank];
         for (int32_t i = 0; i < rank->moment_count; i++) {
             add_fold(out, fold);
-            add_bytes(out, folds->report->plan->ranks[fold->rank].limit_bytes);
+            yk_csv_add_bytes(out, folds->report->plan->ranks[fold->rank].limit_bytes);
             yk_text_add(out, ",");
-            add_seconds(out, rank->moments[i].at_s);
+            yk_csv_add_seconds(out, rank->moments[i].at_s);
             for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
                 yk_text_add(out, ",");
-                add_bytes(out, rank->moments[i].bytes[k]);
+                yk_csv_add_bytes(out, rank->moments[i].bytes[k]);
             }
             yk_text_add(out, "\n");
         }
@@ -116,13 +71,13 @@ void yk_plan_csv_times(const struct yk_plan_folds *folds, struct yk_text *out)
         const struct yk_plan_fold *fold = &folds->folds[f];
         const struct yk_plan_report_rank *rank = &folds->report->ranks[fold->rank];
         add_fold(out, fold);
-        add_seconds(out, rank->compute_s);
+        yk_csv_add_seconds(out, rank->compute_s);
         yk_text_add(out, ",");
-        add_seconds(out, rank->exposed_s);
+        yk_csv_add_seconds(out, rank->exposed_s);
         yk_text_add(out, ",");
-        add_seconds(out, rank->idle_s);
+        yk_csv_add_seconds(out, rank->idle_s);
         yk_text_add(out, ",");
-        add_bytes(out, rank->peak_bytes);
+        yk_csv_add_bytes(out, rank->peak_bytes);
         yk_text_add(out, "\n");
     }
 }
@@ -146,9 +101,9 @@ static yk_status add_links(const struct yk_plan_report *report, struct yk_arena 
             if (link) {
                 add_station(out, &stations, a);
                 add_station(out, &stations, b);
-                add_seconds(out, link->latency_s);
+                yk_csv_add_seconds(out, link->latency_s);
                 yk_text_add(out, ",");
-                add_bytes(out, link->bytes_per_s);
+                yk_csv_add_bytes(out, link->bytes_per_s);
                 yk_text_add(out, "\n");
             }
         }
@@ -171,9 +126,9 @@ static void add_point(struct yk_text *out, const char *mark, const char *name, d
     yk_text_addf(out, "%s,", mark);
     yk_csv_add_words(out, name);
     yk_text_add(out, ",");
-    add_number(out, x);
+    yk_csv_add_number(out, x);
     yk_text_add(out, ",");
-    add_number(out, step_s);
+    yk_csv_add_number(out, step_s);
     yk_text_add(out, "\n");
 }
 

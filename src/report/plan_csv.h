@@ -1,11 +1,4 @@
-/*
- * CSV: the numbers of a plan's pictures, as they stand in its page. The page's script draws from
- * these very lines.
- *
- * Cells of text that a spreadsheet would take for a formula get an apostrophe in front (and so do
- * those that begin with one, so that it can be taken off again). What is no number is empty. Text
- * is for a file; in a page it is escaped once more.
- */
+/* Plan CSV: the numbers of a plan's pictures, as they stand in its page (csv.h). */
 #ifndef YK_REPORT_PLAN_CSV_H
 #define YK_REPORT_PLAN_CSV_H
 
@@ -13,6 +6,9 @@
 
 /* ranks,device,lane,op,start_s,end_s,bytes: of the first `folds` folds. */
 void yk_plan_csv_lanes(const struct yk_plan_folds *folds, int32_t fold_count, struct yk_text *out);
+
+/* Of one event: lane,op,start_s,end_s,bytes. */
+void yk_plan_csv_event(const struct yk_trace_event *event, struct yk_text *out);
 
 /* ranks,device,limit_bytes,at_s and a column for each kind of memory. */
 void yk_plan_csv_memory(const struct yk_plan_folds *folds, struct yk_text *out);
@@ -25,8 +21,5 @@ yk_status yk_plan_csv_links(const struct yk_plan_report *report, struct yk_text 
 
 /* mark,name,x,step_s: mark is "curve", "chosen", "joint optimum" or "lower bound". */
 void yk_plan_csv_tradeoff(const struct yk_plan_tradeoff *tradeoff, struct yk_text *out);
-
-/* A cell of text, quoted where it must be. */
-void yk_csv_add_words(struct yk_text *out, const char *words);
 
 #endif

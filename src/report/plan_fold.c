@@ -12,8 +12,7 @@ static const double ROUNDING = 1e-9;
 struct folding {
     const struct yk_plan_report *report;
     struct yk_arena *arena;
-    const struct yk_trace_event **events;
-    int32_t *first; /* (ranks × lanes + 1) in events */
+    const struct yk_plan_lane *lanes; /* (ranks, lanes) */
     double span_s;
 };
 
@@ -42,43 +41,65 @@ static int compare_events(const void *left, const void *right)
     return by_start ? by_start : by_end ? by_end : a->number < b->number ? -1 : 1;
 }
 
-static yk_status sort_events(struct folding *folding)
+/* Events of the first ranks, by rank, lane and time; `first` (ranks × lanes + 1) says where the
+ * lanes begin. */
+static yk_status sort_events(const struct yk_trace *trace, int32_t rank_count,
+                             struct yk_arena *arena, int32_t *first,
+                             const struct yk_trace_event **out)
 {
-    const struct yk_trace *trace = folding->report->trace;
-    const int32_t ranks = folding->report->plan->rank_count;
     const int32_t count = yk_trace_event_count(trace);
     struct numbered *sorted = NULL;
-    YK_TRY_NEW(folding->arena, sorted, count > 0 ? count : 1);
-    YK_TRY_NEW(folding->arena, folding->first, (int64_t)ranks * YK_LANE_COUNT + 1);
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    YK_TRY_NEW(folding->arena, folding->events, count > 0 ? count : 1);
-    folding->span_s = isfinite(folding->report->step_s) ? fmax(folding->report->step_s, 0) : 0;
     int32_t kept = 0;
+    YK_TRY_NEW(arena, sorted, count > 0 ? count : 1);
     for (int32_t i = 0; i < count; i++) {
         const struct yk_trace_event *event = yk_trace_event_at(trace, i);
-        if (event->rank < ranks) {
+        if (event->rank < rank_count) {
             sorted[kept++] = (struct numbered){.event = event, .number = i};
-            folding->first[event->rank * YK_LANE_COUNT + (int32_t)event->lane + 1]++;
-            folding->span_s = fmax(folding->span_s, event->end_s);
+            first[event->rank * YK_LANE_COUNT + (int32_t)event->lane + 1]++;
         }
     }
     qsort(sorted, (size_t)kept, sizeof *sorted, compare_events);
     for (int32_t i = 0; i < kept; i++) {
-        folding->events[i] = sorted[i].event;
+        out[i] = sorted[i].event;
     }
-    for (int32_t i = 0; i < ranks * YK_LANE_COUNT; i++) {
-        folding->first[i + 1] += folding->first[i];
+    for (int32_t i = 0; i < rank_count * YK_LANE_COUNT; i++) {
+        first[i + 1] += first[i];
     }
+    return YK_OK;
+}
+
+yk_status yk_plan_lanes_make(const struct yk_trace *trace, int32_t rank_count,
+                             struct yk_arena *arena, const struct yk_plan_lane **out,
+                             double *out_end_s)
+{
+    const int32_t count = yk_trace_event_count(trace);
+    const struct yk_trace_event **events = NULL;
+    struct yk_plan_lane *lanes = NULL;
+    int32_t *first = NULL;
+    double end_s = 0;
+    YK_TRY_NEW(arena, first, (int64_t)rank_count * YK_LANE_COUNT + 1);
+    YK_TRY_NEW(arena, lanes, (int64_t)rank_count * YK_LANE_COUNT);
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(arena, events, count > 0 ? count : 1);
+    YK_TRY(sort_events(trace, rank_count, arena, first, events));
+    for (int32_t i = 0; i < rank_count * YK_LANE_COUNT; i++) {
+        lanes[i] = (struct yk_plan_lane){
+            .name = yk_lane_name((enum yk_lane)(i % YK_LANE_COUNT)),
+            .events = events + first[i],
+            .count = first[i + 1] - first[i],
+        };
+    }
+    for (int32_t i = 0; i < first[rank_count * YK_LANE_COUNT]; i++) {
+        end_s = fmax(end_s, events[i]->end_s);
+    }
+    *out = lanes;
+    *out_end_s = end_s;
     return YK_OK;
 }
 
 static struct yk_plan_lane lane_of(const struct folding *folding, int32_t rank, int32_t lane)
 {
-    const int32_t *first = &folding->first[rank * YK_LANE_COUNT + lane];
-    return (struct yk_plan_lane){
-        .events = folding->events + first[0],
-        .count = first[1] - first[0],
-    };
+    return folding->lanes[rank * YK_LANE_COUNT + lane];
 }
 
 static bool same_number(double a, double b, double most)
@@ -262,7 +283,9 @@ yk_status yk_plan_folds_make(const struct yk_plan_report *report, struct yk_aren
     struct yk_plan_fold *folds = NULL;
     int32_t *fold_of = NULL;
     int32_t count = 0;
-    YK_TRY(sort_events(&folding));
+    YK_TRY(yk_plan_lanes_make(report->trace, ranks, arena, &folding.lanes, &folding.span_s));
+    folding.span_s =
+        isfinite(report->step_s) ? fmax(report->step_s, folding.span_s) : folding.span_s;
     YK_TRY_NEW(arena, folds, ranks);
     YK_TRY_NEW(arena, fold_of, ranks);
     for (int32_t r = 0; r < ranks; r++) {

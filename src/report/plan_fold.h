@@ -11,6 +11,7 @@
 #include "report/plan_report.h"
 
 struct yk_plan_lane {
+    const char *name;                           /* what stands beside it: "compute" */
     const struct yk_trace_event *const *events; /* by start, then by end */
     int32_t count;
 };
@@ -32,6 +33,12 @@ struct yk_plan_folds {
 
 yk_status yk_plan_folds_make(const struct yk_plan_report *report, struct yk_arena *arena,
                              struct yk_plan_folds *out) YK_MUST_USE;
+
+/* The lanes of the first `rank_count` ranks of a trace, (ranks, lanes), in the arena; `out_end_s`
+ * is the end of the last event in them. */
+yk_status yk_plan_lanes_make(const struct yk_trace *trace, int32_t rank_count,
+                             struct yk_arena *arena, const struct yk_plan_lane **out,
+                             double *out_end_s) YK_MUST_USE;
 
 /* "gpu1 rtx3090": what it is called, and its type unless that says the same. */
 yk_status yk_plan_device_name(const struct yk_device *device, struct yk_arena *arena,

@@ -163,11 +163,10 @@ static void draw_track(const struct picture *picture, const struct yk_plan_fold 
                        double y)
 {
     const double height = picture->lane - 3;
-    (void)fold;
     yk_figure_begin_rect(&picture->figure, "track", LEFT, y, picture->right - LEFT, height);
     yk_text_add(picture->figure.out, "/>\n");
     yk_figure_text(&picture->figure, "small soft end", LEFT - 8, y + height / 2 + 4,
-                   yk_lane_name((enum yk_lane)lane));
+                   fold->lanes[lane].name);
 }
 
 static void draw_ops(const struct picture *picture, const struct yk_plan_fold *fold, int32_t lane,

@@ -1,5 +1,6 @@
 #include "report/label.h"
 #include "report/page.h"
+#include "report/page_chart.h"
 #include "report/plan_csv.h"
 #include "report/plan_draw.h"
 #include "report/plan_look.h"
@@ -13,11 +14,8 @@
 #include <string.h>
 
 enum {
-    WIDE = 580, /* of pictures beside each other */
-    NARROW = 350,
-    MOST_STILL = 6,       /* pictures of memory where no script runs */
-    MOST_EVENTS = 300000, /* written into a page */
-    LINES_IN_PIECE = 200,
+    WIDE = 580,     /* of pictures beside each other */
+    MOST_STILL = 6, /* pictures of memory where no script runs */
 };
 
 static void add_paragraph(const char *kind, const char *words, struct yk_text *out)
@@ -64,120 +62,14 @@ static void add_figures(const struct yk_plan_report *report, struct yk_text *out
     yk_text_add(out, "</div>\n");
 }
 
-/* Lines in pieces: a browser lays out only those in sight. */
-static void add_lines(const struct yk_text *lines, struct yk_text *out)
-{
-    struct yk_text piece = {0};
-    for (size_t at = 0; at < lines->length;) {
-        size_t end = at;
-        for (int i = 0; i < LINES_IN_PIECE && end < lines->length; i++) {
-            const char *newline = memchr(lines->bytes + end, '\n', lines->length - end);
-            end = newline ? (size_t)(newline - lines->bytes) + 1 : lines->length;
-        }
-        piece.length = 0;
-        yk_text_add_bytes(&piece, lines->bytes + at, end - at);
-        yk_text_add(out, "<code>");
-        yk_text_add_xml(out, yk_text_chars(&piece));
-        yk_text_add(out, "</code>");
-        at = end;
-    }
-    out->failed |= piece.failed;
-    yk_text_free(&piece);
-}
-
-/* The numbers of a picture: to look at, and to take away as a file. */
-static void add_numbers(const char *id, const struct yk_text *csv, struct yk_text *out)
-{
-    yk_text_addf(
-        out,
-        "<div class=\"numbers\">\n<button type=\"button\" class=\"save\" data-csv=\"csv-%s\" "
-        "data-file=\"%s.csv\" hidden>Download CSV</button>\n"
-        "<details><summary>The numbers</summary>\n"
-        "<pre id=\"csv-%s\" tabindex=\"0\" aria-label=\"%s.csv\">\n",
-        id, id, id, id);
-    add_lines(csv, out);
-    yk_text_add(out, "</pre></details></div>\n");
-    out->failed |= csv->failed;
-}
-
-static void add_op_legend(const struct yk_plan_folds *folds, struct yk_text *out)
-{
-    bool uses[YK_LOOK_OP_COUNT] = {false};
-    for (int32_t f = 0; f < folds->count; f++) {
-        for (int32_t l = 0; l < YK_LANE_COUNT; l++) {
-            const struct yk_plan_lane *lane = &folds->folds[f].lanes[l];
-            for (int32_t i = 0; i < lane->count; i++) {
-                uses[yk_look_op_kind(lane->events[i]->op)] = true;
-            }
-        }
-    }
-    yk_text_add(out, "<div class=\"legend live\" role=\"group\" aria-label=\"Kinds of ops to "
-                     "light up\" hidden>\n");
-    for (int32_t k = 0; k < YK_LOOK_OP_COUNT; k++) {
-        const char *name = yk_look_op_name(k);
-        if (uses[k]) {
-            yk_text_addf(out,
-                         "<button type=\"button\" data-kind=\"%s\" data-code=\"%s\" "
-                         "aria-pressed=\"false\"><i class=\"op-%s\" aria-hidden=\"true\">%s</i>%s"
-                         "</button>\n",
-                         name, yk_look_op_code(k), name, yk_look_op_code(k), name);
-        }
-    }
-    yk_text_add(out, "</div>\n");
-}
-
-static void add_chart(const char *id, const char *label, struct yk_text *out)
-{
-    yk_text_addf(
-        out,
-        "<div class=\"rows\" id=\"%s-chart\" hidden><div class=\"tall\"><canvas "
-        "tabindex=\"0\" role=\"application\" aria-roledescription=\"chart\" "
-        "aria-label=\"%s. Arrow keys go from one to the next; plus, minus and 0 zoom; Shift "
-        "and arrows move.\"></canvas></div></div>\n",
-        id, label);
-}
-
-static void add_timeline(const struct yk_plan_folds *folds, struct yk_text *out)
-{
-    const struct yk_plan_report *report = folds->report;
-    yk_text_add(out, "<div class=\"timeline controls live\" data-span=\"");
-    yk_text_add_number(out, folds->span_s);
-    yk_text_add(out, "\" data-step=\"");
-    yk_text_add_number(out, isfinite(report->step_s) ? report->step_s : -1);
-    yk_text_add(out, "\" data-bound=\"");
-    yk_text_add_number(out, isfinite(report->bound_s) ? report->bound_s : -1);
-    yk_text_add(
-        out,
-        "\" hidden>\n"
-        "<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">\xe2\x88\x92</button>\n"
-        "<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>\n"
-        "<button type=\"button\" id=\"fit\">Fit</button>\n"
-        "<output id=\"range\"></output>\n</div>\n");
-}
-
-/* How many folds, from the first, have no more events than a page should hold. */
-static int32_t written_folds(const struct yk_plan_folds *folds)
-{
-    int64_t events = 0;
-    for (int32_t f = 0; f < folds->count; f++) {
-        for (int32_t l = 0; l < YK_LANE_COUNT; l++) {
-            events += folds->folds[f].lanes[l].count;
-        }
-        if (events > MOST_EVENTS && f > 0) {
-            return f;
-        }
-    }
-    return folds->count;
-}
-
 static void add_lanes(const struct yk_plan_folds *folds, struct yk_text *out)
 {
-    const int32_t written = written_folds(folds);
+    const int32_t written = yk_page_written_folds(folds);
     struct yk_text csv = {0};
     yk_page_begin_section("Where the time goes", out);
-    add_timeline(folds, out);
-    add_op_legend(folds, out);
-    add_chart("lanes", "Ops of every device and lane over time", out);
+    yk_page_add_timeline(folds->span_s, folds->report->step_s, folds->report->bound_s, out);
+    yk_page_add_op_legend(folds, out);
+    yk_page_add_chart("lanes", "Ops of every device and lane over time", out);
     yk_text_add(out, "<div class=\"still chart\">\n");
     yk_plan_draw_lanes(folds, (struct yk_figure){.width = YK_FIGURE_ALONE_WIDTH, .out = out});
     yk_text_add(out,
@@ -193,7 +85,7 @@ static void add_lanes(const struct yk_plan_folds *folds, struct yk_text *out)
             folds->count - written, folds->count - written == 1 ? "row" : "rows");
     }
     yk_plan_csv_lanes(folds, written, &csv);
-    add_numbers("lanes", &csv, out);
+    yk_page_add_numbers("lanes", &csv, out);
     yk_text_free(&csv);
     yk_page_end_section(out);
 }
@@ -223,28 +115,17 @@ static yk_status add_memory(const struct yk_plan_folds *folds, struct yk_text *o
                      name);
     }
     yk_text_add(out, "</ul>\n");
-    add_chart("memory", "Memory of every device over time", out);
+    yk_page_add_chart("memory", "Memory of every device over time", out);
     YK_TRY(add_still_memory(folds, out));
     yk_text_add(out, "<p class=\"note\">Stacked from the bottom up in the order of the legend; the "
                      "dashed line is the limit. The table has the most that any way of running "
                      "the plan can hold.</p>\n");
     yk_plan_table_memory(folds, out);
     yk_plan_csv_memory(folds, &csv);
-    add_numbers("memory", &csv, out);
+    yk_page_add_numbers("memory", &csv, out);
     yk_text_free(&csv);
     yk_page_end_section(out);
     return YK_OK;
-}
-
-/* A picture in two widths, of which a page shows the one that suits the screen. */
-static void begin_width(bool narrow, struct yk_text *out)
-{
-    yk_text_add(out, narrow ? "<div class=\"at-narrow\">\n" : "<div class=\"at-wide\">\n");
-}
-
-static struct yk_figure frame_of(bool narrow, struct yk_text *out)
-{
-    return (struct yk_figure){.width = narrow ? NARROW : WIDE, .out = out};
 }
 
 static void add_times(const struct yk_plan_folds *folds, struct yk_text *out)
@@ -252,12 +133,12 @@ static void add_times(const struct yk_plan_folds *folds, struct yk_text *out)
     struct yk_text csv = {0};
     yk_page_begin_section("Compute, exposed, idle", out);
     for (int narrow = 0; narrow < 2; narrow++) {
-        begin_width(narrow, out);
-        yk_plan_draw_bars(folds, frame_of(narrow, out));
+        yk_page_begin_width(narrow, out);
+        yk_plan_draw_bars(folds, yk_page_frame(narrow ? YK_PAGE_NARROW : WIDE, out));
         yk_text_add(out, "</div>\n");
     }
     yk_plan_csv_times(folds, &csv);
-    add_numbers("times", &csv, out);
+    yk_page_add_numbers("times", &csv, out);
     yk_text_free(&csv);
     yk_page_end_section(out);
 }
@@ -267,12 +148,12 @@ static yk_status add_cluster(const struct yk_plan_report *report, struct yk_text
     struct yk_text csv = {0};
     yk_page_begin_section("Cluster", out);
     for (int narrow = 0; narrow < 2; narrow++) {
-        begin_width(narrow, out);
-        YK_TRY(yk_plan_draw_cluster(report, frame_of(narrow, out)));
+        yk_page_begin_width(narrow, out);
+        YK_TRY(yk_plan_draw_cluster(report, yk_page_frame(narrow ? YK_PAGE_NARROW : WIDE, out)));
         yk_text_add(out, "</div>\n");
     }
     const yk_status status = yk_plan_csv_links(report, &csv);
-    add_numbers("links", &csv, out);
+    yk_page_add_numbers("links", &csv, out);
     yk_text_free(&csv);
     yk_page_end_section(out);
     return status;
@@ -285,13 +166,13 @@ static void add_tradeoff(const struct yk_plan_tradeoff *tradeoff, int32_t number
     char id[32];
     yk_page_begin_section(tradeoff->title, out);
     for (int narrow = 0; narrow < 2; narrow++) {
-        begin_width(narrow, out);
-        yk_plan_draw_tradeoff(tradeoff, frame_of(narrow, out));
+        yk_page_begin_width(narrow, out);
+        yk_plan_draw_tradeoff(tradeoff, yk_page_frame(narrow ? YK_PAGE_NARROW : WIDE, out));
         yk_text_add(out, "</div>\n");
     }
     yk_plan_csv_tradeoff(tradeoff, &csv);
     snprintf(id, sizeof id, "trade-off-%d", number + 1);
-    add_numbers(id, &csv, out);
+    yk_page_add_numbers(id, &csv, out);
     yk_text_free(&csv);
     yk_page_end_section(out);
 }
@@ -346,10 +227,9 @@ static yk_status write_page(const struct yk_plan_report *report, struct yk_arena
                             struct yk_text *out)
 {
     static const char *const scripts[] = {
-        yk_plan_script_numbers, yk_timeline_script_view,
-        yk_plan_script_charts,  yk_plan_script_lanes,
-        yk_plan_script_memory,  yk_timeline_script_gestures,
-        yk_plan_script_input,   NULL,
+        yk_plan_script_numbers,      yk_plan_script_figures, yk_timeline_script_view,
+        yk_plan_script_charts,       yk_plan_script_lanes,   yk_plan_script_memory,
+        yk_timeline_script_gestures, yk_plan_script_input,   NULL,
     };
     struct yk_plan_folds folds;
     YK_TRY(yk_plan_folds_make(report, arena, &folds));
@@ -367,8 +247,7 @@ static yk_status write_page(const struct yk_plan_report *report, struct yk_arena
         add_tradeoff(&report->tradeoffs[t], t, out);
     }
     yk_text_add(out, report->tradeoff_count > 0 ? "</div>\n" : "");
-    yk_text_add(out, "<div id=\"tip\" role=\"tooltip\" hidden></div>\n"
-                     "<p id=\"told\" aria-live=\"polite\"></p>\n");
+    yk_page_add_tip(out);
     yk_page_end(scripts, out);
     return yk_text_status(out);
 }

@@ -126,4 +126,6 @@ const char yk_plan_script_memory[] =
     "    const words = plot.limit > 0 ? `${bytes(peak)} of ${bytes(plot.limit)}` : bytes(peak);\n"
     "    return [nameRow(plot.fold, `fullest ${words}`), plot];\n"
     "  });\n"
-    "}\n";
+    "}\n"
+    "\n"
+    "rowMakers.set('memory-chart', memoryRows);\n";

@@ -3,7 +3,7 @@
 const char yk_plan_script_numbers[] =
     "const root = document.documentElement;\n"
     "const timeline = document.querySelector('.timeline');\n"
-    "const extent = +timeline.dataset.span > 0 ? +timeline.dataset.span : 1;\n"
+    "const extent = timeline && +timeline.dataset.span > 0 ? +timeline.dataset.span : 1;\n"
     "const tip = document.getElementById('tip');\n"
     "const told = document.getElementById('told');\n"
     "\n"

@@ -1,5 +1,6 @@
 #include "report/label.h"
 #include "report/plan_draw.h"
+#include "report/plot.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,51 +19,21 @@ static const double LEAST_RISE = 0.02;
 /* How many times the height of all curves the bound may be under them. */
 static const double MOST_DROP = 2;
 
-struct range {
-    double low;
-    double high;
-};
-
 struct picture {
-    struct yk_figure figure;
+    struct yk_plot plot;
     const struct yk_plan_tradeoff *tradeoff;
-    double right;
-    double top;
-    double bottom;
-    struct range x;
-    struct range y;
 };
-
-static void include(struct range *range, double value)
-{
-    if (isfinite(value)) {
-        range->low = fmin(range->low, value);
-        range->high = fmax(range->high, value);
-    }
-}
-
-/* What is empty or has no width gets some. */
-static void make_wide(struct range *range, double padding)
-{
-    if (range->low > range->high) {
-        *range = (struct range){0, 1};
-    }
-    const double width = range->high - range->low;
-    const double least = width > 0 ? 0 : fmax(fabs(range->low) * 0.1, 1e-9);
-    range->low -= width * padding + least;
-    range->high += width * padding + least;
-}
 
 /* A bound far below would make all curves flat: then it is told, not drawn. */
-static void include_bound(struct range *range, double bound_s)
+static void include_bound(struct yk_range *range, double bound_s)
 {
     if (range->low > range->high) {
-        include(range, bound_s);
+        yk_range_include(range, bound_s);
         return;
     }
     const double rise = fmax(range->high - range->low, LEAST_RISE * fabs(range->low));
     if (range->low - bound_s <= MOST_DROP * rise) {
-        include(range, bound_s);
+        yk_range_include(range, bound_s);
     }
     range->high = fmax(range->high, range->low + rise);
 }
@@ -70,86 +41,44 @@ static void include_bound(struct range *range, double bound_s)
 static void find_ranges(struct picture *picture)
 {
     const struct yk_plan_tradeoff *tradeoff = picture->tradeoff;
-    struct range x = {HUGE_VAL, -HUGE_VAL};
-    struct range y = x;
+    struct yk_range x = yk_range_empty();
+    struct yk_range y = x;
     for (int32_t c = 0; c < tradeoff->curve_count; c++) {
         const struct yk_plan_curve *curve = &tradeoff->curves[c];
         for (int32_t i = 0; i < curve->count; i++) {
-            include(&x, curve->x[i]);
-            include(&y, curve->step_s[i]);
+            yk_range_include(&x, curve->x[i]);
+            yk_range_include(&y, curve->step_s[i]);
         }
     }
     if (isfinite(tradeoff->chosen_x)) {
-        include(&x, tradeoff->chosen_x);
-        include(&y, tradeoff->chosen_s);
+        yk_range_include(&x, tradeoff->chosen_x);
+        yk_range_include(&y, tradeoff->chosen_s);
     }
-    include(&y, tradeoff->joint_s);
+    yk_range_include(&y, tradeoff->joint_s);
     include_bound(&y, tradeoff->bound_s);
-    make_wide(&x, 0.03);
-    make_wide(&y, 0.1);
-    picture->x = x;
-    picture->y = y;
+    yk_range_widen(&x, 0.03);
+    yk_range_widen(&y, 0.1);
+    picture->plot.x = x;
+    picture->plot.y = y;
 }
 
 static double x_of(const struct picture *picture, double x)
 {
-    const struct range *range = &picture->x;
-    return LEFT + (x - range->low) / (range->high - range->low) * (picture->right - LEFT);
+    return yk_plot_x(&picture->plot, x);
 }
 
 static double y_of(const struct picture *picture, double seconds)
 {
-    const struct range *range = &picture->y;
-    return picture->bottom -
-           (seconds - range->low) / (range->high - range->low) * (picture->bottom - picture->top);
-}
-
-/* A number of the x axis, large ones short: "40G". */
-static void label_x(double x, char out[YK_NUMBER_SIZE])
-{
-    static const struct {
-        double size;
-        const char *suffix;
-    } scales[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}};
-    char number[YK_NUMBER_SIZE];
-    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
-        if (fabs(x) >= scales[i].size) {
-            yk_label_number(x / scales[i].size, number);
-            snprintf(out, YK_NUMBER_SIZE, "%.30s%s", number, scales[i].suffix);
-            return;
-        }
-    }
-    yk_label_number(x, out);
+    return yk_plot_y(&picture->plot, seconds);
 }
 
 static void draw_axes(const struct picture *picture)
 {
-    const struct yk_figure *figure = &picture->figure;
-    const struct yk_axis axis = yk_axis_make(picture->y.high, YK_UNIT_SECONDS, 1);
-    const double rise = (picture->y.high - picture->y.low) / axis.scale;
-    const double y_step = yk_label_step(rise, 5) * axis.scale;
-    const double x_step =
-        yk_label_step(picture->x.high - picture->x.low, (int)((picture->right - LEFT) / 70));
-    char number[YK_NUMBER_SIZE];
-    char label[YK_NUMBER_SIZE + 4];
-    for (int64_t k = (int64_t)ceil(picture->y.low / y_step); (double)k * y_step <= picture->y.high;
-         k++) {
-        const double y = y_of(picture, (double)k * y_step);
-        yk_label_number((double)k * y_step / axis.scale, number);
-        snprintf(label, sizeof label, "%s%s", number, axis.unit);
-        yk_figure_line(figure, "grid", LEFT, y, picture->right, y);
-        yk_figure_text(figure, "small soft end", LEFT - 8, y + 4, label);
-    }
-    for (int64_t k = (int64_t)ceil(picture->x.low / x_step); (double)k * x_step <= picture->x.high;
-         k++) {
-        const double x = x_of(picture, (double)k * x_step);
-        label_x((double)k * x_step, number);
-        yk_figure_line(figure, "axis", x, picture->bottom, x, picture->bottom + 4);
-        yk_figure_text(figure, "small soft middle", x, picture->bottom + 17, number);
-    }
-    yk_figure_line(figure, "axis", LEFT, picture->bottom, picture->right, picture->bottom);
-    yk_figure_cut_text(figure, "middle", (LEFT + picture->right) / 2, picture->bottom + 35,
-                       picture->tradeoff->x_label, picture->right - LEFT);
+    const struct yk_plot *plot = &picture->plot;
+    const struct yk_axis axis = yk_axis_make(plot->y.high, YK_UNIT_SECONDS, 1);
+    yk_plot_axes(plot, axis.scale, axis.unit, 5);
+    yk_figure_cut_text(&plot->figure, "middle", (plot->left + plot->right) / 2, plot->bottom + 35,
+                       picture->tradeoff->x_label, plot->right - plot->left);
 }
 
 /* A point's shape around the origin: curves are told apart by it, too. */
@@ -163,7 +92,7 @@ static void add_point(const struct picture *picture, int32_t look, double x, dou
         "M0 4.5L4.5-3.5h-9Z",
         "M-4-2v4h8v-4Z",
     };
-    yk_text_addf(picture->figure.out,
+    yk_text_addf(picture->plot.figure.out,
                  "<path class=\"dot s%d\" transform=\"translate(%.2f %.2f)\" d=\"%s\"", look, x, y,
                  shapes[look]);
 }
@@ -171,10 +100,10 @@ static void add_point(const struct picture *picture, int32_t look, double x, dou
 static void add_point_title(const struct picture *picture, const struct yk_plan_curve *curve,
                             int32_t i)
 {
-    struct yk_text *out = picture->figure.out;
+    struct yk_text *out = picture->plot.figure.out;
     char x[YK_NUMBER_SIZE];
     char step[YK_UNITS_SIZE];
-    label_x(curve->x[i], x);
+    yk_plot_label(curve->x[i], x);
     yk_label_unit(curve->step_s[i], YK_UNIT_SECONDS, step);
     yk_text_add(out, "><title>");
     yk_text_add_xml(out, curve->name);
@@ -193,10 +122,10 @@ static void draw_points(const struct picture *picture, const struct yk_plan_curv
         if (isfinite(curve->step_s[i])) {
             add_point(picture, look, x_of(picture, curve->x[i]), y_of(picture, curve->step_s[i]));
         } else {
-            yk_text_addf(picture->figure.out,
+            yk_text_addf(picture->plot.figure.out,
                          "<path class=\"curve s%d\" transform=\"translate(%.2f %.2f)\" "
                          "d=\"M-3-3L3 3M-3 3L3-3\"",
-                         look, x_of(picture, curve->x[i]), picture->bottom - 8);
+                         look, x_of(picture, curve->x[i]), picture->plot.bottom - 8);
         }
         add_point_title(picture, curve, i);
     }
@@ -205,18 +134,9 @@ static void draw_points(const struct picture *picture, const struct yk_plan_curv
 static void draw_curve(const struct picture *picture, const struct yk_plan_curve *curve,
                        int32_t look)
 {
-    struct yk_text *out = picture->figure.out;
-    bool pen_down = false;
-    yk_text_addf(out, "<path class=\"curve s%d\" d=\"", look);
-    for (int32_t i = 0; i < curve->count; i++) {
-        const bool drawn = isfinite(curve->x[i]) && isfinite(curve->step_s[i]);
-        if (drawn) {
-            yk_text_addf(out, "%s%.2f %.2f", pen_down ? "L" : "M", x_of(picture, curve->x[i]),
-                         y_of(picture, curve->step_s[i]));
-        }
-        pen_down = drawn;
-    }
-    yk_text_add(out, "\"/>\n");
+    char kind[16];
+    snprintf(kind, sizeof kind, "curve s%d", (int)look);
+    yk_plot_curve(&picture->plot, kind, curve->x, curve->step_s, curve->count);
     if (curve->count <= MOST_POINTS) {
         draw_points(picture, curve, look);
     }
@@ -258,7 +178,7 @@ static void draw_level(const struct picture *picture, const char *kind, const ch
         const bool below = place >= 2;
         const bool left = place % 2 == 1;
         const double line = below ? y + 13 : y - 5;
-        const double x = left ? LEFT : picture->right - pixels;
+        const double x = left ? LEFT : picture->plot.right - pixels;
         const int32_t count = covered_points(picture, x, x + pixels, line);
         if ((below ? may_be_below : may_be_above) && count < least) {
             least = count;
@@ -266,9 +186,9 @@ static void draw_level(const struct picture *picture, const char *kind, const ch
             at_left = left;
         }
     }
-    yk_figure_line(&picture->figure, kind, LEFT, y, picture->right, y);
-    yk_figure_text(&picture->figure, at_left ? "small halo" : "small halo end",
-                   at_left ? LEFT + 6 : picture->right - 2, base, words);
+    yk_figure_line(&picture->plot.figure, kind, LEFT, y, picture->plot.right, y);
+    yk_figure_text(&picture->plot.figure, at_left ? "small halo" : "small halo end",
+                   at_left ? LEFT + 6 : picture->plot.right - 2, base, words);
 }
 
 static void draw_low_bound(const struct picture *picture)
@@ -277,8 +197,8 @@ static void draw_low_bound(const struct picture *picture)
     char words[YK_UNITS_SIZE + 32];
     yk_units_format(picture->tradeoff->bound_s, YK_UNIT_SECONDS, step);
     snprintf(words, sizeof words, "lower bound %s, below \xe2\x86\x93", step);
-    yk_figure_text(&picture->figure, "small halo end", picture->right - 2, picture->bottom - 5,
-                   words);
+    yk_figure_text(&picture->plot.figure, "small halo end", picture->plot.right - 2,
+                   picture->plot.bottom - 5, words);
 }
 
 static void draw_levels(const struct picture *picture)
@@ -286,7 +206,7 @@ static void draw_levels(const struct picture *picture)
     const double joint_s = picture->tradeoff->joint_s;
     const double bound_s = picture->tradeoff->bound_s;
     const bool joint = isfinite(joint_s);
-    const bool bound = isfinite(bound_s) && bound_s >= picture->y.low;
+    const bool bound = isfinite(bound_s) && bound_s >= picture->plot.y.low;
     const bool near = joint && bound && fabs(y_of(picture, joint_s) - y_of(picture, bound_s)) < 32;
     if (joint) {
         draw_level(picture, "limit", "joint optimum", joint_s, !near || joint_s >= bound_s,
@@ -309,7 +229,7 @@ static int32_t covered(const struct picture *picture, double left, double right,
         const double level = isfinite(levels[i]) ? y_of(picture, levels[i]) : -HUGE_VAL;
         count += level > y - 14 && level < y + 6;
     }
-    return y > picture->bottom - 4 || y < picture->top + 10 ? count + 100 : count;
+    return y > picture->plot.bottom - 4 || y < picture->plot.top + 10 ? count + 100 : count;
 }
 
 /* Where the words about the chosen point cover least, near it. */
@@ -341,10 +261,10 @@ static void draw_chosen(const struct picture *picture)
     yk_units_format(tradeoff->chosen_s, YK_UNIT_SECONDS, step);
     snprintf(words, sizeof words, "chosen %s", step);
     const double half = yk_label_pixels(words) / 2 / YK_FIGURE_STRONG;
-    const double middle = fmax(LEFT + half, fmin(x, picture->right - half));
-    yk_text_addf(picture->figure.out,
+    const double middle = fmax(LEFT + half, fmin(x, picture->plot.right - half));
+    yk_text_addf(picture->plot.figure.out,
                  "<circle class=\"chosen\" cx=\"%.2f\" cy=\"%.2f\" r=\"8\"/>\n", x, y);
-    yk_figure_text(&picture->figure, "strong halo middle", middle,
+    yk_figure_text(&picture->plot.figure, "strong halo middle", middle,
                    place_words(picture, middle - half, middle + half, y), words);
 }
 
@@ -356,19 +276,19 @@ static double draw_legend(const struct picture *picture, double top, bool measur
     double y = top;
     for (int32_t c = 0; c < tradeoff->curve_count; c++) {
         const double room =
-            fmin(yk_label_pixels(tradeoff->curves[c].name), picture->right - LEFT - 30);
-        if (x > LEFT && x + room + 30 > picture->right) {
+            fmin(yk_label_pixels(tradeoff->curves[c].name), picture->plot.right - LEFT - 30);
+        if (x > LEFT && x + room + 30 > picture->plot.right) {
             x = LEFT;
             y += LEGEND_HEIGHT;
         }
         if (!measures) {
             char kind[16];
             snprintf(kind, sizeof kind, "curve s%d", (int)(c % LOOKS));
-            yk_figure_line(&picture->figure, kind, x, y + 9, x + 20, y + 9);
+            yk_figure_line(&picture->plot.figure, kind, x, y + 9, x + 20, y + 9);
             add_point(picture, c % LOOKS, x + 10, y + 9);
-            yk_text_add(picture->figure.out, "/>");
-            yk_figure_cut_text(&picture->figure, "soft", x + 26, y + 13, tradeoff->curves[c].name,
-                               room);
+            yk_text_add(picture->plot.figure.out, "/>");
+            yk_figure_cut_text(&picture->plot.figure, "soft", x + 26, y + 13,
+                               tradeoff->curves[c].name, room);
         }
         x += room + 44;
     }
@@ -378,19 +298,20 @@ static double draw_legend(const struct picture *picture, double top, bool measur
 void yk_plan_draw_tradeoff(const struct yk_plan_tradeoff *tradeoff, struct yk_figure frame)
 {
     struct picture picture = {
-        .figure = frame,
+        .plot = {.figure = frame,
+                 .left = LEFT,
+                 .right = frame.width - RIGHT_MARGIN,
+                 .top = 8 + (frame.alone ? YK_FIGURE_HEADING : 0)},
         .tradeoff = tradeoff,
-        .right = frame.width - RIGHT_MARGIN,
-        .top = 8 + (frame.alone ? YK_FIGURE_HEADING : 0),
     };
-    const double room = picture.right - 14;
-    picture.bottom = picture.top + PLOT_HEIGHT;
+    const double room = picture.plot.right - 14;
+    picture.plot.bottom = picture.plot.top + PLOT_HEIGHT;
     find_ranges(&picture);
-    const double legend = picture.bottom + 44;
+    const double legend = picture.plot.bottom + 44;
     const double words = legend + draw_legend(&picture, legend, true) + 18;
-    picture.figure.height =
+    picture.plot.figure.height =
         words + yk_figure_paragraph(NULL, "soft", 14, words, tradeoff->definition, room) - 4;
-    yk_figure_begin(&picture.figure, tradeoff->title);
+    yk_figure_begin(&picture.plot.figure, tradeoff->title);
     draw_axes(&picture);
     draw_levels(&picture);
     for (int32_t c = 0; c < tradeoff->curve_count; c++) {
@@ -398,6 +319,6 @@ void yk_plan_draw_tradeoff(const struct yk_plan_tradeoff *tradeoff, struct yk_fi
     }
     draw_chosen(&picture);
     draw_legend(&picture, legend, false);
-    yk_figure_paragraph(&picture.figure, "soft", 14, words, tradeoff->definition, room);
-    yk_figure_end(&picture.figure);
+    yk_figure_paragraph(&picture.plot.figure, "soft", 14, words, tradeoff->definition, room);
+    yk_figure_end(&picture.plot.figure);
 }

@@ -1,5 +1,7 @@
 #include "report/plan_csv.h"
 
+#include "report/csv.h"
+
 #include "support/fixture_plan.h"
 #include "support/markup.h"
 #include "support/support.h"

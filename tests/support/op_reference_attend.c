@@ -13,12 +13,13 @@ struct look {
     int64_t sample;
     int64_t head;
     int64_t query;
+    int64_t seen;             /* how many keys it looks at: the first ones */
     const double *q;          /* (head_size) */
     int64_t first_key;        /* of the head's keys: where key 0 begins in k and v */
     int64_t key_step;         /* from one key to the next */
     int64_t first_query;      /* where the query begins in q and out */
-    double chance[MOST_KEYS]; /* (S): softmax; 0 for keys it does not see */
-    double kept[MOST_KEYS];   /* (S): what dropout multiplies the chance by */
+    double chance[MOST_KEYS]; /* (seen): softmax */
+    double kept[MOST_KEYS];   /* (seen): what dropout multiplies the chance by */
     double sum;               /* log of the sum of exp(score) */
 };
 
@@ -48,6 +49,7 @@ static void look(const struct yk_attend *op, const struct reference_attend *numb
     const int64_t size = op->head_size;
     const int64_t kv_head = out->head / (op->heads / op->kv_heads);
     const int64_t seen = keys_seen(op, numbers->lengths, out->sample, out->query);
+    out->seen = seen;
     out->first_query = ((out->sample * op->queries + out->query) * op->heads + out->head) * size;
     out->q = numbers->q + out->first_query;
     out->key_step = op->kv_heads * size;
@@ -63,9 +65,9 @@ static void look(const struct yk_attend *op, const struct reference_attend *numb
         total += exp(out->chance[s] - largest);
     }
     out->sum = largest + log(total);
-    for (int64_t s = 0; s < op->keys; s++) {
+    for (int64_t s = 0; s < seen; s++) {
         const int64_t place = (out->head * op->queries + out->query) * op->keys + s;
-        out->chance[s] = s < seen ? exp(out->chance[s] - out->sum) : 0;
+        out->chance[s] = exp(out->chance[s] - out->sum);
         out->kept[s] =
             op->dropout.rate > 0
                 ? reference_kept(&op->dropout, op->dropout.first_sample + out->sample, place)
@@ -106,7 +108,7 @@ static void weigh_values(const struct yk_attend *op, const struct look *look, vo
     for (int64_t d = 0; d < op->head_size; d++) {
         out[d] = 0;
     }
-    for (int64_t s = 0; s < op->keys; s++) {
+    for (int64_t s = 0; s < look->seen; s++) {
         const double *v = forward->v + look->first_key + s * look->key_step;
         for (int64_t d = 0; d < op->head_size; d++) {
             out[d] += look->chance[s] * look->kept[s] * v[d];
@@ -143,11 +145,11 @@ static void push_back(const struct yk_attend *op, const struct look *look, void 
     const struct backward *backward = user;
     const double *d_out = backward->d_out + look->first_query;
     double mean = 0;
-    for (int64_t s = 0; s < op->keys; s++) {
+    for (int64_t s = 0; s < look->seen; s++) {
         const double *v = backward->v + look->first_key + s * look->key_step;
         mean += look->chance[s] * look->kept[s] * dot(d_out, v, op->head_size);
     }
-    for (int64_t s = 0; s < op->keys; s++) {
+    for (int64_t s = 0; s < look->seen; s++) {
         const int64_t at = look->first_key + s * look->key_step;
         const double d_chance = look->kept[s] * dot(d_out, backward->v + at, op->head_size);
         const double d_score = look->chance[s] * (d_chance - mean) * (double)op->scale;

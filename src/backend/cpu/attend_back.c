@@ -131,16 +131,51 @@ static __attribute__((noinline)) void differentiate(float base, float product, i
     }
 }
 
-/* The same where some were dropped. */
-static void differentiate_kept(const float *keep, float base, float product, int64_t seen,
-                               int64_t keys, float *powers, float *d_scores)
+/* D of one query as the sum of P ∘ dP over all keys, which must be in the tile. */
+static float find_product(float base, int64_t seen, const float *scores, const float *d_powers)
 {
-    for (int64_t s = 0; s < seen; s++) {
-        d_scores[s] *= keep[s];
+    float product = 0;
+    for (int64_t s = 0; s < seen; s += YK_CPU_LANES) {
+        const yk_cpu_lanes power = yk_cpu_lanes_exp2(yk_cpu_lanes_load(scores + s) - base);
+        const yk_cpu_lanes part = power * yk_cpu_lanes_load(d_powers + s);
+        for (int64_t i = 0; i < YK_CPU_LANES && s + i < seen; i++) {
+            product += part[i];
+        }
     }
-    differentiate(base, product, seen, keys, powers, d_scores);
-    for (int64_t s = 0; s < seen; s++) {
-        powers[s] *= keep[s];
+    return product;
+}
+
+static void multiply_row(float *row, const float *factors, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        row[i] *= factors[i];
+    }
+}
+
+/* P and dS of query `at` of the group from its scores and dP; `seen` by the eight it is of. */
+static void differentiate_row(const struct yk_cpu_head *head, const struct key_tile *tile,
+                              const struct group *group, int64_t at, int64_t seen,
+                              struct scratch *scratch)
+{
+    float buffer[YK_CPU_KEYS_MOST + 8];
+    const float *keep = NULL;
+    const int64_t t = group->first + at;
+    const int64_t mine = yk_cpu_keys_seen(head, t, tile->first, seen);
+    float *row = scratch->powers + at * YK_CPU_KEYS_MOST;
+    float *d_row = scratch->d_scores + at * YK_CPU_KEYS_MOST;
+    float product = scratch->products[at];
+    if (head->op->dropout.rate > 0) {
+        keep = yk_cpu_keep_factors(head, t, tile->first, seen, buffer);
+        multiply_row(d_row, keep, mine);
+    }
+    /* The output was rounded to 16 bits: better is cheap where all keys are here. */
+    if (yk_precision_bytes(head->op->type) < (int64_t)sizeof(float) &&
+        head->op->keys <= tile->keys) {
+        product = find_product(scratch->bases[at], mine, row, d_row);
+    }
+    differentiate(scratch->bases[at], product, mine, seen, row, d_row);
+    if (keep) {
+        multiply_row(row, keep, mine);
     }
 }
 
@@ -170,19 +205,7 @@ static void score_eight(const struct yk_cpu_head *head, const struct key_tile *t
     product.c = d_scores;
     yk_cpu_tiles_multiply(&product);
     for (int64_t r = 0; r < TILE; r++) {
-        const int64_t t = group->first + at + r;
-        const int64_t mine = yk_cpu_keys_seen(head, t, tile->first, seen);
-        float *row = powers + r * YK_CPU_KEYS_MOST;
-        float *d_row = d_scores + r * YK_CPU_KEYS_MOST;
-        if (head->op->dropout.rate > 0) {
-            float buffer[YK_CPU_KEYS_MOST + 8];
-            const float *keep = yk_cpu_keep_factors(head, t, tile->first, seen, buffer);
-            differentiate_kept(keep, scratch->bases[at + r], scratch->products[at + r], mine, seen,
-                               row, d_row);
-        } else {
-            differentiate(scratch->bases[at + r], scratch->products[at + r], mine, seen, row,
-                          d_row);
-        }
+        differentiate_row(head, tile, group, at + r, seen, scratch);
     }
 }
 

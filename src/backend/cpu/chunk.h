@@ -23,7 +23,8 @@ static inline bool yk_cpu_is_half(enum yk_precision type)
 struct yk_cpu_reader {
     enum yk_precision type;
     const void *base;
-    int64_t held; /* where the chunk in `scratch` begins; −1: nothing is held */
+    bool holds;   /* a chunk is in `scratch` */
+    int64_t held; /* where it begins */
     float scratch[YK_CPU_CHUNK];
 };
 
@@ -33,7 +34,8 @@ static inline void yk_cpu_reader_set(struct yk_cpu_reader *reader, enum yk_preci
 {
     reader->type = type;
     reader->base = base ? yk_cpu_at(type, base, first) : NULL;
-    reader->held = -1;
+    reader->holds = false;
+    reader->held = 0;
 }
 
 /* `count` numbers of the row from `first`; chunks with one beginning have one length. */
@@ -42,8 +44,9 @@ static inline const float *yk_cpu_read(struct yk_cpu_reader *reader, int64_t fir
     if (!yk_cpu_is_half(reader->type)) {
         return (const float *)reader->base + first;
     }
-    if (reader->held != first) {
+    if (!reader->holds || reader->held != first) {
         yk_cpu_load(reader->type, reader->base, first, count, reader->scratch);
+        reader->holds = true;
         reader->held = first;
     }
     return reader->scratch;

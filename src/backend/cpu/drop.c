@@ -19,9 +19,10 @@ struct drop {
 /* Counters that are worked on side by side, so that each round becomes vector instructions. */
 enum {
     SIDE = 32,
+    WORDS = 4 * SIDE, /* that they give */
 };
 
-_Static_assert(YK_CPU_CHUNK % (4 * SIDE) == 0, "a chunk is whole steps of four words a counter");
+_Static_assert(YK_CPU_CHUNK % WORDS == 0, "a chunk is whole steps of four words a counter");
 
 /* One round of Philox on SIDE counters; the whole of it for one counter is in philox.h. */
 static void take_round(uint32_t key0, uint32_t key1, uint32_t *restrict x0, uint32_t *restrict x1,
@@ -37,7 +38,7 @@ static void take_round(uint32_t key0, uint32_t key1, uint32_t *restrict x0, uint
     }
 }
 
-/* What 4 · SIDE numbers of a sample from 4 · `counter` are multiplied by: 0 or the scale. */
+/* What WORDS numbers of a sample from 4 · `counter` are multiplied by: 0 or the scale. */
 static void find_factors(const struct drop *drop, uint32_t sample, uint32_t counter, float *factors)
 {
     const struct yk_dropout *dropout = &drop->op->dropout;
@@ -60,7 +61,7 @@ static void find_factors(const struct drop *drop, uint32_t sample, uint32_t coun
         key0 += YK_CPU_PHILOX_STEP0;
         key1 += YK_CPU_PHILOX_STEP1;
     }
-    for (int i = 0; i < SIDE; i++) {
+    for (int64_t i = 0; i < SIDE; i++) {
         factors[4 * i] = x0[i] < limit ? 0.0F : scale;
         factors[4 * i + 1] = x1[i] < limit ? 0.0F : scale;
         factors[4 * i + 2] = x2[i] < limit ? 0.0F : scale;
@@ -78,7 +79,7 @@ static void find_chunk_factors(const struct drop *drop, int64_t sample, int64_t 
         }
         return;
     }
-    for (int64_t i = 0; i < count; i += 4 * SIDE) { /* may write past count, but not the chunk */
+    for (int64_t i = 0; i < count; i += WORDS) { /* may write past count, but not the chunk */
         find_factors(drop, number, (uint32_t)((first + i) / 4), factors + i);
     }
 }

@@ -1,0 +1,418 @@
+#include "cli/run_report.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "cli/outputs.h"
+#include "cli/planning.h"
+#include "data/json_members.h"
+#include "planner/planned.h"
+#include "report/label.h"
+#include "report/run_metrics.h"
+#include "report/run_report.h"
+#include "trace/chrome.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    PATH_SIZE = 4096
+};
+
+/* Starts as {0}, with a folder. */
+struct reading {
+    const char *folder;
+    struct yk_arena *arena;
+    struct yk_run_metrics metrics;
+    struct yk_planning planning;
+    struct yk_planned *planned; /* NULL: the plan is not known */
+    struct yk_trace *predicted;
+    struct yk_trace *measured;
+    double peak_bytes;
+    struct yk_run_report report;
+};
+
+bool yk_run_report_is_folder(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+/* The path of a file of the run, or NULL where there is none. In the arena. */
+static yk_status find_file(const struct reading *reading, const char *name, const char **out)
+{
+    char path[PATH_SIZE];
+    const int length = snprintf(path, sizeof path, "%s/%s", reading->folder, name);
+    *out = NULL;
+    if (length < 0 || length >= (int)sizeof path) {
+        return yk_fail(YK_ERROR_USAGE, "%.60s…: this path is too long", reading->folder);
+    }
+    if (access(path, F_OK) != 0) {
+        return YK_OK;
+    }
+    *out = yk_arena_copy_text(reading->arena, path, (size_t)length);
+    return *out ? YK_OK : yk_fail_out_of_memory();
+}
+
+/* Gives a file of the run, if it is there, to `take`. */
+static yk_status read_file(struct reading *reading, const char *name,
+                           yk_status (*take)(struct reading *reading, const char *path,
+                                             const struct yk_text *text))
+{
+    const char *path = NULL;
+    struct yk_text text = {0};
+    YK_TRY(find_file(reading, name, &path));
+    if (!path) {
+        return YK_OK;
+    }
+    yk_status status = yk_file_read(path, &text);
+    if (status == YK_OK) {
+        status = take(reading, path, &text);
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+static yk_status take_metrics(struct reading *reading, const char *path, const struct yk_text *text)
+{
+    return yk_run_metrics_read(yk_text_chars(text), text->length, path, reading->arena,
+                               &reading->metrics);
+}
+
+static yk_status take_measured(struct reading *reading, const char *path,
+                               const struct yk_text *text)
+{
+    return yk_trace_read_chrome(yk_text_chars(text), text->length, path, &reading->measured);
+}
+
+static yk_status take_predicted(struct reading *reading, const char *path,
+                                const struct yk_text *text)
+{
+    return yk_trace_read_chrome(yk_text_chars(text), text->length, path, &reading->predicted);
+}
+
+static yk_status take_sample(struct reading *reading, const char *path, const struct yk_text *text)
+{
+    (void)path;
+    reading->report.sample = yk_arena_copy_text(reading->arena, yk_text_chars(text), text->length);
+    return reading->report.sample ? YK_OK : yk_fail_out_of_memory();
+}
+
+/* The object that a file holds. */
+static yk_status parse_object(const char *path, const struct yk_text *text, struct yk_json **out)
+{
+    yk_status status = yk_json_parse(yk_text_chars(text), text->length, out);
+    if (status == YK_OK && !yk_json_is_object(*out)) {
+        status = yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_kind(*out));
+    }
+    return status == YK_OK ? YK_OK : yk_fail_in(status, path);
+}
+
+static yk_status take_summary(struct reading *reading, const char *path, const struct yk_text *text)
+{
+    struct yk_json *root = NULL;
+    const yk_status status = parse_object(path, text, &root);
+    if (status == YK_OK) {
+        (void)yk_json_number(yk_json_get(root, "peak_bytes"), &reading->peak_bytes);
+    }
+    yk_json_destroy(root);
+    return status;
+}
+
+/* Any value as a word: what one would write behind the option. */
+static yk_status keep_value(const struct yk_json *value, struct yk_arena *arena, const char **out)
+{
+    struct yk_text text = {0};
+    double number = 0;
+    bool flag = false;
+    if (yk_json_string(value)) {
+        yk_text_add(&text, yk_json_string(value));
+    } else if (yk_json_number(value, &number)) {
+        yk_text_add_number(&text, number);
+    } else if (yk_json_boolean(value, &flag)) {
+        yk_text_add(&text, flag ? "yes" : "no");
+    } else {
+        yk_text_add(&text, yk_json_kind(value));
+    }
+    yk_status status = yk_text_status(&text);
+    if (status == YK_OK) {
+        *out = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
+        status = *out ? YK_OK : yk_fail_out_of_memory();
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+static yk_status list_settings(struct reading *reading, const struct yk_json *root,
+                               const struct yk_text *text)
+{
+    struct yk_run_report_setting *settings = NULL;
+    const char *const *names = NULL;
+    int32_t count = 0;
+    int32_t kept = 0;
+    YK_TRY(yk_json_members_list(yk_text_chars(text), text->length, NULL, reading->arena, &count,
+                                &names));
+    YK_TRY_NEW(reading->arena, settings, (int64_t)count + 1);
+    for (int32_t i = 0; i < count; i++) {
+        const struct yk_json *value = yk_json_get(root, names[i]);
+        if (strcmp(names[i], "yoke") == 0 || strcmp(names[i], "kind") == 0 ||
+            yk_json_is_null(value)) {
+            continue;
+        }
+        settings[kept].name = names[i];
+        YK_TRY(keep_value(value, reading->arena, &settings[kept].value));
+        kept++;
+    }
+    reading->report.settings = settings;
+    reading->report.setting_count = kept;
+    return YK_OK;
+}
+
+static yk_status take_settings(struct reading *reading, const char *path,
+                               const struct yk_text *text)
+{
+    struct yk_json *root = NULL;
+    yk_status status = parse_object(path, text, &root);
+    if (status == YK_OK) {
+        status = list_settings(reading, root, text);
+    }
+    yk_json_destroy(root);
+    return status;
+}
+
+static const char *setting(const struct reading *reading, const char *name)
+{
+    for (int32_t i = 0; i < reading->report.setting_count; i++) {
+        if (strcmp(reading->report.settings[i].name, name) == 0) {
+            return reading->report.settings[i].value;
+        }
+    }
+    return NULL;
+}
+
+static yk_status examine_plan(struct reading *reading, const char *path)
+{
+    struct yk_planning_words words = {0};
+    const struct yk_plan *plan = NULL;
+    YK_TRY(find_file(reading, "config.json", &words.model));
+    YK_TRY(yk_planning_open_plan(path, &words, &reading->planning, &plan));
+    return yk_planned_examine(&reading->planning.request, plan, false, &reading->planned);
+}
+
+static yk_status fill_memory(struct reading *reading)
+{
+    const struct yk_planned *planned = reading->planned;
+    const struct yk_plan *plan = planned->plan;
+    struct yk_run_report_memory *memory = NULL;
+    YK_TRY_NEW(reading->arena, memory, plan->rank_count);
+    for (int32_t r = 0; r < plan->rank_count; r++) {
+        memory[r].device = planned->study->cluster->devices[plan->ranks[r].device].name;
+        memory[r].limit_bytes = plan->ranks[r].limit_bytes;
+        memory[r].measured_bytes = plan->rank_count == 1 ? reading->peak_bytes : NAN;
+        for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
+            memory[r].predicted_by_kind[k] = planned->trial.peaks[r].by_kind[k];
+        }
+    }
+    reading->report.memory = memory;
+    reading->report.memory_count = plan->rank_count;
+    return YK_OK;
+}
+
+/* A plan that cannot be examined any more costs the page its prediction, and nothing else. */
+static yk_status open_plan(struct reading *reading)
+{
+    const char *path = NULL;
+    YK_TRY(find_file(reading, "plan.json", &path));
+    if (!path) {
+        return YK_OK;
+    }
+    if (examine_plan(reading, path) != YK_OK) {
+        yk_log(YK_LOG_WARNING, "no prediction on the page: %s", yk_status_message());
+        return YK_OK;
+    }
+    if (!reading->predicted) {
+        YK_TRY(yk_sim_trace(reading->planned->trial.sim, &reading->predicted));
+    }
+    reading->report.predicted_step_s = reading->planned->trial.step_s;
+    return fill_memory(reading);
+}
+
+/* The newest of checkpoints/step-NNNNNNNN: the last by name. */
+static yk_status find_checkpoint(struct reading *reading)
+{
+    const char *folder = NULL;
+    char newest[256] = "";
+    YK_TRY(find_file(reading, "checkpoints", &folder));
+    DIR *opened = folder ? opendir(folder) : NULL;
+    if (!opened) {
+        return YK_OK;
+    }
+    for (const struct dirent *entry = readdir(opened); entry; entry = readdir(opened)) {
+        if (strncmp(entry->d_name, "step-", 5) == 0 && strcmp(entry->d_name, newest) > 0) {
+            snprintf(newest, sizeof newest, "%s", entry->d_name);
+        }
+    }
+    (void)closedir(opened);
+    char path[sizeof newest + 16];
+    snprintf(path, sizeof path, "checkpoints/%s", newest);
+    return newest[0] ? find_file(reading, path, &reading->report.checkpoint) : YK_OK;
+}
+
+static yk_status keep_text(struct reading *reading, struct yk_text *text, const char **out)
+{
+    yk_status status = yk_text_status(text);
+    if (status == YK_OK) {
+        *out = yk_arena_copy_text(reading->arena, yk_text_chars(text), text->length);
+        status = *out ? YK_OK : yk_fail_out_of_memory();
+    }
+    yk_text_free(text);
+    return status;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static yk_status describe(struct reading *reading)
+{
+    struct yk_run_report *report = &reading->report;
+    const char *data = setting(reading, "data");
+    struct yk_text text = {0};
+    report->title = setting(reading, "model");
+    report->title = base_name(report->title ? report->title : reading->folder);
+    if (reading->planned) {
+        const struct yk_model *model = reading->planned->study->model;
+        char parameters[YK_NUMBER_SIZE];
+        yk_label_count(model->parameters, parameters);
+        yk_text_addf(&text, "%s parameters, %" PRId64 " samples of %" PRId64 " tokens a step, %s.",
+                     parameters, model->workload.batch, model->workload.sequence,
+                     yk_precision_name(model->workload.precision));
+        YK_TRY(keep_text(reading, &text, &report->model));
+    }
+    if (data) {
+        text = (struct yk_text){0};
+        yk_text_addf(&text, "Trained on %s.", base_name(data));
+        YK_TRY(keep_text(reading, &text, &report->data));
+    }
+    return YK_OK;
+}
+
+static void fill_steps(struct reading *reading)
+{
+    struct yk_run_report *report = &reading->report;
+    const char *steps = setting(reading, "steps");
+    long long goal = 0;
+    report->steps = reading->metrics.steps;
+    report->step_count = reading->metrics.step_count;
+    report->evaluations = reading->metrics.evaluations;
+    report->evaluation_count = reading->metrics.evaluation_count;
+    report->measured_step_s = reading->metrics.median_step_s;
+    report->predicted = reading->predicted;
+    report->measured = reading->measured;
+    /* NOLINTNEXTLINE(cert-err34-c): what is no number stays 0, not known */
+    report->step_goal = steps && sscanf(steps, "%lld", &goal) == 1 ? goal : 0;
+}
+
+static yk_status read_run(struct reading *reading)
+{
+    const char *metrics = NULL;
+    const char *settings = NULL;
+    YK_TRY(yk_arena_create(&reading->arena));
+    reading->report.predicted_step_s = NAN;
+    reading->metrics.median_step_s = NAN;
+    reading->peak_bytes = NAN;
+    YK_TRY(find_file(reading, "metrics.jsonl", &metrics));
+    YK_TRY(find_file(reading, "run.json", &settings));
+    if (!metrics && !settings) {
+        return yk_fail(YK_ERROR_INPUT, "%s holds no run: it has neither metrics.jsonl nor run.json",
+                       reading->folder);
+    }
+    YK_TRY(read_file(reading, "metrics.jsonl", take_metrics));
+    YK_TRY(read_file(reading, "run.json", take_settings));
+    YK_TRY(read_file(reading, "trace.json", take_measured));
+    YK_TRY(read_file(reading, "trace-predicted.json", take_predicted));
+    YK_TRY(read_file(reading, "summary.json", take_summary));
+    YK_TRY(read_file(reading, "sample.txt", take_sample));
+    YK_TRY(open_plan(reading));
+    YK_TRY(find_checkpoint(reading));
+    fill_steps(reading);
+    return describe(reading);
+}
+
+static void close_run(struct reading *reading)
+{
+    yk_trace_destroy(reading->measured);
+    yk_trace_destroy(reading->predicted);
+    yk_planned_destroy(reading->planned);
+    yk_planning_close(&reading->planning);
+    yk_arena_destroy(reading->arena);
+}
+
+yk_status yk_run_report_write(const char *run_folder, const char *output)
+{
+    struct reading reading = {.folder = run_folder};
+    struct yk_outputs outputs = {0};
+    yk_status status = read_run(&reading);
+    if (status == YK_OK) {
+        status = yk_run_report_page(&reading.report, yk_outputs_add(&outputs, output));
+    }
+    if (status == YK_OK) {
+        status = yk_outputs_write(&outputs);
+    }
+    yk_outputs_free(&outputs);
+    close_run(&reading);
+    return status;
+}
+
+static yk_status add_figure(const struct reading *reading, const char *folder, const char *name,
+                            yk_status (*draw)(const struct yk_run_report *report,
+                                              struct yk_text *out),
+                            struct yk_outputs *outputs)
+{
+    char path[PATH_SIZE];
+    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (length < 0 || length >= (int)sizeof path) {
+        return yk_fail(YK_ERROR_USAGE, "--svg: the name of the folder is too long");
+    }
+    const char *kept = yk_arena_copy_text(reading->arena, path, (size_t)length);
+    if (!kept) {
+        return yk_fail_out_of_memory();
+    }
+    return draw(&reading->report, yk_outputs_add(outputs, kept));
+}
+
+static yk_status add_figures(const struct reading *reading, const char *folder,
+                             struct yk_outputs *outputs)
+{
+    const struct yk_run_report *report = &reading->report;
+    if (report->step_count > 0 || report->evaluation_count > 0) {
+        YK_TRY(add_figure(reading, folder, "loss.svg", yk_run_figure_loss, outputs));
+    }
+    if (report->predicted || report->measured) {
+        YK_TRY(add_figure(reading, folder, "lanes.svg", yk_run_figure_lanes, outputs));
+    }
+    if (report->memory_count > 0) {
+        YK_TRY(add_figure(reading, folder, "memory.svg", yk_run_figure_memory, outputs));
+    }
+    return yk_outputs_write(outputs);
+}
+
+yk_status yk_run_report_write_figures(const char *run_folder, const char *svg_folder)
+{
+    struct reading reading = {.folder = run_folder};
+    struct yk_outputs outputs = {0};
+    yk_status status = read_run(&reading);
+    if (status == YK_OK) {
+        status = add_figures(&reading, svg_folder, &outputs);
+    }
+    yk_outputs_free(&outputs);
+    close_run(&reading);
+    return status;
+}

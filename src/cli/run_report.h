@@ -1,0 +1,32 @@
+/*
+ * Run report: the page of a training, out of what is in its folder:
+ *
+ *   metrics.jsonl         steps and evaluations            (report/run_metrics.h)
+ *   run.json              settings: an object, each member of which becomes a row
+ *   plan.json             with config.json, if that is there: predicted step and memory
+ *   trace.json            the measured step                (trace/chrome.h)
+ *   trace-predicted.json  the predicted one; without it, the plan is simulated
+ *   summary.json          "peak_bytes": the most memory the process took
+ *   sample.txt            words the model wrote
+ *   checkpoints/          the newest is named
+ *
+ * All but metrics.jsonl or run.json may be missing, and leave their figure out. What is there but
+ * cannot be read is an error, but for the plan, which may be for files that are gone: a warning.
+ */
+#ifndef YK_CLI_RUN_REPORT_H
+#define YK_CLI_RUN_REPORT_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+/* Whether `path` is a folder, and so cannot be a plan. */
+bool yk_run_report_is_folder(const char *path);
+
+/* Writes the page of the run to the file `output`. */
+yk_status yk_run_report_write(const char *run_folder, const char *output) YK_MUST_USE;
+
+/* Writes its pictures, loss.svg, lanes.svg and memory.svg, into a folder that is there. */
+yk_status yk_run_report_write_figures(const char *run_folder, const char *svg_folder) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,135 @@
+#include "report/plot.h"
+
+#include "report/label.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum {
+    TICK_PIXELS = 70,  /* between ticks of x, at least */
+    POINTS_A_PIXEL = 4 /* more than that are thinned out */
+};
+
+struct yk_range yk_range_empty(void)
+{
+    return (struct yk_range){HUGE_VAL, -HUGE_VAL};
+}
+
+void yk_range_include(struct yk_range *range, double value)
+{
+    if (isfinite(value)) {
+        range->low = fmin(range->low, value);
+        range->high = fmax(range->high, value);
+    }
+}
+
+void yk_range_widen(struct yk_range *range, double padding)
+{
+    if (range->low > range->high) {
+        *range = (struct yk_range){0, 1};
+    }
+    const double width = range->high - range->low;
+    const double least = width > 0 ? 0 : fmax(fabs(range->low) * 0.1, 1e-9);
+    range->low -= width * padding + least;
+    range->high += width * padding + least;
+}
+
+double yk_plot_x(const struct yk_plot *plot, double x)
+{
+    const struct yk_range *range = &plot->x;
+    return plot->left + (x - range->low) / (range->high - range->low) * (plot->right - plot->left);
+}
+
+double yk_plot_y(const struct yk_plot *plot, double y)
+{
+    const struct yk_range *range = &plot->y;
+    return plot->bottom -
+           (y - range->low) / (range->high - range->low) * (plot->bottom - plot->top);
+}
+
+void yk_plot_label(double value, char out[YK_NUMBER_SIZE])
+{
+    static const struct {
+        double size;
+        const char *suffix;
+    } scales[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}};
+    char number[YK_NUMBER_SIZE];
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        if (fabs(value) >= scales[i].size) {
+            yk_label_number(value / scales[i].size, number);
+            snprintf(out, YK_NUMBER_SIZE, "%.30s%s", number, scales[i].suffix);
+            return;
+        }
+    }
+    yk_label_number(value, out);
+}
+
+void yk_plot_axes(const struct yk_plot *plot, double scale, const char *unit, int pieces)
+{
+    const struct yk_figure *figure = &plot->figure;
+    const double y_step = yk_label_step((plot->y.high - plot->y.low) / scale, pieces) * scale;
+    const int columns = (int)fmax(1, (plot->right - plot->left) / TICK_PIXELS);
+    const double x_step = yk_label_step(plot->x.high - plot->x.low, columns);
+    char number[YK_NUMBER_SIZE];
+    char label[YK_NUMBER_SIZE + 8];
+    for (int64_t k = (int64_t)ceil(plot->y.low / y_step); (double)k * y_step <= plot->y.high; k++) {
+        const double y = yk_plot_y(plot, (double)k * y_step);
+        yk_plot_label((double)k * y_step / scale, number);
+        snprintf(label, sizeof label, "%s%.7s", number, unit);
+        yk_figure_line(figure, "grid", plot->left, y, plot->right, y);
+        yk_figure_text(figure, "small soft end", plot->left - 8, y + 4, label);
+    }
+    for (int64_t k = (int64_t)ceil(plot->x.low / x_step); (double)k * x_step <= plot->x.high; k++) {
+        const double x = yk_plot_x(plot, (double)k * x_step);
+        yk_plot_label((double)k * x_step, number);
+        yk_figure_line(figure, "axis", x, plot->bottom, x, plot->bottom + 4);
+        yk_figure_text(figure, "small soft middle", x, plot->bottom + 17, number);
+    }
+    yk_figure_line(figure, "axis", plot->left, plot->bottom, plot->right, plot->bottom);
+}
+
+/* Where the points on the column of pixels of point `first` end, and which of them are its lowest
+ * and highest; a column ends where something is no number. */
+static int32_t column_end(const struct yk_plot *plot, const double *x, const double *y,
+                          int32_t count, int32_t first, int32_t *lowest, int32_t *highest)
+{
+    const double column = floor(yk_plot_x(plot, x[first]));
+    int32_t end = first;
+    *lowest = first;
+    *highest = first;
+    for (; end < count && isfinite(x[end]) && isfinite(y[end]) &&
+           floor(yk_plot_x(plot, x[end])) == column;
+         end++) {
+        *lowest = y[end] < y[*lowest] ? end : *lowest;
+        *highest = y[end] > y[*highest] ? end : *highest;
+    }
+    return end;
+}
+
+void yk_plot_curve(const struct yk_plot *plot, const char *kind, const double *x, const double *y,
+                   int32_t count)
+{
+    struct yk_text *out = plot->figure.out;
+    bool pen_down = false;
+    yk_text_addf(out, "<path class=\"%s\" d=\"", kind);
+    for (int32_t i = 0; i < count;) {
+        if (!isfinite(x[i]) || !isfinite(y[i])) {
+            pen_down = false;
+            i++;
+            continue;
+        }
+        int32_t lowest = i;
+        int32_t highest = i;
+        const int32_t end = column_end(plot, x, y, count, i, &lowest, &highest);
+        const bool thin = end - i > POINTS_A_PIXEL;
+        for (int32_t p = i; p < end; p++) {
+            if (!thin || p == i || p == lowest || p == highest || p == end - 1) {
+                yk_text_addf(out, "%s%.2f %.2f", pen_down ? "L" : "M", yk_plot_x(plot, x[p]),
+                             yk_plot_y(plot, y[p]));
+                pen_down = true;
+            }
+        }
+        i = end;
+    }
+    yk_text_add(out, "\"/>\n");
+}

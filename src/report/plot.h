@@ -1,0 +1,50 @@
+/* Plot: curves over numbers: ranges that hold them, axes with round ticks, the curves themselves.
+ * A plot is a figure (plan_figure.h) with a rectangle in which x and y mean something. */
+#ifndef YK_REPORT_PLOT_H
+#define YK_REPORT_PLOT_H
+
+#include "base/number.h"
+#include "report/plan_figure.h"
+
+#include <stdint.h>
+
+struct yk_range {
+    double low;
+    double high;
+};
+
+/* Holds nothing. */
+struct yk_range yk_range_empty(void);
+
+/* What is no number is left out. */
+void yk_range_include(struct yk_range *range, double value);
+
+/* Adds `padding` times its width at both ends; what is empty or has no width gets some. */
+void yk_range_widen(struct yk_range *range, double padding);
+
+struct yk_plot {
+    struct yk_figure figure;
+    double left;
+    double right;
+    double top;
+    double bottom;
+    struct yk_range x;
+    struct yk_range y;
+};
+
+double yk_plot_x(const struct yk_plot *plot, double x);
+double yk_plot_y(const struct yk_plot *plot, double y);
+
+/* A number of an axis, large ones short: "40G". */
+void yk_plot_label(double value, char out[YK_NUMBER_SIZE]);
+
+/* Grid lines with at most `pieces` gaps between them, ticks of x, and their words; y counts in
+ * `unit`, of which one is `scale`. */
+void yk_plot_axes(const struct yk_plot *plot, double scale, const char *unit, int pieces);
+
+/* A line through (x, y), with a gap where one is no number. Of many points on one column of pixels
+ * the first, lowest, highest and last are drawn: no peak is lost. */
+void yk_plot_curve(const struct yk_plot *plot, const char *kind, const double *x, const double *y,
+                   int32_t count);
+
+#endif

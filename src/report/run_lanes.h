@@ -1,0 +1,41 @@
+/*
+ * Run lanes: the predicted and the measured step of a run, lane by lane, and their sums.
+ *
+ * A fold is one lane of one rank with two rows, "predicted" and "measured"; lanes on which neither
+ * has anything are left out. All in the arena they were made in.
+ */
+#ifndef YK_REPORT_RUN_LANES_H
+#define YK_REPORT_RUN_LANES_H
+
+#include "report/plan_fold.h"
+#include "report/plan_look.h"
+#include "report/run_report.h"
+
+enum {
+    YK_RUN_PREDICTED,
+    YK_RUN_MEASURED,
+    YK_RUN_TRACE_COUNT,
+};
+
+/* Does not move once made: the folds point at its report. */
+struct yk_run_lanes {
+    struct yk_plan_report report; /* the title alone: what pictures of folds ask for */
+    struct yk_plan_folds folds;
+    const char *const *devices; /* (folds) the name of the rank's */
+};
+
+yk_status yk_run_lanes_make(const struct yk_run_report *report, struct yk_arena *arena,
+                            struct yk_run_lanes *out) YK_MUST_USE;
+
+/* "predicted", "measured". */
+const char *yk_run_trace_name(int trace);
+
+/* All ops of a kind together. */
+struct yk_run_kind {
+    int32_t count[YK_RUN_TRACE_COUNT];
+    double seconds[YK_RUN_TRACE_COUNT];
+};
+
+void yk_run_lanes_sum(const struct yk_run_lanes *lanes, struct yk_run_kind out[YK_LOOK_OP_COUNT]);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * Run report: one page about a training, for a browser: the loss, its speed, the last step as it
+ * was predicted and as it was measured on every lane, memory, settings, and a sample of what the
+ * model writes. `yk_run_figure_*` are its pictures, each as an SVG that stands alone.
+ *
+ * The record points at what others own, and is filled by whoever knows of the run. What is missing
+ * (NULL, none, or no number) is left out of the page, so a run that still goes on has one, too.
+ */
+#ifndef YK_REPORT_RUN_REPORT_H
+#define YK_REPORT_RUN_REPORT_H
+
+#include "base/status.h"
+#include "base/text.h"
+#include "program/memory.h"
+#include "trace/trace.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct yk_run_report_setting {
+    const char *name;
+    const char *value;
+};
+
+struct yk_run_report_step {
+    int64_t step; /* from 1 */
+    double loss;
+    double norm; /* of the gradients, before clipping */
+    double rate;
+    double seconds;
+    double tokens_per_s;
+    bool skipped; /* numbers went bad, nothing was updated */
+};
+
+struct yk_run_report_evaluation {
+    int64_t step;
+    double loss;
+};
+
+/* A device's memory. */
+struct yk_run_report_memory {
+    const char *device;
+    double predicted_by_kind[YK_MEMORY_KIND_COUNT];
+    double limit_bytes;    /* NAN: none */
+    double measured_bytes; /* at the fullest moment; NAN: not known */
+};
+
+struct yk_run_report {
+    const char *title;
+    const char *model;                            /* a sentence about what is trained, or NULL */
+    const char *data;                             /* and on what */
+    const struct yk_run_report_setting *settings; /* in the order they are shown */
+    int32_t setting_count;
+    int64_t step_goal;                      /* 0: not known */
+    const struct yk_run_report_step *steps; /* by step */
+    int32_t step_count;
+    const struct yk_run_report_evaluation *evaluations; /* by step */
+    int32_t evaluation_count;
+    double predicted_step_s;
+    double measured_step_s;           /* median */
+    const struct yk_trace *predicted; /* one step; NULL: none */
+    const struct yk_trace *measured;  /* the last step, from its start at 0; NULL: none */
+    const struct yk_run_report_memory *memory;
+    int32_t memory_count;
+    const char *sample;     /* written by the model; NULL: none */
+    const char *checkpoint; /* the path of the newest; NULL: none */
+};
+
+yk_status yk_run_report_page(const struct yk_run_report *report, struct yk_text *out) YK_MUST_USE;
+
+/* The predicted step above the measured one, lane by lane. */
+yk_status yk_run_figure_lanes(const struct yk_run_report *report, struct yk_text *out) YK_MUST_USE;
+
+/* Loss by step: of every step, smoothed, and of evaluations. */
+yk_status yk_run_figure_loss(const struct yk_run_report *report, struct yk_text *out) YK_MUST_USE;
+
+/* Predicted memory by kind, and the fullest moment that was measured. */
+yk_status yk_run_figure_memory(const struct yk_run_report *report, struct yk_text *out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,73 @@
+#include "report/run_tables.h"
+
+#include "report/label.h"
+#include "report/page.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* What is not known, or would be a ratio to nothing. */
+static const char *const NOTHING = "\xe2\x80\x93";
+
+static void add_seconds(double seconds, struct yk_text *out)
+{
+    char words[YK_UNITS_SIZE];
+    yk_label_unit(seconds, YK_UNIT_SECONDS, words);
+    yk_page_add_cell(isfinite(seconds) ? words : NOTHING, out);
+}
+
+static void add_ratio(double measured_s, double predicted_s, struct yk_text *out)
+{
+    char words[YK_NUMBER_SIZE];
+    snprintf(words, sizeof words, "%.2f", measured_s / predicted_s);
+    yk_page_add_cell(predicted_s > 0 && isfinite(measured_s / predicted_s) ? words : NOTHING, out);
+}
+
+static void add_kind(int32_t number, const struct yk_run_kind *kind, bool predicted, bool measured,
+                     struct yk_text *out)
+{
+    const double predicted_s = predicted ? kind->seconds[YK_RUN_PREDICTED] : NAN;
+    const double measured_s = measured ? kind->seconds[YK_RUN_MEASURED] : NAN;
+    const char *name = yk_look_op_name(number);
+    char count[YK_NUMBER_SIZE];
+    yk_label_count(measured ? kind->count[YK_RUN_MEASURED] : kind->count[YK_RUN_PREDICTED], count);
+    yk_text_addf(out, "<tr><th scope=\"row\"><i class=\"op-%s\" aria-hidden=\"true\"></i>%s</th>",
+                 name, name);
+    yk_page_add_cell(count, out);
+    add_seconds(predicted_s, out);
+    add_seconds(measured_s, out);
+    add_ratio(measured_s, predicted_s, out);
+    yk_text_add(out, "</tr>\n");
+}
+
+void yk_run_table_kinds(const struct yk_run_report *report,
+                        const struct yk_run_kind kinds[YK_LOOK_OP_COUNT], struct yk_text *out)
+{
+    yk_text_add(out, "<div class=\"wide\">\n<table>\n<thead><tr><th scope=\"col\">kind</th>"
+                     "<th scope=\"col\">ops</th><th scope=\"col\">predicted</th>"
+                     "<th scope=\"col\">measured</th><th scope=\"col\">ratio</th></tr></thead>\n"
+                     "<tbody>\n");
+    for (int32_t k = 0; k < YK_LOOK_OP_COUNT; k++) {
+        if (kinds[k].count[YK_RUN_PREDICTED] > 0 || kinds[k].count[YK_RUN_MEASURED] > 0) {
+            add_kind(k, &kinds[k], report->predicted != NULL, report->measured != NULL, out);
+        }
+    }
+    yk_text_add(out, "<tr class=\"total\"><th scope=\"row\">step, median</th><td></td>");
+    add_seconds(report->predicted_step_s, out);
+    add_seconds(report->measured_step_s, out);
+    add_ratio(report->measured_step_s, report->predicted_step_s, out);
+    yk_text_add(out, "</tr>\n</tbody>\n</table>\n</div>\n");
+}
+
+void yk_run_table_settings(const struct yk_run_report *report, struct yk_text *out)
+{
+    yk_text_add(out, "<div class=\"wide settings\">\n<table>\n<tbody>\n");
+    for (int32_t i = 0; i < report->setting_count; i++) {
+        yk_text_add(out, "<tr><th scope=\"row\">");
+        yk_text_add_xml(out, report->settings[i].name);
+        yk_text_add(out, "</th>");
+        yk_page_add_cell(report->settings[i].value, out);
+        yk_text_add(out, "</tr>\n");
+    }
+    yk_text_add(out, "</tbody>\n</table>\n</div>\n");
+}
