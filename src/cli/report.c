@@ -167,14 +167,10 @@ static yk_status report_run(const struct arguments *arguments)
         return yk_fail(YK_ERROR_USAGE, "the traces of a run are in it: %s/trace.json",
                        arguments->plan);
     }
-    if (arguments->output) {
-        YK_TRY(yk_run_report_write(arguments->plan, arguments->output));
-    }
     if (arguments->svg) {
         YK_TRY(make_folder(arguments->svg));
-        YK_TRY(yk_run_report_write_figures(arguments->plan, arguments->svg));
     }
-    return YK_OK;
+    return yk_run_report_draw(arguments->plan, arguments->output, arguments->svg);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
@@ -280,7 +276,7 @@ static const struct yk_exit exits[] = {
 
 const struct yk_command yk_command_report = {
     .name = "report",
-    .summary = "draw a plan or a run: lanes, memory, bottleneck, trade-off, loss",
+    .summary = "draw a plan or a run: lanes, memory, what binds, loss",
     .description =
         "Writes one page about a plan: what every device does on every lane during the predicted "
         "step, its memory over time against the limit, where the time goes, what binds, the "

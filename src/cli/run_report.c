@@ -355,22 +355,6 @@ static void close_run(struct reading *reading)
     yk_arena_destroy(reading->arena);
 }
 
-yk_status yk_run_report_write(const char *run_folder, const char *output)
-{
-    struct reading reading = {.folder = run_folder};
-    struct yk_outputs outputs = {0};
-    yk_status status = read_run(&reading);
-    if (status == YK_OK) {
-        status = yk_run_report_page(&reading.report, yk_outputs_add(&outputs, output));
-    }
-    if (status == YK_OK) {
-        status = yk_outputs_write(&outputs);
-    }
-    yk_outputs_free(&outputs);
-    close_run(&reading);
-    return status;
-}
-
 static yk_status add_figure(const struct reading *reading, const char *folder, const char *name,
                             yk_status (*draw)(const struct yk_run_report *report,
                                               struct yk_text *out),
@@ -401,18 +385,33 @@ static yk_status add_figures(const struct reading *reading, const char *folder,
     if (report->memory_count > 0) {
         YK_TRY(add_figure(reading, folder, "memory.svg", yk_run_figure_memory, outputs));
     }
+    return YK_OK;
+}
+
+static yk_status draw(struct reading *reading, const char *output, const char *svg_folder,
+                      struct yk_outputs *outputs)
+{
+    YK_TRY(read_run(reading));
+    if (output) {
+        YK_TRY(yk_run_report_page(&reading->report, yk_outputs_add(outputs, output)));
+    }
+    if (svg_folder) {
+        YK_TRY(add_figures(reading, svg_folder, outputs));
+    }
     return yk_outputs_write(outputs);
 }
 
-yk_status yk_run_report_write_figures(const char *run_folder, const char *svg_folder)
+yk_status yk_run_report_draw(const char *run_folder, const char *output, const char *svg_folder)
 {
     struct reading reading = {.folder = run_folder};
     struct yk_outputs outputs = {0};
-    yk_status status = read_run(&reading);
-    if (status == YK_OK) {
-        status = add_figures(&reading, svg_folder, &outputs);
-    }
+    const yk_status status = draw(&reading, output, svg_folder, &outputs);
     yk_outputs_free(&outputs);
     close_run(&reading);
     return status;
+}
+
+yk_status yk_run_report_write(const char *run_folder, const char *output)
+{
+    return yk_run_report_draw(run_folder, output, NULL);
 }

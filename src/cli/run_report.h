@@ -26,7 +26,9 @@ bool yk_run_report_is_folder(const char *path);
 /* Writes the page of the run to the file `output`. */
 yk_status yk_run_report_write(const char *run_folder, const char *output) YK_MUST_USE;
 
-/* Writes its pictures, loss.svg, lanes.svg and memory.svg, into a folder that is there. */
-yk_status yk_run_report_write_figures(const char *run_folder, const char *svg_folder) YK_MUST_USE;
+/* The same, and its pictures, loss.svg, lanes.svg and memory.svg, into a folder that is there;
+ * either may be NULL. Nothing is written unless all can be made. */
+yk_status yk_run_report_draw(const char *run_folder, const char *output,
+                             const char *svg_folder) YK_MUST_USE;
 
 #endif

@@ -9,7 +9,7 @@
 
 enum {
     LISTED = 3,     /* names of tensors that are not used */
-    PIECE = 1 << 14 /* numbers compared at a time */
+    PIECE = 1 << 12 /* numbers compared at a time */
 };
 
 static const char HEAD[] = "lm_head.weight";

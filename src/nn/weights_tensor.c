@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum {
-    PIECE = 1 << 14,      /* numbers converted at a time, on the stack */
+    PIECE = 1 << 12,      /* numbers converted at a time, on the stack */
     PIECE_BYTES = 1 << 22 /* copied from the device at a time */
 };
 
@@ -144,7 +144,7 @@ yk_status yk_weights_add_from(struct yk_tensor_writer *writer, const struct yk_e
                               const void *memory, uint64_t bytes)
 {
     yk_status status = YK_OK;
-    char *piece = malloc(PIECE_BYTES);
+    char *piece = malloc(bytes < PIECE_BYTES ? (size_t)bytes + 1 : PIECE_BYTES);
     if (!piece) {
         return yk_fail_out_of_memory();
     }

@@ -10,6 +10,16 @@ enum {
     POINTS_A_PIXEL = 4 /* more than that are thinned out */
 };
 
+/* Larger numbers mean that something went bad, and would flatten all others. */
+static const double MOST_VALUE = 1e15;
+/* Of its values, a range has at least this width: finer ticks could not be told apart. */
+static const double LEAST_WIDTH = 1e-9;
+
+bool yk_plot_holds(double value)
+{
+    return fabs(value) <= MOST_VALUE;
+}
+
 struct yk_range yk_range_empty(void)
 {
     return (struct yk_range){HUGE_VAL, -HUGE_VAL};
@@ -17,7 +27,7 @@ struct yk_range yk_range_empty(void)
 
 void yk_range_include(struct yk_range *range, double value)
 {
-    if (isfinite(value)) {
+    if (yk_plot_holds(value)) {
         range->low = fmin(range->low, value);
         range->high = fmax(range->high, value);
     }
@@ -29,7 +39,9 @@ void yk_range_widen(struct yk_range *range, double padding)
         *range = (struct yk_range){0, 1};
     }
     const double width = range->high - range->low;
-    const double least = width > 0 ? 0 : fmax(fabs(range->low) * 0.1, 1e-9);
+    const double size = fmax(fabs(range->low), fabs(range->high));
+    const bool flat = width <= LEAST_WIDTH * fmax(size, LEAST_WIDTH);
+    const double least = flat ? fmax(size * 0.1, LEAST_WIDTH) : 0;
     range->low -= width * padding + least;
     range->high += width * padding + least;
 }
@@ -69,7 +81,8 @@ void yk_plot_axes(const struct yk_plot *plot, double scale, const char *unit, in
     const struct yk_figure *figure = &plot->figure;
     const double y_step = yk_label_step((plot->y.high - plot->y.low) / scale, pieces) * scale;
     const int columns = (int)fmax(1, (plot->right - plot->left) / TICK_PIXELS);
-    const double x_step = yk_label_step(plot->x.high - plot->x.low, columns);
+    const double any_step = yk_label_step(plot->x.high - plot->x.low, columns);
+    const double x_step = plot->counts ? fmax(1, any_step) : any_step;
     char number[YK_NUMBER_SIZE];
     char label[YK_NUMBER_SIZE + 8];
     for (int64_t k = (int64_t)ceil(plot->y.low / y_step); (double)k * y_step <= plot->y.high; k++) {
@@ -89,7 +102,7 @@ void yk_plot_axes(const struct yk_plot *plot, double scale, const char *unit, in
 }
 
 /* Where the points on the column of pixels of point `first` end, and which of them are its lowest
- * and highest; a column ends where something is no number. */
+ * and highest; a column ends where something cannot be shown. */
 static int32_t column_end(const struct yk_plot *plot, const double *x, const double *y,
                           int32_t count, int32_t first, int32_t *lowest, int32_t *highest)
 {
@@ -97,7 +110,7 @@ static int32_t column_end(const struct yk_plot *plot, const double *x, const dou
     int32_t end = first;
     *lowest = first;
     *highest = first;
-    for (; end < count && isfinite(x[end]) && isfinite(y[end]) &&
+    for (; end < count && yk_plot_holds(x[end]) && yk_plot_holds(y[end]) &&
            floor(yk_plot_x(plot, x[end])) == column;
          end++) {
         *lowest = y[end] < y[*lowest] ? end : *lowest;
@@ -113,7 +126,7 @@ void yk_plot_curve(const struct yk_plot *plot, const char *kind, const double *x
     bool pen_down = false;
     yk_text_addf(out, "<path class=\"%s\" d=\"", kind);
     for (int32_t i = 0; i < count;) {
-        if (!isfinite(x[i]) || !isfinite(y[i])) {
+        if (!yk_plot_holds(x[i]) || !yk_plot_holds(y[i])) {
             pen_down = false;
             i++;
             continue;

@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "report/plan_figure.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct yk_range {
@@ -16,7 +17,10 @@ struct yk_range {
 /* Holds nothing. */
 struct yk_range yk_range_empty(void);
 
-/* What is no number is left out. */
+/* Whether a chart can show `value`: it is a number, and so is what is computed of it. */
+bool yk_plot_holds(double value);
+
+/* What a chart cannot show is left out. */
 void yk_range_include(struct yk_range *range, double value);
 
 /* Adds `padding` times its width at both ends; what is empty or has no width gets some. */
@@ -30,6 +34,7 @@ struct yk_plot {
     double bottom;
     struct yk_range x;
     struct yk_range y;
+    bool counts; /* x is counted: ticks are whole numbers */
 };
 
 double yk_plot_x(const struct yk_plot *plot, double x);
@@ -42,8 +47,8 @@ void yk_plot_label(double value, char out[YK_NUMBER_SIZE]);
  * `unit`, of which one is `scale`. */
 void yk_plot_axes(const struct yk_plot *plot, double scale, const char *unit, int pieces);
 
-/* A line through (x, y), with a gap where one is no number. Of many points on one column of pixels
- * the first, lowest, highest and last are drawn: no peak is lost. */
+/* A line through (x, y), with a gap where one cannot be shown. Of many points on one column of
+ * pixels the first, lowest, highest and last are drawn: no peak is lost. */
 void yk_plot_curve(const struct yk_plot *plot, const char *kind, const double *x, const double *y,
                    int32_t count);
 

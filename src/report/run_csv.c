@@ -1,6 +1,7 @@
 #include "report/run_csv.h"
 
 #include "report/csv.h"
+#include "report/label.h"
 #include "report/plan_csv.h"
 
 #include <inttypes.h>
@@ -39,14 +40,25 @@ void yk_run_csv_kinds(const struct yk_run_kind kinds[YK_LOOK_OP_COUNT], struct y
     }
 }
 
-static void add_step(const struct yk_run_report *report, const struct yk_run_curves *curves,
-                     int32_t number, double evaluation_loss, struct yk_text *out)
+/* A mean to about six digits: the others are noise. */
+static void add_mean(double mean, struct yk_text *out)
 {
-    const struct yk_run_report_step *step = &report->steps[number];
-    const double values[] = {
-        step->loss,    curves->smooth_loss[number], evaluation_loss, step->norm, step->rate,
-        step->seconds, step->tokens_per_s};
-    yk_text_addf(out, "%" PRId64, step->step);
+    char number[YK_NUMBER_SIZE];
+    if (isfinite(mean)) {
+        yk_label_number(mean, number);
+        yk_text_add(out, number);
+    }
+}
+
+static void add_step(const struct yk_run_report_step *step, double smooth_loss,
+                     double evaluation_loss, struct yk_text *out)
+{
+    const double values[] = {evaluation_loss, step->norm, step->rate, step->seconds,
+                             step->tokens_per_s};
+    yk_text_addf(out, "%" PRId64 ",", step->step);
+    yk_csv_add_number(out, step->loss);
+    yk_text_add(out, ",");
+    add_mean(smooth_loss, out);
     for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
         yk_text_add(out, ",");
         yk_csv_add_number(out, values[v]);
@@ -77,7 +89,7 @@ void yk_run_csv_steps(const struct yk_run_report *report, const struct yk_run_cu
             loss = evaluation->loss;
         }
         if (i % stride == 0 || isfinite(loss)) {
-            add_step(report, curves, i, loss, out);
+            add_step(&report->steps[i], curves->smooth_loss[i], loss, out);
         }
     }
     for (; evaluation < end; evaluation++) {

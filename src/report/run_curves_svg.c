@@ -59,6 +59,10 @@ yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena
     for (int32_t i = 0; i < report->evaluation_count; i++) {
         yk_range_include(&curves.steps, (double)report->evaluations[i].step);
     }
+    if (curves.steps.low == curves.steps.high) {
+        curves.steps.low -= 1;
+        curves.steps.high += 1;
+    }
     yk_range_widen(&curves.steps, 0);
     YK_TRY(smooth(curves.loss, curves.count, arena, curves.smooth_loss));
     *out = curves;
@@ -90,7 +94,7 @@ static void draw_evaluations(const struct yk_run_report *report, const struct yk
     for (int32_t i = 0; i < report->evaluation_count; i++) {
         const struct yk_run_report_evaluation *evaluation = &report->evaluations[i];
         char number[YK_NUMBER_SIZE];
-        if (!isfinite(evaluation->loss)) {
+        if (!yk_plot_holds(evaluation->loss)) {
             continue;
         }
         yk_label_number(evaluation->loss, number);
@@ -129,6 +133,7 @@ void yk_run_draw_loss(const struct yk_run_report *report, const struct yk_run_cu
         .right = frame.width - RIGHT_MARGIN,
         .top = 10 + (frame.alone ? YK_FIGURE_HEADING : 0),
         .x = curves->steps,
+        .counts = true,
         .y = yk_range_empty(),
     };
     plot.bottom = plot.top + LOSS_HEIGHT;
@@ -160,6 +165,7 @@ void yk_run_draw_small(const struct yk_run_curves *curves, const double *values,
         .right = frame.width - RIGHT_MARGIN,
         .top = TITLE_HEIGHT + (frame.alone ? YK_FIGURE_HEADING : 0),
         .x = curves->steps,
+        .counts = true,
         .y = {0, 0},
     };
     char label[96];

@@ -120,4 +120,10 @@ void yk_run_lanes_sum(const struct yk_run_lanes *lanes, struct yk_run_kind out[Y
             }
         }
     }
+    /* Traces are kept to the nanosecond: what is finer is the noise of differences. */
+    for (int32_t k = 0; k < YK_LOOK_OP_COUNT; k++) {
+        for (int t = 0; t < YK_RUN_TRACE_COUNT; t++) {
+            out[k].seconds[t] = round(out[k].seconds[t] * 1e9) / 1e9;
+        }
+    }
 }

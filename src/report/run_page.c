@@ -136,20 +136,26 @@ static void add_loss(const struct page *page)
     yk_page_end_section(page->out);
 }
 
+/* "0.95", or nothing where there is no such number. */
+static const char *short_number(double value, char out[YK_NUMBER_SIZE])
+{
+    snprintf(out, YK_NUMBER_SIZE, "%.3g", value);
+    return isfinite(value) ? out : "";
+}
+
 static void add_small(const struct page *page, double width)
 {
-    const struct yk_run_report *report = page->report;
-    const struct yk_run_report_step *last = &report->steps[report->step_count - 1];
+    const struct yk_run_curves *curves = &page->curves;
+    const struct yk_run_report_step *last = &page->report->steps[page->report->step_count - 1];
+    const struct yk_figure frame = yk_page_frame(width, page->out);
     char words[YK_NUMBER_SIZE];
-    yk_label_count(isfinite(last->tokens_per_s) ? llround(last->tokens_per_s) : 0, words);
-    yk_run_draw_small(&page->curves, page->curves.tokens_per_s, "tokens/s", words,
-                      yk_page_frame(width, page->out));
-    snprintf(words, sizeof words, "%.3g", last->norm);
-    yk_run_draw_small(&page->curves, page->curves.norm, "gradient norm", words,
-                      yk_page_frame(width, page->out));
-    snprintf(words, sizeof words, "%.3g", last->rate);
-    yk_run_draw_small(&page->curves, page->curves.rate, "learning rate", words,
-                      yk_page_frame(width, page->out));
+    yk_label_count(yk_plot_holds(last->tokens_per_s) ? llround(last->tokens_per_s) : 0, words);
+    yk_run_draw_small(curves, curves->tokens_per_s, "tokens/s",
+                      isfinite(last->tokens_per_s) ? words : "", frame);
+    yk_run_draw_small(curves, curves->norm, "gradient norm", short_number(last->norm, words),
+                      frame);
+    yk_run_draw_small(curves, curves->rate, "learning rate", short_number(last->rate, words),
+                      frame);
 }
 
 static void add_curves(const struct page *page)

@@ -43,7 +43,7 @@ static void add_kind(int32_t number, const struct yk_run_kind *kind, bool predic
 void yk_run_table_kinds(const struct yk_run_report *report,
                         const struct yk_run_kind kinds[YK_LOOK_OP_COUNT], struct yk_text *out)
 {
-    yk_text_add(out, "<div class=\"wide\">\n<table>\n<thead><tr><th scope=\"col\">kind</th>"
+    yk_text_add(out, "<div class=\"wide kinds\">\n<table>\n<thead><tr><th scope=\"col\">kind</th>"
                      "<th scope=\"col\">ops</th><th scope=\"col\">predicted</th>"
                      "<th scope=\"col\">measured</th><th scope=\"col\">ratio</th></tr></thead>\n"
                      "<tbody>\n");

@@ -20,10 +20,14 @@ static yk_status read_place(const struct yk_json *event, const char *key, int32_
     return YK_OK;
 }
 
+/* Eleven days: a double holds every nanosecond of them, so that times come back as they were. */
+static const double MOST_MICROSECONDS = 1e12;
+
 static yk_status read_time(const struct yk_json *event, const char *key, double *out)
 {
-    if (!yk_json_number(yk_json_get(event, key), out) || !isfinite(*out) || fabs(*out) > 1e18) {
-        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number of microseconds", key);
+    if (!yk_json_number(yk_json_get(event, key), out) || !(fabs(*out) <= MOST_MICROSECONDS)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number of microseconds, at most %.0f", key,
+                       MOST_MICROSECONDS);
     }
     return YK_OK;
 }

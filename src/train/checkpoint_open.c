@@ -173,23 +173,21 @@ static yk_status open_one(const char *path, yk_status (*read)(struct yk_checkpoi
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
     struct yk_checkpoint *checkpoint = yk_arena_take(arena, 1, sizeof *checkpoint);
-    yk_status status = checkpoint ? YK_OK : yk_fail_out_of_memory();
-    if (status == YK_OK) {
-        checkpoint->arena = arena;
-        status = yk_json_keep(arena, path, &checkpoint->path);
+    if (!checkpoint) {
+        yk_arena_destroy(arena);
+        return yk_fail_out_of_memory();
     }
+    checkpoint->arena = arena;
+    yk_status status = yk_json_keep(arena, path, &checkpoint->path);
     if (status == YK_OK) {
         status = read(checkpoint);
     }
-    if (status == YK_OK) {
-        *out = checkpoint;
-    } else if (checkpoint) {
-        yk_vocabulary_destroy(checkpoint->vocabulary);
-        yk_arena_destroy(arena);
-    } else {
-        yk_arena_destroy(arena);
+    if (status != YK_OK) {
+        yk_checkpoint_close(checkpoint);
+        return status;
     }
-    return status;
+    *out = checkpoint;
+    return YK_OK;
 }
 
 static void warn_of_torn(const struct yk_text *faults, int32_t count, const char *used)

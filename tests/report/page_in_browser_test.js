@@ -146,6 +146,56 @@ function checkNumbers() {
   promise(find('#csv-lanes').offsetHeight > 0, 'the numbers cannot be seen');
 }
 
+/* The op that is pointed at, and what the other trace has of it. */
+async function checkRunLanes() {
+  const lanes = find('#lanes-chart canvas');
+  const tip = find('#tip');
+  const box = lanes.getBoundingClientRect();
+  /* In the predicted row of the first lane, soon after its first op has begun. */
+  const at = [box.left + 62 + 0.09 * (box.width - 76), box.top + 60];
+  lanes.setPointerCapture = () => {};
+  await send(lanes, 'pointermove', at);
+  promise(/^forward.*takes, predicted.*measured.*measured \/ predicted1.50/.test(tip.textContent),
+    `no twin: ${tip.textContent}`);
+  await send(lanes, 'pointermove', [at[0], at[1] + 27]);
+  promise(/takes, measured.*predicted.*1.50/.test(tip.textContent), `no twin: ${tip.textContent}`);
+  await send(lanes, 'pointerleave', at);
+  promise(tip.hidden, 'the tooltip stays');
+  await checkGestures(lanes, at, () => find('#range').textContent);
+}
+
+async function checkRun() {
+  const tip = find('#tip');
+  const [box] = [...document.querySelectorAll('.catch')].filter((one) => one.getBoundingClientRect().width);
+  const crosses = () => [...document.querySelectorAll('.cross')].filter((one) => one.style.display === '');
+  const frameOf = box.getBoundingClientRect();
+  const middle = [frameOf.left + frameOf.width / 2, frameOf.top + 40];
+  await send(box, 'pointermove', middle);
+  promise(/^step \d.*loss.*smoothed.*gradient norm.*learning rate.*takes10ms.*tokens\/s6,400/.test(
+    tip.textContent), `no step pointed at: ${tip.textContent}`);
+  promise(tip.getBoundingClientRect().right <= innerWidth, 'the tooltip leaves the window');
+  promise(crosses().length === document.querySelectorAll('.catch').length, 'not marked in all charts');
+  await send(box, 'pointerleave', [0, 0]);
+  promise(tip.hidden && crosses().length === 0, 'the step stays');
+  box.focus();
+  await press(box, 'End');
+  const last = find('#told').textContent;
+  await press(box, 'ArrowLeft');
+  promise(last && find('#told').textContent !== last, 'the arrow keys do not go from step to step');
+  await press(box, 'Escape');
+  promise(tip.hidden, 'Escape does not close the tooltip');
+  let words = '';
+  window.Blob = class { constructor(parts) { words = parts.join(''); } };
+  URL.createObjectURL = () => '#';
+  HTMLAnchorElement.prototype.click = () => {};
+  find('.save').click();
+  promise(words.startsWith('step,loss,') && words === find('#csv-steps').textContent,
+    'the file is not what the page shows');
+  if (find('#lanes-chart')) {
+    await checkRunLanes();
+  }
+}
+
 async function checkSchedule() {
   const chart = find('svg.gantt');
   const bar = find('.gantt .bar');
@@ -169,7 +219,7 @@ window.addEventListener('load', async () => {
     await frame();
     checkPage();
     checkContrast();
-    await (find('#lanes-chart') ? checkPlan() : checkSchedule());
+    await (find('.catch') ? checkRun() : find('#lanes-chart') ? checkPlan() : checkSchedule());
     checkPage();
   } catch (error) {
     faults.push(`error: ${error.stack}`);

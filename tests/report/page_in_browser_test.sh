@@ -38,7 +38,7 @@ END
 }
 
 failed=0
-for page in few many alike names schedule; do
+for page in few many alike names schedule run going run-names; do
     # The driver goes first, so that it hears of faults in the page's own script.
     { sed '/<head>/q' "$scratch/$page.html"
       echo '<script>'
@@ -50,4 +50,5 @@ for page in few many alike names schedule; do
     try "$page.html" 1280 1
 done
 try few.html 1280 0
+try run.html 1280 0
 exit $failed

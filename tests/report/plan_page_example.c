@@ -1,7 +1,8 @@
-/* Writes pages of plans made by hand, and the pictures of one, into a folder, for the browser:
- * plan_page_example FOLDER */
+/* Writes pages of plans and runs made by hand, and the pictures of one, into a folder, for the
+ * browser: plan_page_example FOLDER */
 #include "base/file.h"
 #include "support/fixture_plan.h"
+#include "support/fixture_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,22 @@ static void save_page(const char *folder, const char *name,
     check(yk_plan_report_page(&fixture.report, &text));
     save(folder, name, &text);
     fixture_plan_free(&fixture);
+}
+
+static void save_run(const char *folder, const char *name,
+                     const struct fixture_run_options *options, bool goes_on)
+{
+    struct yk_text text = {0};
+    struct fixture_run fixture = fixture_run_make(options);
+    if (goes_on) {
+        fixture.report.predicted = NULL;
+        fixture.report.measured = NULL;
+        fixture.report.memory_count = 0;
+        fixture.report.sample = NULL;
+    }
+    check(yk_run_report_page(&fixture.report, &text));
+    save(folder, name, &text);
+    fixture_run_free(&fixture);
 }
 
 static void save_figures(const char *folder)
@@ -67,6 +84,16 @@ int main(int count, char **words)
     save_page(words[1], "names.html",
               &(struct fixture_plan_options){
                   .ranks = 2, .layers = 4, .name = "=\"'</script><img src=x onerror=alert(1)>,"});
+    save_run(words[1], "run.html",
+             &(struct fixture_run_options){.steps = 600, .ranks = 2, .layers = 6}, false);
+    save_run(words[1], "going.html",
+             &(struct fixture_run_options){.steps = 3, .ranks = 1, .layers = 1}, true);
+    save_run(words[1], "run-names.html",
+             &(struct fixture_run_options){.steps = 40,
+                                           .ranks = 1,
+                                           .layers = 2,
+                                           .name = "=\"'</script><img src=x onerror=alert(1)>,"},
+             false);
     save_figures(words[1]);
     return 0;
 }

@@ -52,7 +52,7 @@ static void pass(void)
 }
 
 /* Nothing is lost that needs syncing while the machine itself stays up, and tests are faster. */
-int fsync(int descriptor)
+int fsync(int fd)
 {
     struct stat info;
     pass();
@@ -61,13 +61,13 @@ int fsync(int descriptor)
         errno = EIO;
         return -1;
     }
-    return fstat(descriptor, &info);
+    return fstat(fd, &info);
 }
 
-int rename(const char *from, const char *to)
+int rename(const char *old, const char *new)
 {
     pass();
-    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+    return (int)syscall(SYS_renameat2, AT_FDCWD, old, AT_FDCWD, new, 0);
 }
 
 int mkdir(const char *path, mode_t mode)
@@ -76,18 +76,18 @@ int mkdir(const char *path, mode_t mode)
     return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }
 
-int remove(const char *path)
+int remove(const char *filename)
 {
     struct stat info;
     pass();
-    const bool folder = lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
-    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, folder ? AT_REMOVEDIR : 0);
+    const bool folder = lstat(filename, &info) == 0 && S_ISDIR(info.st_mode);
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, filename, folder ? AT_REMOVEDIR : 0);
 }
 
-ssize_t write(int descriptor, const void *bytes, size_t length)
+ssize_t write(int fd, const void *buf, size_t n)
 {
     pass();
-    return (ssize_t)syscall(SYS_write, descriptor, bytes, length);
+    return (ssize_t)syscall(SYS_write, fd, buf, n);
 }
 
 static int make(void **state)
@@ -263,11 +263,11 @@ static void a_process_that_is_killed_leaves_a_whole_checkpoint(void **state)
 {
     (void)state;
     const char *wanted = getenv("YOKE_TEST_KILLS"); /* for more of them */
-    const int kills = wanted ? atoi(wanted) : 40;
+    const long kills = wanted ? strtol(wanted, NULL, 10) : 25;
     int64_t step = 0;
     assert_ok(save(step, 2));
     srandom(1);
-    for (int i = 0; i < kills; i++) {
+    for (long i = 0; i < kills; i++) {
         const struct timespec while_s = {.tv_nsec = random() % 4000000};
         int code = 0;
         const pid_t child = fork();

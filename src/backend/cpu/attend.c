@@ -5,7 +5,7 @@
  * maxima and sums are taken down the columns. They are scaled by log2 e, for powers of two are
  * cheaper than those of e.
  *
- * A tile of queries of one head is one thread's work. It needs sizeof(struct scratch), 236 KiB, of
+ * A tile of queries of one head is one thread's work. It needs sizeof(struct scratch), 261 KiB, of
  * its stack.
  */
 #include "backend/cpu/attention.h"
@@ -136,7 +136,7 @@ static void attend_tile(const struct yk_cpu_head *head, int64_t t, int64_t first
         .b_stride = TILE,
         .c = scratch->scores,
         .c_stride = TILE,
-        .c_step = TILE * TILE,
+        .c_step = (int64_t)TILE * TILE,
         .depth = size,
         .count = seen / TILE,
     });

@@ -75,9 +75,14 @@ void yk_cpu_bring_rows(const struct yk_cpu_head *head, const struct yk_cpu_rows 
         if (r + AHEAD < left) {
             fetch_row(type, rows->from, place + AHEAD * rows->stride, width);
         }
-        yk_cpu_load(type, rows->from, place, width, to);
+        const float *from = to;
+        if (yk_precision_bytes(type) == (int64_t)sizeof(float)) {
+            from = (const float *)rows->from + place;
+        } else {
+            yk_cpu_load(type, rows->from, place, width, to);
+        }
         for (int64_t c = 0; c < width; c++) {
-            to[c] *= rows->scale;
+            to[c] = from[c] * rows->scale;
         }
         for (int64_t c = width; c < head->size; c++) {
             to[c] = 0;

@@ -217,6 +217,9 @@ static void run_parts(int threads, const struct yk_matmul *op, const struct tile
 void yk_cpu_matmul(int threads, const void *op)
 {
     const struct yk_matmul *matmul = op;
+    if (matmul->m == 0 || matmul->n == 0) {
+        return;
+    }
     const struct tiles tiles = choose_tiles(matmul);
     if (tiles.parts > 1) {
         run_parts(threads, matmul, &tiles);

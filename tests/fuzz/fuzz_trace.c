@@ -1,0 +1,67 @@
+/*
+ * Fuzz target of traces and of metrics. A trace that is accepted, once written, reads back and is
+ * written the same again; metrics that are accepted have a page.
+ */
+#include "report/run_metrics.h"
+#include "trace/chrome.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(bool kept, const char *promise)
+{
+    if (!kept) {
+        fprintf(stderr, "broken promise: %s\n", promise);
+        abort();
+    }
+}
+
+#ifdef FUZZ_METRICS
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_run_metrics metrics = {0};
+    struct yk_text page = {0};
+    expect(yk_arena_create(&arena) == YK_OK, "there is memory");
+    if (yk_run_metrics_read((const char *)data, size, "fuzz", arena, &metrics) == YK_OK) {
+        const struct yk_run_report report = {
+            .title = "fuzz",
+            .steps = metrics.steps,
+            .step_count = metrics.step_count,
+            .evaluations = metrics.evaluations,
+            .evaluation_count = metrics.evaluation_count,
+            .measured_step_s = metrics.median_step_s,
+        };
+        expect(yk_run_report_page(&report, &page) == YK_OK, "there is a page");
+        expect(!strstr(page.bytes, "=\"nan") && !strstr(page.bytes, "=\"-nan"),
+               "pictures are made of numbers");
+    }
+    yk_text_free(&page);
+    yk_arena_destroy(arena);
+    return 0;
+}
+#else
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct yk_trace *trace = NULL;
+    struct yk_trace *again = NULL;
+    struct yk_text first = {0};
+    struct yk_text second = {0};
+    if (yk_trace_read_chrome((const char *)data, size, "fuzz", &trace) == YK_OK) {
+        expect(yk_trace_write_chrome(trace, &first) == YK_OK, "it can be written");
+        expect(yk_trace_read_chrome(first.bytes, first.length, "written", &again) == YK_OK,
+               "what was written is read");
+        expect(yk_trace_write_chrome(again, &second) == YK_OK, "it can be written again");
+        expect(strcmp(first.bytes, second.bytes) == 0, "it is the same");
+    }
+    yk_text_free(&first);
+    yk_text_free(&second);
+    yk_trace_destroy(trace);
+    yk_trace_destroy(again);
+    return 0;
+}
+#endif
