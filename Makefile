@@ -4,8 +4,9 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 # Where benchmarks find data that is not part of the project; what is not there is skipped.
 DATA ?= ../shared/data
-RUN = build/release/yoke plan --model llama3-8b --lora 32 --nf4 --batch 16 --seq 1024 \
-	--cluster "1xrtx6000ada + 2xrtx3090 @ 32GB/s"
+# A small GPT on this project's own sources, for about a minute on two cores.
+RUN = build/run
+TRAIN = --model gpt-micro --batch 12 --steps 350 --rate 2e-3 --eval-every 100 --out $(RUN)
 
 ifneq ($(origin CC),default)
 export CC
@@ -20,8 +21,12 @@ build: ## build the program, build/release/yoke, and the library (what plain `ma
 	@tools/setup build
 	@tools/build release yoke libyoke
 
-run: build ## build and run the example
-	$(RUN)
+run: build ## build, plan and train a small GPT here, let it write, and make the run's page
+	@rm -rf $(RUN)
+	build/release/yoke train $(TRAIN)
+	build/release/yoke generate $(RUN) --prompt "/* " --tokens 400 --temperature 0.7
+	build/release/yoke report $(RUN) -o $(RUN)/report.html
+	@echo "the page: $(RUN)/report.html"
 
 test: ## all tests, as released and under the sanitizers
 	@tools/setup build test

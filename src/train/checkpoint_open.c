@@ -22,7 +22,7 @@ static yk_status read_beside(const char *folder, const char *name, struct yk_tex
     return yk_file_read(path->bytes, out);
 }
 
-/* Under the name that the model had, where it is known. */
+/* Under the name that the model had. */
 static yk_status read_config(struct yk_checkpoint *checkpoint, const char *folder,
                              const char *model)
 {
@@ -40,7 +40,7 @@ static yk_status read_config(struct yk_checkpoint *checkpoint, const char *folde
     YK_TRY(status);
     YK_TRY_NEW(checkpoint->arena, config, 1);
     *config = *read;
-    config->name = model ? model : read->name;
+    config->name = model;
     checkpoint->config = config;
     return YK_OK;
 }
@@ -96,8 +96,10 @@ static yk_status read_dtype(const char *folder, enum yk_precision *out)
     struct yk_text path = {0};
     struct yk_text text = {0};
     struct yk_json *root = NULL;
-    YK_TRY(read_beside(folder, YK_CHECKPOINT_CONFIG, &path, &text));
-    yk_status status = yk_json_parse(yk_text_chars(&text), text.length, &root);
+    yk_status status = read_beside(folder, YK_CHECKPOINT_CONFIG, &path, &text);
+    if (status == YK_OK) {
+        status = yk_json_parse(yk_text_chars(&text), text.length, &root);
+    }
     if (status == YK_OK) {
         const struct yk_json *newer = yk_json_get(root, "dtype");
         const char *name = yk_json_string(newer ? newer : yk_json_get(root, "torch_dtype"));
@@ -113,11 +115,11 @@ static yk_status read_dtype(const char *folder, enum yk_precision *out)
     return status;
 }
 
+/* A model of others is called by its folder, which is in the arena. */
 static yk_status open_model(struct yk_checkpoint *checkpoint, const char *folder)
 {
-    YK_TRY(read_config(checkpoint, folder, NULL));
-    YK_TRY(read_dtype(folder, &checkpoint->workload.precision));
-    return YK_OK;
+    YK_TRY(read_config(checkpoint, folder, folder));
+    return read_dtype(folder, &checkpoint->workload.precision);
 }
 
 static bool has_weights(const char *folder)

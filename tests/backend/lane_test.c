@@ -218,7 +218,7 @@ static void event_recorded_on_two_lanes_happens_in_order(void **state)
 static void lanes_hand_over_to_each_other_many_times(void **state)
 {
     enum {
-        ROUNDS = 5000
+        ROUNDS = 300
     };
     const struct fixture *fixture = *state;
     struct yk_backend_event *back = NULL;
@@ -241,7 +241,7 @@ static void lanes_hand_over_to_each_other_many_times(void **state)
 static void event_can_go_once_it_was_reached(void **state)
 {
     const struct fixture *fixture = *state;
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 200; i++) {
         struct yk_backend_event *event = NULL;
         assert_ok(fixture->backend->event_create(fixture->device, &event));
         fixture->backend->record(fixture->first, event);
@@ -317,9 +317,11 @@ static void large_memory_is_copied_and_cleared_whole(void **state)
     assert_memory_equal(to, from, BYTES);
     fixture->backend->clear(fixture->first, to, BYTES - 1);
     assert_ok(fixture->backend->finish(fixture->first));
+    unsigned char any = 0;
     for (size_t i = 0; i < BYTES - 1; i++) {
-        assert_int_equal(to[i], 0);
+        any |= to[i];
     }
+    assert_int_equal(any, 0);
     assert_int_equal(to[BYTES - 1], (BYTES - 1) % 251);
     fixture->backend->give_back_host(fixture->device, from);
     fixture->backend->give_back(fixture->device, to);

@@ -218,9 +218,9 @@ static void attention_is_the_same_with_any_number_of_threads(void **state)
 {
     (void)state;
     const struct attention attentions[] = {
-        {3, 37, 37, 4, 4, 16, true, 0},    /* heads enough to share */
-        {1, 300, 300, 2, 1, 24, true, 0},  /* several tiles of keys, two heads share them */
-        {2, 200, 310, 4, 4, 16, false, 0}, /* several tiles of keys, heads enough */
+        {3, 37, 37, 4, 4, 16, true, 0},   /* heads enough to share */
+        {1, 150, 150, 2, 1, 24, true, 0}, /* several tiles of keys, two heads share them */
+        {2, 40, 150, 4, 4, 16, false, 0}, /* several tiles of keys, heads enough */
         {2, 50, 50, 3, 3, 8, true, 0.2F},
     };
     for (size_t i = 0; i < sizeof attentions / sizeof attentions[0]; i++) {

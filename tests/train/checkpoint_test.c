@@ -418,6 +418,7 @@ static void a_model_of_hugging_faces_opens_at_step_0(void **state)
         assert_int_equal(opened->state.step, 0);
         assert_int_equal(opened->state.updates, 0);
         assert_null(opened->settings_json);
+        assert_string_equal(opened->config->name, support_scratch_folder());
         assert_null(opened->vocabulary);
         assert_int_equal(opened->workload.precision, YK_PRECISION_BF16);
         assert_int_equal(opened->workload.sequence, 16);
