@@ -30,7 +30,7 @@ static yk_status evaluate(const struct arguments *arguments, const struct yk_loa
     struct yk_sampler *sampler = NULL;
     YK_TRY(yk_sampler_create_sequential(&range, loaded->model->workload.sequence, &sampler));
     const yk_status status = yk_run_evaluate(loaded->store, sampler, loaded->model->workload.batch,
-                                             arguments->samples, &out->loss, &out->tokens);
+                                             arguments->samples, NULL, &out->loss, &out->tokens);
     yk_sampler_destroy(sampler);
     return status;
 }

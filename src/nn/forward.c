@@ -10,8 +10,8 @@ struct yk_forward {
     int64_t batch;
     int64_t sequence;
     int64_t last_sequence; /* of the last run */
-    void *memory;
-    int32_t *tokens; /* (B, T) */
+    void *own;             /* memory; NULL: it is lent */
+    int32_t *tokens;       /* (B, T) */
     int32_t *targets;
     float *turns;
     double *loss;
@@ -70,23 +70,25 @@ static yk_status fill_turns(const struct yk_forward *forward)
     return status;
 }
 
-yk_status yk_forward_create(const struct yk_store *store, int64_t batch, int64_t sequence,
-                            struct yk_forward **out)
+size_t yk_forward_bytes(const struct yk_store *store, int64_t batch, int64_t sequence)
 {
-    const struct yk_engine *engine = &store->engine;
-    struct yk_forward *forward = calloc(1, sizeof *forward);
+    struct yk_forward forward = {.store = store, .batch = batch, .sequence = sequence};
     struct yk_carver carver = {0};
+    carve(&forward, &carver);
+    return carver.used;
+}
+
+yk_status yk_forward_create_in(const struct yk_store *store, int64_t batch, int64_t sequence,
+                               void *memory, struct yk_forward **out)
+{
+    struct yk_forward *forward = calloc(1, sizeof *forward);
+    struct yk_carver carver = {.base = memory};
     if (!forward) {
         return yk_fail_out_of_memory();
     }
     *forward = (struct yk_forward){.store = store, .batch = batch, .sequence = sequence};
     carve(forward, &carver);
-    yk_status status = engine->backend->take(engine->device, carver.used, &forward->memory);
-    if (status == YK_OK) {
-        carver = (struct yk_carver){.base = forward->memory};
-        carve(forward, &carver);
-        status = fill_turns(forward);
-    }
+    const yk_status status = fill_turns(forward);
     if (status != YK_OK) {
         yk_forward_destroy(forward);
         return status;
@@ -95,13 +97,26 @@ yk_status yk_forward_create(const struct yk_store *store, int64_t batch, int64_t
     return YK_OK;
 }
 
+yk_status yk_forward_create(const struct yk_store *store, int64_t batch, int64_t sequence,
+                            struct yk_forward **out)
+{
+    const struct yk_engine *engine = &store->engine;
+    void *memory = NULL;
+    YK_TRY(
+        engine->backend->take(engine->device, yk_forward_bytes(store, batch, sequence), &memory));
+    const yk_status status = yk_forward_create_in(store, batch, sequence, memory, out);
+    if (status != YK_OK) {
+        engine->backend->give_back(engine->device, memory);
+        return status;
+    }
+    (*out)->own = memory;
+    return YK_OK;
+}
+
 void yk_forward_destroy(struct yk_forward *forward)
 {
     if (forward) {
-        if (forward->memory) {
-            forward->store->engine.backend->give_back(forward->store->engine.device,
-                                                      forward->memory);
-        }
+        forward->store->engine.backend->give_back(forward->store->engine.device, forward->own);
         free(forward);
     }
 }

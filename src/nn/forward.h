@@ -10,13 +10,20 @@
 #include "base/status.h"
 #include "nn/store.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct yk_forward; /* opaque */
 
-/* For up to `batch` samples of up to `sequence` tokens. The store must outlive it. */
+/* For up to `batch` samples of up to `sequence` tokens, in memory of its own. The store must
+ * outlive it. */
 yk_status yk_forward_create(const struct yk_store *store, int64_t batch, int64_t sequence,
                             struct yk_forward **out) YK_MUST_USE;
+/* The same in memory of the device that is lent: at least yk_forward_bytes() of it, and nothing
+ * else uses it meanwhile. */
+yk_status yk_forward_create_in(const struct yk_store *store, int64_t batch, int64_t sequence,
+                               void *memory, struct yk_forward **out) YK_MUST_USE;
+size_t yk_forward_bytes(const struct yk_store *store, int64_t batch, int64_t sequence);
 void yk_forward_destroy(struct yk_forward *forward);
 
 /* Runs tokens (samples, sequence) and waits. */

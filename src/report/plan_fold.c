@@ -73,23 +73,24 @@ yk_status yk_plan_lanes_make(const struct yk_trace *trace, int32_t rank_count,
                              double *out_end_s)
 {
     const int32_t count = yk_trace_event_count(trace);
+    const int32_t lane_count = rank_count * YK_LANE_COUNT;
     const struct yk_trace_event **events = NULL;
     struct yk_plan_lane *lanes = NULL;
     int32_t *first = NULL;
     double end_s = 0;
-    YK_TRY_NEW(arena, first, (int64_t)rank_count * YK_LANE_COUNT + 1);
-    YK_TRY_NEW(arena, lanes, (int64_t)rank_count * YK_LANE_COUNT);
+    YK_TRY_NEW(arena, first, (int64_t)lane_count + 1);
+    YK_TRY_NEW(arena, lanes, lane_count);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(arena, events, count > 0 ? count : 1);
     YK_TRY(sort_events(trace, rank_count, arena, first, events));
-    for (int32_t i = 0; i < rank_count * YK_LANE_COUNT; i++) {
+    for (int32_t i = 0; i < lane_count; i++) {
         lanes[i] = (struct yk_plan_lane){
             .name = yk_lane_name((enum yk_lane)(i % YK_LANE_COUNT)),
             .events = events + first[i],
             .count = first[i + 1] - first[i],
         };
     }
-    for (int32_t i = 0; i < first[rank_count * YK_LANE_COUNT]; i++) {
+    for (int32_t i = 0; i < first[lane_count]; i++) {
         end_s = fmax(end_s, events[i]->end_s);
     }
     *out = lanes;

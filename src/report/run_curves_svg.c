@@ -13,7 +13,7 @@ enum {
     TITLE_HEIGHT = 24,
     AXIS_HEIGHT = 24,
     LEGEND_HEIGHT = 20,
-    SMOOTHED_PART = 80 /* of the run that one side of the mean reaches */
+    SMOOTHED_PART = 40 /* of the run that one side of the mean reaches */
 };
 
 /* Near the ends it reaches less far, so that the first and the last are themselves: a mean over one
@@ -177,7 +177,7 @@ void yk_run_draw_small(const struct yk_run_curves *curves, const double *values,
     plot.y.high = plot.y.high > 0 ? plot.y.high * 1.06 : 1;
     snprintf(label, sizeof label, "%.64s by step", title);
     yk_figure_begin(&plot.figure, label);
-    yk_plot_axes(&plot, 1, "", 3);
+    yk_plot_axes(&plot, 1, "", 4);
     yk_figure_text(&plot.figure, "strong", plot.left, plot.top - 9, title);
     yk_figure_text(&plot.figure, "soft end", plot.right, plot.top - 9, words);
     yk_plot_curve(&plot, "curve fine s0", curves->step, values, curves->count);

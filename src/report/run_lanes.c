@@ -34,23 +34,21 @@ static yk_status number(struct yk_arena *arena, int32_t rank, const char **out)
 struct both {
     const struct yk_trace *traces[YK_RUN_TRACE_COUNT];
     const struct yk_plan_lane *lanes[YK_RUN_TRACE_COUNT];
+    double end_s[YK_RUN_TRACE_COUNT];
     int32_t rank_count;
-    double end_s;
 };
 
 static yk_status sort(const struct yk_run_report *report, struct yk_arena *arena, struct both *out)
 {
-    *out = (struct both){.traces = {report->predicted, report->measured}};
+    *out = (struct both){.traces = {report->predicted, report->measured}, .end_s = {NAN, NAN}};
     for (int t = 0; t < YK_RUN_TRACE_COUNT; t++) {
         const int32_t count = out->traces[t] ? yk_trace_rank_count(out->traces[t]) : 0;
         out->rank_count = count > out->rank_count ? count : out->rank_count;
     }
     for (int t = 0; t < YK_RUN_TRACE_COUNT && out->rank_count > 0; t++) {
-        double end_s = 0;
         if (out->traces[t]) {
-            YK_TRY(
-                yk_plan_lanes_make(out->traces[t], out->rank_count, arena, &out->lanes[t], &end_s));
-            out->end_s = fmax(out->end_s, end_s);
+            YK_TRY(yk_plan_lanes_make(out->traces[t], out->rank_count, arena, &out->lanes[t],
+                                      &out->end_s[t]));
         }
     }
     return YK_OK;
@@ -98,10 +96,13 @@ yk_status yk_run_lanes_make(const struct yk_run_report *report, struct yk_arena 
     }
     *out = (struct yk_run_lanes){
         .report = {.title = report->title, .step_s = NAN, .bound_s = NAN},
-        .folds = {.folds = folds, .count = count, .span_s = both.end_s},
+        .folds = {.folds = folds, .count = count},
         .devices = devices,
+        .end_s = {both.end_s[YK_RUN_PREDICTED], both.end_s[YK_RUN_MEASURED]},
     };
     out->folds.report = &out->report;
+    /* Of a number and what is none, fmax takes the number. */
+    out->folds.span_s = fmax(fmax(both.end_s[YK_RUN_PREDICTED], both.end_s[YK_RUN_MEASURED]), 0);
     return YK_OK;
 }
 

@@ -21,7 +21,8 @@ enum {
 struct yk_run_lanes {
     struct yk_plan_report report; /* the title alone: what pictures of folds ask for */
     struct yk_plan_folds folds;
-    const char *const *devices; /* (folds) the name of the rank's */
+    const char *const *devices;       /* (folds) the name of the rank's */
+    double end_s[YK_RUN_TRACE_COUNT]; /* of the last event; NAN without a trace */
 };
 
 yk_status yk_run_lanes_make(const struct yk_run_report *report, struct yk_arena *arena,

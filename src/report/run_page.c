@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     LOSS_WIDE = 700,
@@ -69,26 +70,32 @@ static void add_loss_figures(const struct page *page)
     }
 }
 
-static double median_tokens_per_s(const struct page *page)
+/* Over the whole run: all tokens by all seconds. */
+static double tokens_per_s(const struct yk_run_report *report)
 {
-    const struct yk_run_report *report = page->report;
-    /* All steps have as many tokens, so the median step has the median speed. */
-    double nearest = NAN;
-    double distance = HUGE_VAL;
+    double tokens = 0;
+    double seconds = 0;
     for (int32_t i = 0; i < report->step_count; i++) {
-        const double away = fabs(report->steps[i].seconds - report->measured_step_s);
-        if (away < distance) {
-            distance = away;
-            nearest = report->steps[i].tokens_per_s;
+        const struct yk_run_report_step *step = &report->steps[i];
+        if (step->seconds > 0 && yk_plot_holds(step->seconds) &&
+            yk_plot_holds(step->tokens_per_s)) {
+            tokens += step->tokens_per_s * step->seconds;
+            seconds += step->seconds;
         }
     }
-    return nearest;
+    return seconds > 0 ? tokens / seconds : NAN;
+}
+
+/* Whether there is something to be seen. */
+static bool has_words(const char *words)
+{
+    return words && words[strspn(words, " \t\r\n")] != '\0';
 }
 
 static void add_figures(const struct page *page)
 {
     const struct yk_run_report *report = page->report;
-    const double speed = median_tokens_per_s(page);
+    const double speed = tokens_per_s(report);
     char words[YK_UNITS_SIZE];
     char number[YK_NUMBER_SIZE];
     yk_page_begin_figures(page->out);
@@ -205,7 +212,7 @@ static void add_kinds(const struct page *page)
 {
     struct yk_text csv = {0};
     yk_page_begin_section("Kinds of ops", page->out);
-    yk_run_table_kinds(page->report, page->kinds, page->out);
+    yk_run_table_kinds(page->report, &page->lanes, page->kinds, page->out);
     yk_run_csv_kinds(page->kinds, &csv);
     yk_page_add_numbers("kinds", &csv, page->out);
     yk_text_free(&csv);
@@ -235,7 +242,7 @@ static void add_words(const struct page *page)
 {
     const struct yk_run_report *report = page->report;
     yk_text_add(page->out, "<div class=\"pair\">\n");
-    if (report->sample) {
+    if (has_words(report->sample)) {
         yk_page_begin_section("What it writes", page->out);
         yk_text_add(page->out, "<pre class=\"sample\" tabindex=\"0\">");
         yk_text_add_xml(page->out, report->sample);

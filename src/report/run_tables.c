@@ -40,7 +40,16 @@ static void add_kind(int32_t number, const struct yk_run_kind *kind, bool predic
     yk_text_add(out, "</tr>\n");
 }
 
-void yk_run_table_kinds(const struct yk_run_report *report,
+static void add_total(const char *name, double predicted_s, double measured_s, struct yk_text *out)
+{
+    yk_text_addf(out, "<tr class=\"total\"><th scope=\"row\">%s</th><td></td>", name);
+    add_seconds(predicted_s, out);
+    add_seconds(measured_s, out);
+    add_ratio(measured_s, predicted_s, out);
+    yk_text_add(out, "</tr>\n");
+}
+
+void yk_run_table_kinds(const struct yk_run_report *report, const struct yk_run_lanes *lanes,
                         const struct yk_run_kind kinds[YK_LOOK_OP_COUNT], struct yk_text *out)
 {
     yk_text_add(out, "<div class=\"wide kinds\">\n<table>\n<thead><tr><th scope=\"col\">kind</th>"
@@ -52,11 +61,9 @@ void yk_run_table_kinds(const struct yk_run_report *report,
             add_kind(k, &kinds[k], report->predicted != NULL, report->measured != NULL, out);
         }
     }
-    yk_text_add(out, "<tr class=\"total\"><th scope=\"row\">step, median</th><td></td>");
-    add_seconds(report->predicted_step_s, out);
-    add_seconds(report->measured_step_s, out);
-    add_ratio(report->measured_step_s, report->predicted_step_s, out);
-    yk_text_add(out, "</tr>\n</tbody>\n</table>\n</div>\n");
+    add_total("this step", lanes->end_s[YK_RUN_PREDICTED], lanes->end_s[YK_RUN_MEASURED], out);
+    add_total("median step", report->predicted_step_s, report->measured_step_s, out);
+    yk_text_add(out, "</tbody>\n</table>\n</div>\n");
 }
 
 void yk_run_table_settings(const struct yk_run_report *report, struct yk_text *out)

@@ -4,8 +4,8 @@
 
 #include "report/run_lanes.h"
 
-/* What the ops of every kind take together, as predicted and as measured. */
-void yk_run_table_kinds(const struct yk_run_report *report,
+/* What the ops of every kind take together, as predicted and as measured, and whole steps. */
+void yk_run_table_kinds(const struct yk_run_report *report, const struct yk_run_lanes *lanes,
                         const struct yk_run_kind kinds[YK_LOOK_OP_COUNT], struct yk_text *out);
 
 void yk_run_table_settings(const struct yk_run_report *report, struct yk_text *out);

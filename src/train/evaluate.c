@@ -27,15 +27,32 @@ static yk_status evaluate(struct yk_forward *forward, struct yk_batches *batches
     return YK_OK;
 }
 
+/* As many samples at once as the loan holds, or −1 where it holds not even one. */
+static int64_t fit(const struct yk_store *store, int64_t batch, int64_t sequence,
+                   const struct yk_run_loan *loan)
+{
+    int64_t fitting = batch;
+    while (fitting > 0 && yk_forward_bytes(store, fitting, sequence) > loan->bytes) {
+        fitting /= 2;
+    }
+    return fitting > 0 ? fitting : -1;
+}
+
 yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampler, int64_t batch,
-                          int64_t samples, double *out_loss, int64_t *out_tokens)
+                          int64_t samples, const struct yk_run_loan *loan, double *out_loss,
+                          int64_t *out_tokens)
 {
     const int64_t all = yk_sampler_epoch_samples(sampler);
+    const int64_t sequence = yk_sampler_sequence(sampler);
     const int64_t wanted = samples > 0 && samples < all ? samples : all;
-    const int64_t at_once = batch < wanted ? batch : wanted;
+    const int64_t most = batch < wanted ? batch : wanted;
+    const int64_t fitting = loan ? fit(store, most, sequence, loan) : -1;
+    const int64_t at_once = fitting > 0 ? fitting : most;
     struct yk_forward *forward = NULL;
     struct yk_batches *batches = NULL;
-    yk_status status = yk_forward_create(store, at_once, yk_sampler_sequence(sampler), &forward);
+    yk_status status = fitting > 0
+                           ? yk_forward_create_in(store, at_once, sequence, loan->memory, &forward)
+                           : yk_forward_create(store, at_once, sequence, &forward);
     if (status == YK_OK) {
         status = yk_batches_create(sampler, &store->engine, at_once, &batches);
     }

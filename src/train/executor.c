@@ -199,6 +199,12 @@ size_t yk_executor_bytes(const struct yk_executor *executor)
     return executor->bytes;
 }
 
+void *yk_executor_lend(const struct yk_executor *executor, size_t *bytes)
+{
+    *bytes = executor->places.bytes;
+    return executor->passing;
+}
+
 static void load(const struct yk_executor *executor, const struct yk_op *op)
 {
     const struct yk_batch *batch = executor->step.batch;

@@ -59,6 +59,9 @@ yk_status yk_executor_end(struct yk_executor *executor, struct yk_step_result *o
 yk_status yk_executor_trace(const struct yk_executor *executor, const char *device,
                             struct yk_trace **out) YK_MUST_USE;
 
+/* Between two steps, the memory that things are held in during one: for evaluation. */
+void *yk_executor_lend(const struct yk_executor *executor, size_t *bytes);
+
 /* The device memory taken for activations, workspace and batches; the store has the rest. */
 size_t yk_executor_bytes(const struct yk_executor *executor);
 

@@ -69,8 +69,10 @@ static yk_status evaluate(struct running *running)
 {
     struct yk_run *run = running->run;
     int64_t tokens = 0;
+    struct yk_run_loan loan = {0};
+    loan.memory = yk_executor_lend(running->executor, &loan.bytes);
     YK_TRY(yk_run_evaluate(run->store, run->evaluation, run->settings.batch,
-                           run->settings.evaluate_samples, &run->evaluation_loss, &tokens));
+                           run->settings.evaluate_samples, &loan, &run->evaluation_loss, &tokens));
     running->evaluated_step = run->state.step;
     if (run->watch.evaluated) {
         run->watch.evaluated(run->watch.user, run->state.step, run->evaluation_loss, tokens);

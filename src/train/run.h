@@ -83,8 +83,16 @@ struct yk_run {
  */
 yk_status yk_run_train(struct yk_run *run) YK_MUST_USE;
 
-/* Mean loss over a sequential sampler, at most `samples` of it (0: all), `batch` at a time. */
+/* Memory of the device that may be used for a while. */
+struct yk_run_loan {
+    void *memory;
+    size_t bytes;
+};
+
+/* Mean loss over a sequential sampler, at most `samples` of it (0: all), `batch` at a time; with a
+ * loan, fewer at a time if that does not hold as many. */
 yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampler, int64_t batch,
-                          int64_t samples, double *out_loss, int64_t *out_tokens) YK_MUST_USE;
+                          int64_t samples, const struct yk_run_loan *loan, double *out_loss,
+                          int64_t *out_tokens) YK_MUST_USE;
 
 #endif

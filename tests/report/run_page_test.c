@@ -67,7 +67,8 @@ static void kinds_of_ops_are_summed_and_compared(void **state)
     expect(&page, "backward</th><td>3</td><td>12ms</td><td>18ms</td><td>1.50</td></tr>");
     expect(&page, "load</th><td>1</td><td>1ms</td><td>1.50ms</td><td>1.50</td></tr>");
     expect(&page, "release</th><td>1</td><td>0</td><td>100us</td><td>\xe2\x80\x93</td></tr>");
-    expect(&page, "step, median</th><td></td><td>20ms</td><td>10ms</td><td>0.50</td></tr>");
+    expect(&page, "this step</th><td></td><td>20ms</td><td>30.1ms</td><td>1.50</td></tr>");
+    expect(&page, "median step</th><td></td><td>20ms</td><td>10ms</td><td>0.50</td></tr>");
     expect(&page, "\nbackward,3,0.012,3,0.018\n");
     yk_text_free(&page);
     fixture_run_free(&fixture);
@@ -152,9 +153,11 @@ static void one_trace_is_drawn_alone(void **state)
     (void)state;
     struct fixture_run fixture = fixture_run_make(&usual);
     fixture.report.measured = NULL;
+    fixture.report.sample = " \n";
     struct yk_text page = page_of(&fixture.report);
     expect(&page, "forward</th><td>3</td><td>6ms</td><td>\xe2\x80\x93</td><td>\xe2\x80\x93</td>");
     assert_null(strstr(page.bytes, ",measured\n"));
+    assert_null(strstr(page.bytes, "<h2>What it writes</h2>"));
     yk_text_free(&page);
     fixture_run_free(&fixture);
 }
