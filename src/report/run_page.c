@@ -187,17 +187,21 @@ static void add_lanes(const struct page *page)
     const struct yk_plan_folds *folds = &page->lanes.folds;
     const int32_t written = yk_page_written_folds(folds);
     struct yk_text csv = {0};
-    yk_page_begin_section("One step, predicted and measured", page->out);
+    yk_page_begin_section(!page->report->measured    ? "One step, predicted"
+                          : !page->report->predicted ? "One step, measured"
+                                                     : "One step, predicted and measured",
+                          page->out);
     yk_page_add_timeline(folds->span_s, NAN, NAN, page->out);
     yk_page_add_op_legend(folds, page->out);
     yk_page_add_chart("lanes", "Ops of every lane over time, as predicted and as measured",
                       page->out);
     yk_text_add(page->out, "<div class=\"still chart\">\n");
     yk_plan_draw_lanes(folds, yk_page_frame(YK_FIGURE_ALONE_WIDTH, page->out));
-    yk_text_add(page->out,
-                "</div>\n<p class=\"note live\" hidden>The measured step is the last. Point at an "
-                "op, tap it, or use the arrow keys: its twin in the other row is framed, too. Ctrl "
-                "and the wheel zoom, so do two fingers; dragging moves.</p>\n");
+    yk_text_add(
+        page->out,
+        "</div>\n<p class=\"note live\" hidden>What was measured is the last step. Point at an "
+        "op, tap it, or use the arrow keys: where the other row has it, too, both are "
+        "framed. Ctrl and the wheel zoom, so do two fingers; dragging moves.</p>\n");
     if (written < folds->count) {
         yk_text_add(page->out, "<p class=\"note\">Further lanes have too many ops for this page; "
                                "the trace files have them all.</p>\n");

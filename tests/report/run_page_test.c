@@ -157,6 +157,7 @@ static void one_trace_is_drawn_alone(void **state)
     struct yk_text page = page_of(&fixture.report);
     expect(&page, "forward</th><td>3</td><td>6ms</td><td>\xe2\x80\x93</td><td>\xe2\x80\x93</td>");
     assert_null(strstr(page.bytes, ",measured\n"));
+    expect(&page, "<h2>One step, predicted</h2>");
     assert_null(strstr(page.bytes, "<h2>What it writes</h2>"));
     yk_text_free(&page);
     fixture_run_free(&fixture);
