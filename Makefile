@@ -24,9 +24,9 @@ build: ## build the program, build/release/yoke, and the library (what plain `ma
 run: build ## build, plan and train a small GPT here, let it write, and make the run's page
 	@rm -rf $(RUN)
 	build/release/yoke train $(TRAIN)
-	build/release/yoke generate $(RUN) --prompt "/* " --tokens 400 --temperature 0.7
+	build/release/yoke generate $(RUN) --prompt "/* " --tokens 400 --temperature 0.7 | tee $(RUN)/sample.txt
 	build/release/yoke report $(RUN) -o $(RUN)/report.html
-	@echo "the page: $(RUN)/report.html"
+	@echo "the page, with the sample: $(RUN)/report.html"
 
 test: ## all tests, as released and under the sanitizers
 	@tools/setup build test

@@ -35,7 +35,7 @@ static yk_status finish(const struct yk_training *training,
     if (trained != YK_OK && trained != YK_ERROR_STOPPED) {
         return trained;
     }
-    YK_TRY(yk_train_write_traces(training));
+    YK_TRY(yk_train_write_results(training, progress));
     if (trained == YK_OK) {
         return yk_train_summarise(training, progress, out);
     }

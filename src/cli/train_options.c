@@ -207,8 +207,10 @@ const struct yk_command yk_command_train = {
         "CPU. Text is learned by character: the model gets as many tokens as the text has "
         "different characters, unless weights say otherwise.\n\n"
         "The folder of the run gets run.json (the settings), config.json (the model), plan.json, "
-        "metrics.jsonl, checkpoints, and at the end trace.json and trace-predicted.json, the last "
-        "step as it was and as it was predicted. Ctrl-C or TERM saves a checkpoint and ends the "
+        "metrics.jsonl, checkpoints, and at the end summary.json, trace.json and "
+        "trace-predicted.json (the last step as it was and as it was predicted), and report.html, "
+        "a "
+        "page of it all. Ctrl-C or TERM saves a checkpoint and ends the "
         "run, a second one ends it at once; --resume goes on as if it had never stopped.",
     .examples = examples,
     .options = options,

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -66,6 +67,35 @@ static yk_status open_folder(struct yk_training *training)
                        "%s holds a run already; go on with it by --resume, or keep this one "
                        "elsewhere by --out",
                        training->folder);
+    }
+    return YK_OK;
+}
+
+/* Weights may be those of a run: its newest checkpoint. */
+static yk_status settle_weights(struct yk_training *training)
+{
+    struct yk_train_words *words = &training->words;
+    struct yk_checkpoint *checkpoint = NULL;
+    if (!words->weights || !yk_folder_has(words->weights, "checkpoints")) {
+        return YK_OK;
+    }
+    YK_TRY(yk_checkpoint_open(words->weights, &checkpoint));
+    words->weights =
+        yk_arena_copy_text(training->arena, checkpoint->path, strlen(checkpoint->path));
+    yk_checkpoint_close(checkpoint);
+    return words->weights ? YK_OK : yk_fail_out_of_memory();
+}
+
+/* From wherever a run with adapters is resumed, the weights beside them are where they were. */
+static yk_status find_base(struct yk_training *training, const char **out)
+{
+    const struct yk_train_words *words = &training->words;
+    char *whole = words->lora_rank > 0 && words->weights ? realpath(words->weights, NULL) : NULL;
+    *out = words->lora_rank > 0 && training->checkpoint ? training->checkpoint->base_model : NULL;
+    if (whole) {
+        *out = yk_arena_copy_text(training->arena, whole, strlen(whole));
+        free(whole);
+        return *out ? YK_OK : yk_fail_out_of_memory();
     }
     return YK_OK;
 }
@@ -138,6 +168,7 @@ yk_status yk_training_open(struct yk_training *training)
     struct yk_train_source *source = &training->source;
     struct yk_workload workload;
     YK_TRY(yk_arena_create(&training->arena));
+    YK_TRY(settle_weights(training));
     YK_TRY(open_folder(training));
     YK_TRY(open_adapter(training));
     YK_TRY(yk_train_source_open(words, training->checkpoint, training->arena, source));
@@ -187,7 +218,7 @@ static yk_status write_beginning(struct yk_training *training, struct yk_outputs
     return yk_outputs_write(outputs);
 }
 
-static void set_run(struct yk_training *training)
+static void set_run(struct yk_training *training, const char *base)
 {
     const struct yk_train_words *words = &training->words;
     const struct yk_train_source *source = &training->source;
@@ -210,7 +241,7 @@ static void set_run(struct yk_training *training)
             },
         .folder = training->folder,
         .settings_json = yk_text_chars(&training->settings_json),
-        .base_model = words->lora_rank > 0 ? words->weights : NULL,
+        .base_model = base,
         .vocabulary = yk_corpus_vocabulary(source->corpus),
         .state = {.seed = (uint64_t)words->seed,
                   .scaler = yk_scaler_start(training->net->workload.precision)},
@@ -225,13 +256,15 @@ yk_status yk_training_prepare(struct yk_training *training)
 {
     const struct yk_train_words *words = &training->words;
     struct yk_outputs outputs = {0};
+    const char *base = NULL;
     YK_TRY(open_store(training));
+    YK_TRY(find_base(training, &base));
     YK_TRY(yk_option_layer_write(&yk_command_train, words, &training->settings_json));
     YK_TRY(yk_folder_make(training->folder));
     const yk_status status = write_beginning(training, &outputs);
     yk_outputs_free(&outputs);
     YK_TRY(status);
-    set_run(training);
+    set_run(training, base);
     return YK_OK;
 }
 

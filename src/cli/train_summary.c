@@ -4,6 +4,7 @@
 #include "cli/outputs.h"
 #include "cli/plan_output.h"
 #include "cli/process_memory.h"
+#include "cli/run_report.h"
 #include "cli/terminal.h"
 #include "planner/planned_facts.h"
 #include "trace/chrome.h"
@@ -187,13 +188,18 @@ yk_status yk_train_summarise(const struct yk_training *training,
     }
     write_speed(training, out);
     yk_text_addf(out, "  checkpoint  %s\n", checkpoint);
+    yk_text_addf(out, "  page        %s/report.html\n", training->folder);
     return yk_text_status(out);
 }
 
-static yk_status add_traces(const struct yk_training *training, struct yk_outputs *outputs)
+static yk_status add_results(const struct yk_training *training,
+                             const struct yk_train_progress *progress, struct yk_outputs *outputs)
 {
     const char *path = NULL;
     struct yk_trace *predicted = NULL;
+    YK_TRY(yk_train_path(training->folder, "summary.json", training->arena, &path));
+    YK_TRY(
+        write_json(training, yk_text_chars(&progress->checkpoint), yk_outputs_add(outputs, path)));
     if (training->run.trace) {
         YK_TRY(yk_train_path(training->folder, "trace.json", training->arena, &path));
         YK_TRY(yk_trace_write_chrome(training->run.trace, yk_outputs_add(outputs, path)));
@@ -206,10 +212,14 @@ static yk_status add_traces(const struct yk_training *training, struct yk_output
     return yk_outputs_write(outputs);
 }
 
-yk_status yk_train_write_traces(const struct yk_training *training)
+yk_status yk_train_write_results(const struct yk_training *training,
+                                 const struct yk_train_progress *progress)
 {
     struct yk_outputs outputs = {0};
-    const yk_status status = add_traces(training, &outputs);
+    const char *page = NULL;
+    const yk_status status = add_results(training, progress, &outputs);
     yk_outputs_free(&outputs);
-    return status;
+    YK_TRY(status);
+    YK_TRY(yk_train_path(training->folder, "report.html", training->arena, &page));
+    return yk_run_report_write(training->folder, page);
 }

@@ -17,7 +17,9 @@ yk_status yk_train_summarise(const struct yk_training *training,
                              const struct yk_train_progress *progress,
                              struct yk_text *out) YK_MUST_USE;
 
-/* Writes the last step as it was and as it was predicted into the run's folder. */
-yk_status yk_train_write_traces(const struct yk_training *training) YK_MUST_USE;
+/* Writes the last step as it was and as it was predicted, the summary and the page into the run's
+ * folder. */
+yk_status yk_train_write_results(const struct yk_training *training,
+                                 const struct yk_train_progress *progress) YK_MUST_USE;
 
 #endif
