@@ -1,5 +1,6 @@
 /*
- * Hash: a number that tells whether bytes are still what they were (XXH3, 64 bits). Not for secrets.
+ * Hash: a number that tells whether bytes are still what they were (XXH3, 64 bits). Not for
+ * secrets.
  *
  * A hash in the making is a plain value owned by one thread at a time.
  */

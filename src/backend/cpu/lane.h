@@ -10,7 +10,8 @@ enum {
     YK_CPU_OP_BYTES = 512, /* the most that one op's arguments take */
 };
 
-/* What runs: the arguments are those of the op, copied; `threads` is how many may share the work. */
+/* What runs: the arguments are those of the op, copied; `threads` is how many may share the work.
+ */
 typedef void (*yk_cpu_kernel)(int threads, const void *op);
 
 /* Puts a kernel on the lane with a copy of its arguments; waits while the lane is full. */
