@@ -31,8 +31,9 @@ struct yk_site_backward {
     void *weights;
 };
 
-void yk_site_forward(const struct yk_pass *pass, int32_t site, const struct yk_site_forward *io);
-void yk_site_backward(const struct yk_pass *pass, int32_t site, const struct yk_site_backward *io);
+void yk_site_forward(const struct yk_pass *pass, int32_t number, const struct yk_site_forward *io);
+void yk_site_backward(const struct yk_pass *pass, int32_t number,
+                      const struct yk_site_backward *io);
 
 /* The inside of a site's adapter alone: for recomputation, where the product is not wanted again.
  */
