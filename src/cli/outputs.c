@@ -3,9 +3,12 @@
 #include "base/file.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Whether two paths name one plain file; a terminal or /dev/null may well be named twice. */
 static bool is_same_file(const char *a, const char *b)
@@ -21,6 +24,25 @@ static bool is_same_file(const char *a, const char *b)
     return first_exists == second_exists && strcmp(a, b) == 0;
 }
 
+/* Files are written beside their names, so it is the folder that must let us. */
+static yk_status check_folder(const char *path)
+{
+    struct stat found;
+    if (stat(path, &found) == 0 && !S_ISREG(found.st_mode)) {
+        return YK_OK; /* a pipe or a terminal; a folder is refused when it is written to */
+    }
+    const char *end = strrchr(path, '/');
+    char *folder = end ? strndup(path, end == path ? 1 : (size_t)(end - path)) : strdup(".");
+    if (!folder) {
+        return yk_fail_out_of_memory();
+    }
+    const bool writable = access(folder, W_OK) == 0;
+    const int fault = errno;
+    free(folder);
+    return writable ? YK_OK
+                    : yk_fail(YK_ERROR_SYSTEM, "cannot write %s: %s", path, strerror(fault));
+}
+
 yk_status yk_outputs_check(const char *const *paths, size_t count, size_t input_count)
 {
     for (size_t i = input_count; i < count; i++) {
@@ -29,6 +51,9 @@ yk_status yk_outputs_check(const char *const *paths, size_t count, size_t input_
                 return yk_fail(YK_ERROR_USAGE, "%s would overwrite %s; give it another name",
                                paths[i], j < input_count ? "an input" : "another output");
             }
+        }
+        if (paths[i]) {
+            YK_TRY(check_folder(paths[i]));
         }
     }
     return YK_OK;

@@ -28,7 +28,8 @@ struct yk_outputs {
 };
 
 /*
- * Refuses a file that is to be written twice, or that is one of the inputs: the first
+ * Refuses, before any work is done, a file that cannot be written because its folder is missing or
+ * closed to us, that is to be written twice, or that is one of the inputs: the first
  * `input_count` of `paths` are inputs, the others outputs; any may be NULL.
  */
 yk_status yk_outputs_check(const char *const *paths, size_t count, size_t input_count) YK_MUST_USE;
