@@ -27,7 +27,7 @@ yk_status yk_batches_create(const struct yk_sampler *sampler, const struct yk_en
         return status;
     }
     for (int i = 0; i < 2; i++) {
-        int32_t *numbers = (int32_t *)batches->memory + 2 * i * rows;
+        int32_t *numbers = (int32_t *)batches->memory + (int64_t)i * 2 * rows;
         batches->batches[i] = (struct yk_batch){
             .samples = samples, .sequence = sequence, .tokens = numbers, .targets = numbers + rows};
     }

@@ -8,6 +8,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+struct op_events {
+    struct yk_backend_event *started;
+    struct yk_backend_event *ended;
+};
+
 struct yk_executor {
     struct yk_arena *arena;
     const struct yk_program *program;
@@ -16,8 +21,7 @@ struct yk_executor {
     const struct yk_optimizer *optimizer;
     const struct yk_backend *backend;
     struct yk_backend_lane *lanes[YK_LANE_COUNT];
-    struct yk_backend_event **started; /* (ops) */
-    struct yk_backend_event **ended;
+    struct op_events *events; /* (ops) */
     struct yk_backend_event *done;
     struct yk_places places;
     int32_t *last_backward; /* (L) the op after which a layer's gradient is complete; −1 */
@@ -42,9 +46,11 @@ struct yk_executor {
     double began_s;
 };
 
-static int64_t cell(const struct yk_executor *executor, const struct yk_op *op)
+static const struct yk_place *place_of(const struct yk_executor *executor, int32_t layer,
+                                       int32_t micro_batch)
 {
-    return (int64_t)op->layer * executor->program->plan->micro_batches + op->micro_batch;
+    return &executor->places
+                .of[(int64_t)layer * executor->program->plan->micro_batches + micro_batch];
 }
 
 static void carve(struct yk_executor *executor, struct yk_carver *carver)
@@ -100,11 +106,10 @@ static yk_status create_lanes(struct yk_executor *executor)
     for (int i = 0; i < YK_LANE_COUNT; i++) {
         YK_TRY(engine->backend->lane_create(engine->device, names[i], &executor->lanes[i]));
     }
-    YK_TRY_NEW(executor->arena, executor->started, executor->list->op_count);
-    YK_TRY_NEW(executor->arena, executor->ended, executor->list->op_count);
+    YK_TRY_NEW(executor->arena, executor->events, executor->list->op_count);
     for (int32_t i = 0; i < executor->list->op_count; i++) {
-        YK_TRY(engine->backend->event_create(engine->device, &executor->started[i]));
-        YK_TRY(engine->backend->event_create(engine->device, &executor->ended[i]));
+        YK_TRY(engine->backend->event_create(engine->device, &executor->events[i].started));
+        YK_TRY(engine->backend->event_create(engine->device, &executor->events[i].ended));
     }
     return engine->backend->event_create(engine->device, &executor->done);
 }
@@ -184,9 +189,9 @@ void yk_executor_destroy(struct yk_executor *executor)
     for (int i = 0; i < YK_LANE_COUNT; i++) {
         engine->backend->lane_destroy(executor->lanes[i]);
     }
-    for (int32_t i = 0; executor->ended && i < executor->list->op_count; i++) {
-        engine->backend->event_destroy(executor->started[i]);
-        engine->backend->event_destroy(executor->ended[i]);
+    for (int32_t i = 0; executor->events && i < executor->list->op_count; i++) {
+        engine->backend->event_destroy(executor->events[i].started);
+        engine->backend->event_destroy(executor->events[i].ended);
     }
     engine->backend->event_destroy(executor->done);
     engine->backend->give_back_host(engine->device, executor->read);
@@ -230,12 +235,9 @@ static int32_t sender(const struct yk_executor *executor, int32_t layer)
 static void pass(const struct yk_executor *executor, const struct yk_op *op)
 {
     const struct yk_net *net = executor->store->net;
-    const struct yk_place *place = &executor->places.of[cell(executor, op)];
     const int32_t from = sender(executor, op->layer);
-    const struct yk_place *before =
-        from < 0 ? NULL
-                 : &executor->places.of[cell(
-                       executor, &(struct yk_op){.layer = from, .micro_batch = op->micro_batch})];
+    const struct yk_place *place = place_of(executor, op->layer, op->micro_batch);
+    const struct yk_place *before = place_of(executor, from < 0 ? 0 : from, op->micro_batch);
     const int64_t first = executor->first_sample[op->micro_batch];
     const int64_t row = first * executor->step.batch->sequence;
     const bool forward = op->kind == YK_OP_FORWARD;
@@ -255,12 +257,12 @@ static void pass(const struct yk_executor *executor, const struct yk_op *op)
         .turns = executor->turns,
         .loss_factor = (float)(executor->step.loss_scale / (double)executor->step.batch->counted),
         .loss = executor->loss,
-        .input = before ? base + before->output : NULL,
+        .input = from >= 0 ? base + before->output : NULL,
         .output = forward ? base + place->output : NULL,
         .saved = base + (forward ? place->forward_saved : place->saved),
         .workspace = base + (forward ? place->forward_work : place->recompute_work),
         .output_gradient = base + place->gradient,
-        .input_gradient = before ? base + before->gradient : NULL,
+        .input_gradient = from >= 0 ? base + before->gradient : NULL,
     };
     if (backward) {
         made.workspace = base + place->backward_work;
@@ -349,12 +351,12 @@ static void put_all(const struct yk_executor *executor)
         for (int32_t w = 0; w < op->wait_count; w++) {
             const int32_t waited = executor->list->waits[op->first_wait + w].op;
             if (executor->list->ops[waited].lane != op->lane) {
-                backend->wait(lane, executor->ended[waited]);
+                backend->wait(lane, executor->events[waited].ended);
             }
         }
-        backend->record(lane, executor->started[i]);
+        backend->record(lane, executor->events[i].started);
         put(executor, i);
-        backend->record(lane, executor->ended[i]);
+        backend->record(lane, executor->events[i].ended);
     }
 }
 
@@ -409,8 +411,9 @@ static yk_status add_events(const struct yk_executor *executor, struct yk_trace 
             const struct yk_trace_event event = {
                 .lane = op->lane,
                 .op = yk_text_chars(&name),
-                .start_s = executor->backend->event_s(executor->started[i]) - executor->began_s,
-                .end_s = executor->backend->event_s(executor->ended[i]) - executor->began_s,
+                .start_s =
+                    executor->backend->event_s(executor->events[i].started) - executor->began_s,
+                .end_s = executor->backend->event_s(executor->events[i].ended) - executor->began_s,
                 .bytes = op->bytes,
             };
             status = yk_trace_add_event(trace, &event, NULL);
