@@ -1,0 +1,89 @@
+/* The lines of a run, and what is left of them when it goes on from an earlier step. */
+#include "train/metrics.h"
+
+#include "base/file.h"
+#include "support/outside.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct bench {
+    char *folder;
+    char path[256];
+};
+
+static void open_bench(struct bench *bench)
+{
+    bench->folder = outside_make_folder();
+    (void)snprintf(bench->path, sizeof bench->path, "%s/metrics.jsonl", bench->folder);
+}
+
+static void write_steps(const struct bench *bench, int64_t after, int64_t until)
+{
+    struct yk_metrics *metrics = NULL;
+    assert_int_equal(yk_metrics_open(bench->path, after, &metrics), YK_OK);
+    for (int64_t s = after + 1; s <= until; s++) {
+        const struct yk_run_step step = {
+            .step = s, .loss = s == 2 ? NAN : 1.5, .norm = 2, .rate = 0.25, .loss_scale = 1};
+        assert_int_equal(yk_metrics_step(metrics, &step), YK_OK);
+    }
+    assert_int_equal(yk_metrics_evaluation(metrics, until, 3, 77), YK_OK);
+    yk_metrics_close(metrics);
+}
+
+static void expect_file(const struct bench *bench, const char *expected)
+{
+    struct yk_text text = {0};
+    assert_int_equal(yk_file_read(bench->path, &text), YK_OK);
+    assert_string_equal(yk_text_chars(&text), expected);
+    yk_text_free(&text);
+}
+
+#define STEP(number, loss)                                                                         \
+    "{\"step\": " number ", \"loss\": " loss                                                       \
+    ", \"norm\": 2, \"rate\": 0.25, \"seconds\": 0, \"tokens_per_s\": 0}\n"
+#define EVALUATION(number) "{\"step\": " number ", \"evaluation_loss\": 3, \"tokens\": 77}\n"
+
+static void each_step_is_one_object_a_line(void **state)
+{
+    (void)state;
+    struct bench bench;
+    open_bench(&bench);
+    write_steps(&bench, 0, 2);
+    expect_file(&bench, STEP("1", "1.5") STEP("2", "null") EVALUATION("2"));
+    outside_remove(bench.folder);
+}
+
+static void going_on_from_an_earlier_step_drops_what_came_after_it(void **state)
+{
+    (void)state;
+    struct bench bench;
+    open_bench(&bench);
+    write_steps(&bench, 0, 3);
+    FILE *file = fopen(bench.path, "a");
+    assert_non_null(file);
+    assert_true(fputs("{\"step\": 1, \"lo", file) >= 0); /* cut off by a kill */
+    assert_int_equal(fclose(file), 0);
+    write_steps(&bench, 1, 3);
+    expect_file(&bench, STEP("1", "1.5") STEP("2", "null") STEP("3", "1.5") EVALUATION("3"));
+    outside_remove(bench.folder);
+}
+
+static void a_folder_that_is_not_there_is_refused(void **state)
+{
+    (void)state;
+    struct yk_metrics *metrics = NULL;
+    assert_int_equal(yk_metrics_open("/nonexistent/metrics.jsonl", 0, &metrics), YK_ERROR_SYSTEM);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_step_is_one_object_a_line),
+        cmocka_unit_test(going_on_from_an_earlier_step_drops_what_came_after_it),
+        cmocka_unit_test(a_folder_that_is_not_there_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
