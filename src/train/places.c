@@ -11,8 +11,8 @@ struct thing {
     size_t bytes;
     int32_t from;
     int32_t until;
-    size_t offset;
     size_t *to;
+    size_t offset;
 };
 
 struct finding {
@@ -32,13 +32,12 @@ static int64_t cell(const struct finding *finding, int32_t layer, int32_t micro_
     return (int64_t)layer * finding->program->plan->micro_batches + micro_batch;
 }
 
-static void add(struct finding *finding, size_t bytes, int32_t from, int32_t until, size_t *to)
+static void add(struct finding *finding, struct thing thing)
 {
-    if (bytes > 0 && from >= 0 && until >= 0) {
-        const size_t rounded =
-            (bytes + YK_BACKEND_ALIGNMENT - 1) / YK_BACKEND_ALIGNMENT * YK_BACKEND_ALIGNMENT;
-        finding->things[finding->count++] =
-            (struct thing){.bytes = rounded, .from = from, .until = until, .to = to};
+    if (thing.bytes > 0 && thing.from >= 0 && thing.until >= 0) {
+        thing.bytes =
+            (thing.bytes + YK_BACKEND_ALIGNMENT - 1) / YK_BACKEND_ALIGNMENT * YK_BACKEND_ALIGNMENT;
+        finding->things[finding->count++] = thing;
     }
 }
 
@@ -77,10 +76,10 @@ static void add_stream(struct finding *finding, int32_t layer, int32_t micro_bat
         last = used > last ? used : last;
         first_back = back >= 0 && (first_back < 0 || back < first_back) ? back : first_back;
     }
-    add(finding, bytes, finding->forward[at], last, &place->output);
+    add(finding, (struct thing){bytes, finding->forward[at], last, &place->output, 0});
     /* A frozen layer that does not go backward itself is sent one all the same. */
-    add(finding, bytes, first_back, finding->backward[at] >= 0 ? finding->backward[at] : first_back,
-        &place->gradient);
+    const int32_t last_back = finding->backward[at] >= 0 ? finding->backward[at] : first_back;
+    add(finding, (struct thing){bytes, first_back, last_back, &place->gradient, 0});
 }
 
 static void add_pass(struct finding *finding, int32_t layer, int32_t micro_batch)
@@ -100,50 +99,58 @@ static void add_pass(struct finding *finding, int32_t layer, int32_t micro_batch
     net->layers[layer].kind->measure(net, layer, samples, net->workload.sequence, &sizes);
     add_stream(finding, layer, micro_batch,
                (size_t)(rows * net->config->width * yk_precision_bytes(net->workload.precision)));
-    add(finding, sizes.saved_bytes, forward, recompute >= 0 || backward < 0 ? forward : backward,
-        &place->forward_saved);
-    add(finding, sizes.saved_bytes, recompute, backward, &place->saved);
-    add(finding, sizes.forward_bytes, forward, forward, &place->forward_work);
-    add(finding, sizes.forward_bytes, recompute, recompute, &place->recompute_work);
-    add(finding, sizes.backward_bytes, backward, backward, &place->backward_work);
+    const int32_t kept = recompute >= 0 || backward < 0 ? forward : backward;
+    const struct thing things[] = {
+        {sizes.saved_bytes, forward, kept, &place->forward_saved, 0},
+        {sizes.saved_bytes, recompute, backward, &place->saved, 0},
+        {sizes.forward_bytes, forward, forward, &place->forward_work, 0},
+        {sizes.forward_bytes, recompute, recompute, &place->recompute_work, 0},
+        {sizes.backward_bytes, backward, backward, &place->backward_work, 0},
+    };
+    for (size_t i = 0; i < sizeof things / sizeof things[0]; i++) {
+        add(finding, things[i]);
+    }
 }
 
 /* The largest first; of equal ones the earlier. */
 static int compare(const void *a, const void *b)
 {
-    const struct thing *left = *(struct thing *const *)a;
-    const struct thing *right = *(struct thing *const *)b;
+    const struct thing *left = a;
+    const struct thing *right = b;
     if (left->bytes != right->bytes) {
         return left->bytes > right->bytes ? -1 : 1;
     }
     return left->from < right->from ? -1 : left->from > right->from;
 }
 
-static int compare_offsets(const void *a, const void *b)
+/* Where something lies. */
+struct span {
+    size_t begin;
+    size_t end;
+};
+
+static int compare_spans(const void *a, const void *b)
 {
-    const struct thing *left = *(struct thing *const *)a;
-    const struct thing *right = *(struct thing *const *)b;
-    return left->offset < right->offset ? -1 : left->offset > right->offset;
+    const struct span *left = a;
+    const struct span *right = b;
+    return left->begin < right->begin ? -1 : left->begin > right->begin;
 }
 
 /* The lowest place that nothing held at the same time touches; `near` is room for all things. */
-static void place_one(struct thing *thing, struct thing *const *placed, int32_t count,
-                      struct thing **near)
+static void place_one(struct thing *thing, const struct thing *placed, int32_t count,
+                      struct span *near)
 {
     int32_t near_count = 0;
     for (int32_t i = 0; i < count; i++) {
-        if (placed[i]->from <= thing->until && thing->from <= placed[i]->until) {
-            near[near_count++] = placed[i];
+        if (placed[i].from <= thing->until && thing->from <= placed[i].until) {
+            near[near_count++] =
+                (struct span){placed[i].offset, placed[i].offset + placed[i].bytes};
         }
     }
-    qsort(near, (size_t)near_count, sizeof *near, compare_offsets);
+    qsort(near, (size_t)near_count, sizeof *near, compare_spans);
     size_t at = 0;
-    for (int32_t i = 0; i < near_count; i++) {
-        if (near[i]->offset >= at + thing->bytes) {
-            break;
-        }
-        const size_t end = near[i]->offset + near[i]->bytes;
-        at = end > at ? end : at;
+    for (int32_t i = 0; i < near_count && near[i].begin < at + thing->bytes; i++) {
+        at = near[i].end > at ? near[i].end : at;
     }
     thing->offset = at;
     *thing->to = at;
@@ -151,17 +158,13 @@ static void place_one(struct thing *thing, struct thing *const *placed, int32_t 
 
 static yk_status place_all(struct finding *finding, struct yk_arena *arena)
 {
-    struct thing **order = NULL;
-    struct thing **near = NULL;
-    YK_TRY_NEW(arena, order, finding->count + 1);
+    struct span *near = NULL;
     YK_TRY_NEW(arena, near, finding->count + 1);
+    qsort(finding->things, (size_t)finding->count, sizeof *finding->things, compare);
     for (int32_t i = 0; i < finding->count; i++) {
-        order[i] = &finding->things[i];
-    }
-    qsort(order, (size_t)finding->count, sizeof *order, compare);
-    for (int32_t i = 0; i < finding->count; i++) {
-        place_one(order[i], order, i, near);
-        const size_t end = order[i]->offset + order[i]->bytes;
+        struct thing *thing = &finding->things[i];
+        place_one(thing, finding->things, i, near);
+        const size_t end = thing->offset + thing->bytes;
         finding->places->bytes = end > finding->places->bytes ? end : finding->places->bytes;
     }
     return YK_OK;

@@ -111,7 +111,7 @@ static void open_bench(struct bench *bench, const char *json, const struct train
         assert_non_null(numbers);
         draw(&random, numbers, parameter->count);
         for (int64_t k = 0; k < parameter->count; k++) {
-            numbers[k] = numbers[k] * 0.4F + (parameter->start == YK_START_ONE ? 1 : 0);
+            numbers[k] = numbers[k] * 0.4F + (parameter->start == YK_START_ONE ? 1.0F : 0.0F);
         }
         assert_int_equal(yk_store_write(bench->trainer->store, layer, parameter, numbers), YK_OK);
         free(numbers);
