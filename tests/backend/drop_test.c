@@ -13,6 +13,7 @@ enum {
     SAMPLES = 5,
     ROWS = SEQUENCE * SAMPLES - 2, /* the last sample is not whole */
     SIZE = ROWS * WIDTH,
+    TWO_SAMPLES = 2 * SEQUENCE * WIDTH,
 };
 
 static float numbers[SIZE];
@@ -101,13 +102,12 @@ static void a_sample_loses_the_same_numbers_wherever_it_is(void **state)
     yk_cpu_drop(1, &all);
     /* Samples 2 and 3 alone, as another rank might have them. */
     struct yk_drop some = drop_of(0.5F);
-    some.rows = 2 * SEQUENCE;
-    some.from = numbers + 2 * SEQUENCE * WIDTH;
+    some.rows = TWO_SAMPLES / WIDTH;
+    some.from = numbers + TWO_SAMPLES;
     some.to = again;
     some.dropout.first_sample += 2;
     yk_cpu_drop(1, &some);
-    assert_memory_equal(again, dropped + 2 * SEQUENCE * WIDTH,
-                        2 * SEQUENCE * WIDTH * sizeof(float));
+    assert_memory_equal(again, dropped + TWO_SAMPLES, TWO_SAMPLES * sizeof(float));
 }
 
 static void seed_and_both_halves_of_the_site_matter(void **state)

@@ -148,7 +148,7 @@ static void numbers_get_the_code_of_the_nearest_value(void **state)
     for (int i = 0; i < YK_NF4_VALUES - 1; i++) {
         block[YK_NF4_VALUES + i] = yk_nf4_bounds[i]; /* a tie: the lower */
     }
-    quantise(block, 2 * YK_NF4_VALUES, YK_PRECISION_FP32);
+    quantise(block, (int64_t)2 * YK_NF4_VALUES, YK_PRECISION_FP32);
     for (int i = 0; i < YK_NF4_VALUES; i++) {
         assert_int_equal(code_of(i), i);
     }
@@ -156,7 +156,7 @@ static void numbers_get_the_code_of_the_nearest_value(void **state)
         assert_int_equal(code_of(YK_NF4_VALUES + i), i);
         block[YK_NF4_VALUES + i] = nextafterf(yk_nf4_bounds[i], 2.0F); /* more than a tie */
     }
-    quantise(block, 2 * YK_NF4_VALUES, YK_PRECISION_FP32);
+    quantise(block, (int64_t)2 * YK_NF4_VALUES, YK_PRECISION_FP32);
     for (int i = 0; i < YK_NF4_VALUES - 1; i++) {
         assert_int_equal(code_of(YK_NF4_VALUES + i), i + 1);
     }
@@ -238,7 +238,7 @@ static void what_comes_back_is_near(void **state)
             scale = fmaxf(scale, fabsf(numbers[i]));
         }
         const float bound =
-            0.15191F * scale + 0.00704F * stored.scale_scales[first / (64 * YK_NF4_SCALE_BLOCK)];
+            0.15191F * scale + 0.00704F * stored.scale_scales[first / 64 / YK_NF4_SCALE_BLOCK];
         for (int64_t i = first; i < end; i++) {
             assert_true(fabsf(back[i] - numbers[i]) <= bound);
         }

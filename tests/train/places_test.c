@@ -145,15 +145,16 @@ static void run_op(const struct step *step, struct canvas *canvas, const struct 
     const struct yk_net *net = step->net;
     const int32_t M = step->program->plan->micro_batches;
     const bool head = op->layer + 1 == net->layer_count;
+    const bool sent = op->layer > 0; /* by the layer before */
     const struct yk_place *place = &step->places.of[op->layer * M + op->micro_batch];
-    const struct yk_place *before = op->layer > 0 ? place - M : NULL;
+    const struct yk_place *before = sent ? place - M : place;
     const size_t stream = (size_t)(op->samples * net->workload.sequence * net->config->width *
                                    yk_precision_bytes(net->workload.precision));
     struct yk_layer_sizes sizes;
     net->layers[op->layer].kind->measure(net, op->layer, op->samples, net->workload.sequence,
                                          &sizes);
     const bool needs_input = op->kind != YK_OP_BACKWARD || net->layers[op->layer].keeps_input;
-    if (before && needs_input) {
+    if (sent && needs_input) {
         expect_painted(canvas, before->output, stream, owner_of(step, op, op->layer - 1, OUTPUT));
     }
     if (op->kind != YK_OP_BACKWARD) {
@@ -170,7 +171,7 @@ static void run_op(const struct step *step, struct canvas *canvas, const struct 
         return;
     }
     paint(canvas, place->backward_work, sizes.backward_bytes, owner_of(step, op, op->layer, WORK));
-    if (before) {
+    if (sent) {
         paint(canvas, before->gradient, stream, owner_of(step, op, op->layer - 1, GRADIENT));
     }
     expect_painted(canvas, place->saved, sizes.saved_bytes, owner_of(step, op, op->layer, SAVED));
@@ -179,7 +180,7 @@ static void run_op(const struct step *step, struct canvas *canvas, const struct 
     if (!head) {
         expect_painted(canvas, place->gradient, stream, owner_of(step, op, op->layer, GRADIENT));
     }
-    if (before && needs_input) {
+    if (sent && needs_input) {
         expect_painted(canvas, before->output, stream, owner_of(step, op, op->layer - 1, OUTPUT));
     }
 }
