@@ -40,6 +40,13 @@ static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_con
         known = strcmp(activation, tanh_forms[i]) == 0;
     }
     config->not_trained = known ? NULL : "its activation_function";
+    bool scaled = true;
+    bool scaled_by_layer = false;
+    (void)yk_json_boolean(yk_json_get(json, "scale_attn_weights"), &scaled);
+    (void)yk_json_boolean(yk_json_get(json, "scale_attn_by_inverse_layer_idx"), &scaled_by_layer);
+    if (!scaled || scaled_by_layer) {
+        config->not_trained = "its way to scale attention";
+    }
     YK_TRY(yk_fields_read_number(json, "layer_norm_epsilon", USUAL_EPSILON, &config->norm_epsilon));
     return yk_fields_read_number(json, "initializer_range", USUAL_SPREAD, &config->spread);
 }

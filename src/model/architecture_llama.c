@@ -88,6 +88,18 @@ static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_con
     return read_scaling(scaling, config);
 }
 
+/* Mistral's alone; null is no window. */
+static yk_status read_window(const struct yk_json *json, bool mistral,
+                             struct yk_model_config *config)
+{
+    double window = 0;
+    if (mistral) {
+        YK_TRY(yk_fields_read_number(json, "sliding_window", 0, &window));
+        config->window = window < MOST_POSITIONS ? (int64_t)window : 0;
+    }
+    return YK_OK;
+}
+
 static bool is_mistral(const struct yk_json *json)
 {
     const char *class = yk_json_string(yk_json_at(yk_json_get(json, "architectures"), 0));
@@ -101,6 +113,7 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
     const struct yk_field_table *table = mistral ? &mistral_table : &llama_table;
     YK_TRY(yk_fields_read(table, json, config));
     YK_TRY(read_arithmetic(json, config));
+    YK_TRY(read_window(json, mistral, config));
     if (config->head_size == 0) {
         YK_TRY(yk_fields_check_divides(table, json, config, YK_CONFIG(heads), YK_CONFIG(width)));
         config->head_size = config->width / config->heads;

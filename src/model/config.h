@@ -50,6 +50,7 @@ struct yk_model_config {
     double rope_low;         /* wavelengths longer than rope_positions / rope_low are scaled, */
     double rope_high;        /* shorter than rope_positions / rope_high are not */
     int64_t rope_positions;  /* that the model was first trained with */
+    int64_t window;          /* attention looks back this many tokens at most; 0: at all */
     const char *not_trained; /* what of the file cannot be computed with yet, or NULL */
 };
 

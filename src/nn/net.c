@@ -116,6 +116,13 @@ yk_status yk_net_create(const struct yk_model *model, const struct yk_net_settin
         return yk_fail(YK_ERROR_INPUT, "%s cannot be trained yet: %s is not known",
                        model->config->name, model->config->not_trained);
     }
+    const int64_t window = model->config->window;
+    if (window > 0 && model->workload.sequence > window) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s looks back %lld tokens at most, which cannot be trained yet; samples of "
+                       "up to that many can: --seq %lld",
+                       model->config->name, (long long)window, (long long)window);
+    }
     YK_TRY(yk_arena_create(&arena));
     net = yk_arena_take(arena, 1, sizeof *net);
     yk_status status = net ? YK_OK : yk_fail_out_of_memory();

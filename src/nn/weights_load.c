@@ -4,6 +4,8 @@
 #include "nn/weights.h"
 #include "nn/weights_tensor.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +41,20 @@ static yk_status find(const struct yk_tensor_set *set, const char *name,
     return *out ? YK_OK : yk_tensor_set_need(set, name, out);
 }
 
+/* Such a number would spread to everything in the first step. */
+static yk_status check_finite(const struct yk_tensor_place *place, const float *numbers,
+                              int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        if (!isfinite(numbers[i])) {
+            return yk_fail(YK_ERROR_NUMBERS, "%s: number %" PRId64 " of \"%s\" is %g",
+                           yk_tensor_file_path(place->file), i, place->entry->name,
+                           (double)numbers[i]);
+        }
+    }
+    return YK_OK;
+}
+
 static yk_status load_parameters(struct yk_store *store, const struct yk_tensor_set *set,
                                  float *room)
 {
@@ -53,6 +69,7 @@ static yk_status load_parameters(struct yk_store *store, const struct yk_tensor_
             YK_TRY(find(set, parameter->name, &place));
             YK_TRY(yk_weights_check(place, parameter));
             YK_TRY(yk_weights_read(place, 0, parameter->count, room));
+            YK_TRY(check_finite(place, room, parameter->count));
             YK_TRY(yk_store_write(store, l, parameter, room));
         }
     }

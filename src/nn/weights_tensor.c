@@ -26,14 +26,7 @@ enum yk_tensor_type yk_weights_type(enum yk_precision precision)
 enum yk_precision yk_weights_precision(const struct yk_net *net,
                                        const struct yk_parameter *parameter)
 {
-    switch (parameter->form) {
-    case YK_STORE_NF4:
-        return YK_PRECISION_BF16;
-    case YK_STORE_FULL:
-        return YK_PRECISION_FP32;
-    default:
-        return net->workload.precision;
-    }
+    return parameter->form == YK_STORE_FULL ? YK_PRECISION_FP32 : net->workload.precision;
 }
 
 static void add_shape(struct yk_text *text, int32_t rank, const int64_t *shape)

@@ -14,7 +14,8 @@
 
 enum yk_tensor_type yk_weights_type(enum yk_precision precision);
 
-/* What a parameter is written as: as it is stored, but NF4 as what its codes stand for, in bf16. */
+/* What a parameter is written as: as it is stored, but NF4 as what its codes stand for, in the
+ * precision of the training. */
 enum yk_precision yk_weights_precision(const struct yk_net *net,
                                        const struct yk_parameter *parameter);
 

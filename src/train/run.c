@@ -82,16 +82,16 @@ static yk_status evaluate(struct running *running)
                             : YK_OK;
 }
 
-static yk_status fail_bad(const struct yk_run *run, const struct yk_step_result *result)
+static yk_status fail_bad(const struct yk_run *run, double loss)
 {
     const char *name = NULL;
     const char *what = NULL;
     YK_TRY(yk_store_find_bad(run->store, &name, &what));
-    const char *advice = "try a lower --rate, or --clip 1";
+    const char *advice =
+        run->settings.clip > 0 ? "try a lower --rate" : "try a lower --rate, or --clip 1";
     if (name && strcmp(what, "weights") == 0) {
         return yk_fail(YK_ERROR_NUMBERS,
-                       "step %lld: the weights %s hold numbers that are not finite; nothing was "
-                       "saved since; %s",
+                       "step %lld: the weights %s hold numbers that are not finite; %s",
                        (long long)run->state.step, name, advice);
     }
     if (name) {
@@ -100,7 +100,23 @@ static yk_status fail_bad(const struct yk_run *run, const struct yk_step_result 
                        (long long)run->state.step, name, (long long)run->state.bad, advice);
     }
     return yk_fail(YK_ERROR_NUMBERS, "step %lld: the loss is %g, %lld times in a row; %s",
-                   (long long)run->state.step, result->loss, (long long)run->state.bad, advice);
+                   (long long)run->state.step, loss, (long long)run->state.bad, advice);
+}
+
+/* A run that ends while its numbers are bad: steps that were skipped did no harm, unless the loss
+ * or the weights themselves are no numbers. */
+static yk_status check_end(const struct yk_run *run)
+{
+    const char *name = NULL;
+    const char *what = NULL;
+    if (run->state.bad > 0 && isfinite(run->last_loss)) {
+        YK_TRY(yk_store_find_bad(run->store, &name, &what));
+    }
+    const bool harmed = name && strcmp(what, "weights") == 0;
+    if (run->state.bad > 0 && (harmed || !isfinite(run->last_loss))) {
+        return fail_bad(run, run->last_loss);
+    }
+    return YK_OK;
 }
 
 /* A step whose numbers are bad counts as done, but updates nothing. */
@@ -112,7 +128,7 @@ static yk_status judge(struct yk_run *run, const struct yk_step_result *result)
     run->state.bad = bad ? run->state.bad + 1 : 0;
     run->state.updates += result->skipped ? 0 : 1;
     if (bad && (!result->skipped || run->state.bad >= MOST_BAD_STEPS)) {
-        return fail_bad(run, result);
+        return fail_bad(run, result->loss);
     }
     return YK_OK;
 }
@@ -185,12 +201,19 @@ static yk_status train(struct running *running)
             is_due(run->state.step, settings->evaluate_every)) {
             YK_TRY(evaluate(running));
         }
-        if (run->folder && !last && is_due(run->state.step, settings->save_every)) {
+        /* Steps that were skipped changed nothing that is worth an older checkpoint. */
+        if (run->folder && !last && run->state.bad == 0 &&
+            is_due(run->state.step, settings->save_every)) {
             YK_TRY(save(running, false));
         }
     }
+    YK_TRY(check_end(run));
     if (run->evaluation && !running->stopped && running->evaluated_step != run->state.step) {
         YK_TRY(evaluate(running));
+    }
+    if (run->evaluation && running->evaluated_step == run->state.step &&
+        !isfinite(run->evaluation_loss)) {
+        return fail_bad(run, run->evaluation_loss);
     }
     if (run->folder && running->saved_step != run->state.step) {
         YK_TRY(save(running, true));

@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -80,10 +81,32 @@ static void types_in_the_file_are_those_of_the_training(void **state)
     for (int32_t i = 0; i < yk_tensor_set_count(set); i++) {
         const struct yk_tensor_entry *entry = yk_tensor_set_at(set, i)->entry;
         const bool linear = strstr(entry->name, "_proj");
-        assert_int_equal(entry->type, linear ? YK_TENSOR_BF16 : YK_TENSOR_F32);
+        assert_int_equal(entry->type, linear ? YK_TENSOR_F16 : YK_TENSOR_F32);
     }
     assert_string_equal(yk_tensor_file_metadata(yk_tensor_set_file_at(set, 0), "format"), "pt");
     yk_tensor_set_close(set);
+    small_store_close(&small);
+}
+
+static void a_number_that_is_none_is_refused_by_the_name_of_its_tensor(void **state)
+{
+    (void)state;
+    const struct small_store_wish wish = {.config = &small_llama};
+    const char *folder = make_folder("model");
+    struct small_store small = small_store_open(&wish);
+    int32_t layer = 0;
+    small_store_fill(&small, 7);
+    const struct yk_parameter *parameter =
+        yk_net_find(small.store->net, "model.norm.weight", &layer);
+    assert_non_null(parameter);
+    float *numbers = calloc((size_t)parameter->count, sizeof *numbers);
+    assert_non_null(numbers);
+    numbers[2] = INFINITY;
+    assert_ok(yk_store_write(small.store, layer, parameter, numbers));
+    free(numbers);
+    assert_ok(yk_weights_save(small.store, folder, 0, false));
+    assert_int_equal(yk_weights_load(small.store, folder), YK_ERROR_NUMBERS);
+    assert_non_null(strstr(yk_status_message(), "number 2 of \"model.norm.weight\" is inf"));
     small_store_close(&small);
 }
 
@@ -444,6 +467,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(what_is_saved_is_loaded_bit_for_bit),
         IN_SCRATCH(types_in_the_file_are_those_of_the_training),
+        IN_SCRATCH(a_number_that_is_none_is_refused_by_the_name_of_its_tensor),
         IN_SCRATCH(nf4_is_saved_as_what_its_codes_stand_for),
         IN_SCRATCH(several_files_have_an_index),
         IN_SCRATCH(names_without_the_models_own_module_are_read),

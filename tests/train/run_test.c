@@ -279,6 +279,28 @@ static void weights_that_are_no_numbers_end_it_with_their_name(void **state)
     close_data(&bench);
 }
 
+/* Fewer steps than it takes to give up, and a folder to save in. */
+static void a_run_that_ends_on_bad_numbers_fails_and_saves_nothing(void **state)
+{
+    (void)state;
+    struct bench bench = {0};
+    struct yk_text lines = {0};
+    char path[MOST_PATH];
+    open_data(&bench);
+    open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
+    (void)snprintf(path, sizeof path, "%s/run", bench.folder);
+    bench.run.folder = path;
+    bench.run.settings.steps = 5;
+    bench.run.settings.save_every = 1;
+    bench.run.settings.rate = (struct yk_rate){.rule = YK_RATE_CONSTANT, .most = 1e30};
+    assert_int_equal(yk_run_train(&bench.run), YK_ERROR_NUMBERS);
+    assert_int_equal(outside_run(path, "ls checkpoints", &lines), 0);
+    assert_string_equal(yk_text_chars(&lines), "step-00000001\n"); /* the step before it blew up */
+    yk_text_free(&lines);
+    close_trainer(&bench);
+    close_data(&bench);
+}
+
 static void a_rate_that_explodes_ends_it_too(void **state)
 {
     (void)state;
@@ -301,6 +323,7 @@ int main(void)
         cmocka_unit_test(evaluation_does_not_depend_on_the_batch),
         cmocka_unit_test(weights_that_are_no_numbers_end_it_with_their_name),
         cmocka_unit_test(a_rate_that_explodes_ends_it_too),
+        cmocka_unit_test(a_run_that_ends_on_bad_numbers_fails_and_saves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
