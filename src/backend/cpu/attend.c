@@ -12,6 +12,7 @@
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/lanes.h"
 #include "backend/cpu/numbers.h"
+#include "backend/cpu/share.h"
 #include "backend/cpu/tile.h"
 
 #include <math.h>
@@ -218,10 +219,12 @@ static void attend_queries(const struct yk_cpu_head *head, int64_t first_query, 
 
 void yk_cpu_attend(int threads, const void *op)
 {
-    (void)threads;
     const struct yk_attend *attend = op;
     const int64_t tile = yk_cpu_tile_rows(yk_cpu_whole_tiles(attend->head_size));
     const int64_t tiles = (attend->queries + tile - 1) / tile;
+    threads = yk_cpu_worth(threads, attend->batch * attend->heads * attend->queries * attend->keys *
+                                        attend->head_size);
+    (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int64_t i = 0; i < attend->batch * attend->heads * tiles; i++) {
         const struct yk_cpu_head head =

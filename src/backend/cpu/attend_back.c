@@ -7,6 +7,7 @@
 #include "backend/cpu/attend_back_tile.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/numbers.h"
+#include "backend/cpu/share.h"
 
 #include <string.h>
 
@@ -118,13 +119,15 @@ static void run_queries(const struct yk_attend_back *op, int64_t piece, int64_t 
 
 void yk_cpu_attend_back(int threads, const void *op)
 {
-    (void)threads;
     const struct yk_attend_back *back = op;
     const struct yk_attend *forward = &back->forward;
     const int64_t tile = yk_cpu_tile_rows(yk_cpu_whole_tiles(forward->head_size));
     const int64_t kv_heads = forward->batch * forward->kv_heads;
     const int64_t key_tiles = (forward->keys + tile - 1) / tile;
     const int64_t query_tiles = (forward->queries + tile - 1) / tile;
+    threads = yk_cpu_worth(threads, forward->batch * forward->heads * forward->queries *
+                                        forward->keys * forward->head_size);
+    (void)threads;
     if (yk_precision_bytes(forward->type) == (int64_t)sizeof(float) &&
         (kv_heads >= FEW_HEADS || key_tiles == 1)) {
 #pragma omp parallel for num_threads(threads) schedule(dynamic)

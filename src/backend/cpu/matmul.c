@@ -11,6 +11,7 @@
 #include "backend/cpu/ending.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/numbers.h"
+#include "backend/cpu/share.h"
 
 #include <cblas.h>
 
@@ -221,6 +222,8 @@ void yk_cpu_matmul(int threads, const void *op)
         return;
     }
     const struct tiles tiles = choose_tiles(matmul);
+    threads = yk_cpu_worth(threads, matmul->m * matmul->n * matmul->k);
+    (void)threads;
     if (tiles.parts > 1) {
         run_parts(threads, matmul, &tiles);
         return;

@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 enum {
+    /* Multiplications that one thread does in the time it takes to wake another. */
+    YK_CPU_FEW = 1 << 18,
     /* Numbers in a piece: some ten microseconds of work, more than it costs to wake a thread. */
     YK_CPU_PIECE = 16384,
 };
@@ -16,6 +18,12 @@ typedef void (*yk_cpu_piece)(const void *work, int64_t piece);
 
 /* Runs pieces 0 to `pieces` − 1; one piece alone stays on the calling thread. */
 void yk_cpu_share(int threads, int64_t pieces, yk_cpu_piece run, const void *work);
+
+/* How many threads are worth while for as many multiplications. */
+static inline int yk_cpu_worth(int threads, int64_t multiplications)
+{
+    return multiplications < YK_CPU_FEW ? 1 : threads;
+}
 
 static inline int64_t yk_cpu_least(int64_t a, int64_t b)
 {
