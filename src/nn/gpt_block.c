@@ -9,21 +9,12 @@
 #include <math.h>
 
 enum {
-    NORM1 = 0, /* weight, then bias */
-    NORM2 = 2,
+    NORM2 = 2, /* weight, then bias, after those of the first norm */
 };
 
 enum {
-    QKV,
-    OUT,
-    UP,
+    UP = YK_ATTENTION_OUT + 1,
     DOWN,
-};
-
-enum {
-    DROP_ATTENTION,
-    DROP_OUT,
-    DROP_DOWN,
 };
 
 static void list(struct yk_parameters *parameters)
@@ -39,8 +30,8 @@ static void list(struct yk_parameters *parameters)
     yk_parameters_add_vector(parameters, module, "ln_2.weight", C, YK_START_ONE);
     yk_parameters_add_vector(parameters, module, "ln_2.bias", C, YK_START_ZERO);
     const struct yk_site_names sites[] = {
-        [QKV] = {{"attn.c_attn"}, {3 * C}, C, true, true, config->spread},
-        [OUT] = {{"attn.c_proj"}, {C}, C, true, true, residual},
+        [YK_ATTENTION_QKV] = {{"attn.c_attn"}, {3 * C}, C, true, true, config->spread},
+        [YK_ATTENTION_OUT] = {{"attn.c_proj"}, {C}, C, true, true, residual},
         [UP] = {{"mlp.c_fc"}, {F}, C, true, true, config->spread},
         [DOWN] = {{"mlp.c_proj"}, {C}, F, true, true, residual},
     };
@@ -51,17 +42,13 @@ static void list(struct yk_parameters *parameters)
 
 /* What is kept from forward to backward, besides the input. */
 struct saved {
-    void *norm1; /* (rows, C) */
-    void *qkv;   /* (rows, 3C) */
-    void *attended;
+    struct yk_attention_saved attention;
     void *middle; /* x₂ */
     void *norm2;
     void *up; /* (rows, F) before the activation; NULL for ReLU, whose output says as much */
     void *active;
-    void *inner[YK_LAYER_SITES];
-    float *sums; /* (B, H, T) */
-    float *mean1;
-    float *rstd1;
+    void *inner_up;
+    void *inner_down;
     float *mean2;
     float *rstd2;
 };
@@ -71,35 +58,20 @@ static void carve_saved(const struct yk_net *net, int32_t layer, int64_t rows,
 {
     const struct yk_model_config *config = net->config;
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
-    const int64_t C = config->width;
-    out->norm1 = yk_carve(carver, rows * C, size);
-    out->qkv = yk_carve(carver, rows * 3 * C, size);
-    out->attended = yk_carve(carver, rows * C, size);
-    out->middle = yk_carve(carver, rows * C, size);
-    out->norm2 = yk_carve(carver, rows * C, size);
+    yk_attention_carve(net, layer, rows, true, carver, &out->attention);
+    out->middle = yk_carve(carver, rows * config->width, size);
+    out->norm2 = yk_carve(carver, rows * config->width, size);
     out->up = config->relu ? NULL : yk_carve(carver, rows * config->inner, size);
     out->active = yk_carve(carver, rows * config->inner, size);
-    for (int32_t s = 0; s < YK_LAYER_SITES; s++) {
-        out->inner[s] = yk_site_carve_inner(net, layer, s, rows, carver);
-    }
-    out->sums = yk_carve(carver, rows * config->heads, sizeof(float));
-    out->mean1 = yk_carve(carver, rows, sizeof(float));
-    out->rstd1 = yk_carve(carver, rows, sizeof(float));
+    out->inner_up = yk_site_carve_inner(net, layer, UP, rows, carver);
+    out->inner_down = yk_site_carve_inner(net, layer, DOWN, rows, carver);
     out->mean2 = yk_carve(carver, rows, sizeof(float));
     out->rstd2 = yk_carve(carver, rows, sizeof(float));
 }
 
-/* Gradients on their way. */
-struct work {
-    void *wide;    /* (rows, F or 3C): of `up`, later of `qkv` */
-    void *narrow;  /* (rows, C): of a norm's output, of `attended` */
-    void *dropped; /* (rows, C): of what was dropped from; NULL without dropout */
-    void *d_inner;
-    void *weights;
-};
-
-static void carve_work(const struct yk_net *net, int32_t layer, int64_t rows,
-                       struct yk_carver *carver, struct work *out)
+/* `wide` is that of `up`, too. */
+static void carve_room(const struct yk_net *net, int32_t layer, int64_t rows,
+                       struct yk_carver *carver, struct yk_attention_room *out)
 {
     const struct yk_model_config *config = net->config;
     const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
@@ -118,40 +90,11 @@ static void measure(const struct yk_net *net, int32_t layer, int64_t samples, in
     struct yk_carver forward_carver = {0};
     struct yk_carver backward_carver = {0};
     struct saved saved;
-    struct work work;
+    struct yk_attention_room room;
     carve_saved(net, layer, samples * sequence, &saved_carver, &saved);
     (void)yk_site_carve_weights(net, layer, &forward_carver);
-    carve_work(net, layer, samples * sequence, &backward_carver, &work);
+    carve_room(net, layer, samples * sequence, &backward_carver, &room);
     *out = (struct yk_layer_sizes){saved_carver.used, forward_carver.used, backward_carver.used};
-}
-
-static void drop(const struct yk_pass *pass, uint64_t place, const void *from, const void *add,
-                 void *to)
-{
-    pass->store->engine.backend->drop(pass->lane, &(struct yk_drop){
-                                                      .rows = pass->samples * pass->sequence,
-                                                      .width = pass->net->config->width,
-                                                      .sequence = pass->sequence,
-                                                      .from = from,
-                                                      .to = to,
-                                                      .add = add,
-                                                      .dropout = yk_pass_dropout(pass, place),
-                                                      .type = pass->net->workload.precision,
-                                                  });
-}
-
-/* A product whose output is dropped from and added to the residual stream. */
-static void add_to_stream(const struct yk_pass *pass, int32_t site, uint64_t place, const void *x,
-                          const void *stream, void *inner, void *weights, void *to)
-{
-    const bool drops = yk_pass_dropout(pass, place).rate > 0;
-    yk_site_forward(
-        pass, site,
-        &(struct yk_site_forward){
-            .x = x, .y = to, .add = drops ? NULL : stream, .inner = inner, .weights = weights});
-    if (drops) {
-        drop(pass, place, to, stream, to);
-    }
 }
 
 static enum yk_ending ending(const struct yk_model_config *config, bool back)
@@ -167,115 +110,67 @@ static enum yk_ending ending(const struct yk_model_config *config, bool back)
 
 static void forward(const struct yk_pass *pass)
 {
-    const struct yk_backend *backend = pass->store->engine.backend;
     const int64_t rows = pass->samples * pass->sequence;
     struct saved saved;
     struct yk_carver room = {.base = pass->workspace};
     carve_saved(pass->net, pass->layer, rows, &(struct yk_carver){.base = pass->saved}, &saved);
     void *weights = yk_site_carve_weights(pass->net, pass->layer, &room);
-    yk_norm_forward(pass, NORM1, pass->input, saved.norm1, saved.mean1, saved.rstd1);
-    yk_site_forward(
-        pass, QKV,
-        &(struct yk_site_forward){
-            .x = saved.norm1, .y = saved.qkv, .inner = saved.inner[QKV], .weights = weights});
-    const struct yk_attend attend = yk_attention_op(pass, saved.qkv, saved.attended, saved.sums);
-    backend->attend(pass->lane, &attend);
-    add_to_stream(pass, OUT, DROP_OUT, saved.attended, pass->input, saved.inner[OUT], weights,
-                  saved.middle);
+    yk_attention_forward(pass, &saved.attention, weights, saved.middle);
     yk_norm_forward(pass, NORM2, saved.middle, saved.norm2, saved.mean2, saved.rstd2);
     yk_site_forward(pass, UP,
                     &(struct yk_site_forward){.x = saved.norm2,
                                               .y = saved.active,
                                               .ending = ending(pass->net->config, false),
                                               .aux = saved.up,
-                                              .inner = saved.inner[UP],
+                                              .inner = saved.inner_up,
                                               .weights = weights});
     if (pass->output) {
-        add_to_stream(pass, DOWN, DROP_DOWN, saved.active, saved.middle, saved.inner[DOWN], weights,
-                      pass->output);
-    } else if (saved.inner[DOWN]) {
+        yk_stream_add(pass, DOWN, YK_DROP_DOWN, saved.active, saved.middle, saved.inner_down,
+                      weights, pass->output);
+    } else if (saved.inner_down) {
         /* Recomputation: of the last product only the adapter's inside is wanted. */
-        yk_site_recall_inner(pass, DOWN, saved.active, saved.inner[DOWN]);
+        yk_site_recall_inner(pass, DOWN, saved.active, saved.inner_down);
     }
-}
-
-/* The gradient of what a product made before some of it was dropped. */
-static const void *undrop(const struct yk_pass *pass, uint64_t place, const void *gradient,
-                          void *room)
-{
-    if (yk_pass_dropout(pass, place).rate == 0) {
-        return gradient;
-    }
-    drop(pass, place, gradient, NULL, room);
-    return room;
 }
 
 /* Leaves the gradient of x₂ in the input's. */
 static void feed_forward_back(const struct yk_pass *pass, const struct saved *saved,
-                              const struct work *work)
+                              const struct yk_attention_room *room)
 {
-    yk_site_backward(pass, DOWN,
-                     &(struct yk_site_backward){
-                         .x = saved->active,
-                         .dy = undrop(pass, DROP_DOWN, pass->output_gradient, work->dropped),
-                         .dx = work->wide,
-                         .ending = ending(pass->net->config, true),
-                         .aux = saved->up ? saved->up : saved->active,
-                         .inner = saved->inner[DOWN],
-                         .d_inner = work->d_inner,
-                         .weights = work->weights,
-                     });
+    yk_site_backward(
+        pass, DOWN,
+        &(struct yk_site_backward){
+            .x = saved->active,
+            .dy = yk_stream_back(pass, YK_DROP_DOWN, pass->output_gradient, room->dropped),
+            .dx = room->wide,
+            .ending = ending(pass->net->config, true),
+            .aux = saved->up ? saved->up : saved->active,
+            .inner = saved->inner_down,
+            .d_inner = room->d_inner,
+            .weights = room->weights,
+        });
     yk_site_backward(pass, UP,
                      &(struct yk_site_backward){
                          .x = saved->norm2,
-                         .dy = work->wide,
-                         .dx = work->narrow,
-                         .inner = saved->inner[UP],
-                         .d_inner = work->d_inner,
-                         .weights = work->weights,
+                         .dy = room->wide,
+                         .dx = room->narrow,
+                         .inner = saved->inner_up,
+                         .d_inner = room->d_inner,
+                         .weights = room->weights,
                      });
-    yk_norm_backward(pass, NORM2, saved->middle, work->narrow, pass->output_gradient,
+    yk_norm_backward(pass, NORM2, saved->middle, room->narrow, pass->output_gradient,
                      pass->input_gradient, saved->mean2, saved->rstd2);
-}
-
-static void attention_back(const struct yk_pass *pass, const struct saved *saved,
-                           const struct work *work)
-{
-    const struct yk_attend attend = yk_attention_op(pass, saved->qkv, saved->attended, saved->sums);
-    const struct yk_attend_back back =
-        yk_attention_back_op(pass, &attend, work->narrow, work->wide);
-    yk_site_backward(pass, OUT,
-                     &(struct yk_site_backward){
-                         .x = saved->attended,
-                         .dy = undrop(pass, DROP_OUT, pass->input_gradient, work->dropped),
-                         .dx = work->narrow,
-                         .inner = saved->inner[OUT],
-                         .d_inner = work->d_inner,
-                         .weights = work->weights,
-                     });
-    pass->store->engine.backend->attend_back(pass->lane, &back);
-    yk_site_backward(pass, QKV,
-                     &(struct yk_site_backward){
-                         .x = saved->norm1,
-                         .dy = work->wide,
-                         .dx = work->narrow,
-                         .inner = saved->inner[QKV],
-                         .d_inner = work->d_inner,
-                         .weights = work->weights,
-                     });
-    yk_norm_backward(pass, NORM1, pass->input, work->narrow, pass->input_gradient,
-                     pass->input_gradient, saved->mean1, saved->rstd1);
 }
 
 static void backward(const struct yk_pass *pass)
 {
     const int64_t rows = pass->samples * pass->sequence;
     struct saved saved;
-    struct work work;
+    struct yk_attention_room room;
     carve_saved(pass->net, pass->layer, rows, &(struct yk_carver){.base = pass->saved}, &saved);
-    carve_work(pass->net, pass->layer, rows, &(struct yk_carver){.base = pass->workspace}, &work);
-    feed_forward_back(pass, &saved, &work);
-    attention_back(pass, &saved, &work);
+    carve_room(pass->net, pass->layer, rows, &(struct yk_carver){.base = pass->workspace}, &room);
+    feed_forward_back(pass, &saved, &room);
+    yk_attention_backward(pass, &saved.attention, &room);
 }
 
 const struct yk_layer_kind yk_layer_gpt_block = {
