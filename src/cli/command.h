@@ -36,9 +36,9 @@ struct yk_command {
     size_t operand_count;
     const struct yk_exit *exits; /* besides those all have; ended by a NULL meaning; may be NULL */
     size_t arguments_size;
-    /* What lies under the words, once those have been read; NULL: presets alone. */
-    yk_status (*layers)(const void *arguments, struct yk_arena *arena,
-                        struct yk_option_layers *out);
+    /* What lies under the words, once those have been read; NULL: presets alone. It may note in
+     * the arguments what is no option. */
+    yk_status (*layers)(void *arguments, struct yk_arena *arena, struct yk_option_layers *out);
     /* Adds what goes to standard output to `out`; it is printed only on success, or with
      * YK_ERROR_NO_FIT. */
     yk_status (*run)(const void *arguments, struct yk_text *out);

@@ -3,6 +3,7 @@
 #include "cli/loaded.h"
 #include "cli/terminal.h"
 #include "cli/train_source.h"
+#include "cli/wording.h"
 #include "cli/workload.h"
 #include "train/run.h"
 
@@ -40,8 +41,12 @@ static yk_status open_and_evaluate(const struct arguments *arguments, struct yk_
 {
     struct yk_corpus *corpus = NULL;
     YK_TRY(yk_loaded_open(&arguments->loaded, loaded));
-    YK_TRY(yk_corpus_open_known(arguments->data, arguments->data_part, loaded->vocabulary,
-                                loaded->checkpoint->config, &corpus));
+    const struct yk_known_words known = {
+        .model = loaded->checkpoint->path,
+        .vocabulary = loaded->vocabulary,
+        .config = loaded->checkpoint->config,
+    };
+    YK_TRY(yk_corpus_open_known(arguments->data, arguments->data_part, &known, &corpus));
     const yk_status status = evaluate(arguments, loaded, corpus, out);
     yk_corpus_close(corpus);
     return status;
@@ -55,7 +60,11 @@ static yk_status write_json(const struct yk_loaded *loaded, const struct result 
     yk_text_addf(out, ",\"step\":%" PRId64 ",\"loss\":", loaded->checkpoint->state.step);
     yk_text_add_number(out, result->loss);
     yk_text_add(out, ",\"perplexity\":");
-    yk_text_add_number(out, exp(result->loss));
+    if (isfinite(exp(result->loss))) {
+        yk_text_add_number(out, exp(result->loss));
+    } else {
+        yk_text_add(out, "null");
+    }
     yk_text_addf(out, ",\"tokens\":%" PRId64 "}\n", result->tokens);
     return yk_text_status(out);
 }
@@ -66,7 +75,9 @@ static yk_status write_text(const struct yk_loaded *loaded, const struct result 
     yk_text_addf(out, "%s\n\n", loaded->checkpoint->path);
     yk_text_addf(out, "  step        %" PRId64 "\n", loaded->checkpoint->state.step);
     yk_text_addf(out, "  loss        %.4f\n", result->loss);
-    yk_text_addf(out, "  perplexity  %.3f\n", exp(result->loss));
+    yk_text_add(out, "  perplexity  ");
+    yk_wording_add_perplexity(result->loss, 3, out);
+    yk_text_add(out, "\n");
     yk_text_addf(out, "  tokens      %" PRId64 "\n", result->tokens);
     return yk_text_status(out);
 }

@@ -16,6 +16,14 @@ bool yk_folder_is(const char *path)
     return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
 }
 
+bool yk_folder_is_same(const char *a, const char *b)
+{
+    struct stat first;
+    struct stat second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
 bool yk_folder_has(const char *folder, const char *name)
 {
     char path[MOST_PATH];

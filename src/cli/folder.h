@@ -11,6 +11,9 @@ yk_status yk_folder_make(const char *path) YK_MUST_USE;
 
 bool yk_folder_is(const char *path);
 
+/* Whether two paths lead to one folder or file. */
+bool yk_folder_is_same(const char *a, const char *b);
+
 /* Whether there is a file or folder `name` in `folder`. */
 bool yk_folder_has(const char *folder, const char *name);
 

@@ -141,8 +141,14 @@ static yk_status run(const void *given, struct yk_text *out)
     const yk_status status = write_all(&writing);
     yk_forward_destroy(writing.forward);
     yk_loaded_close(&writing.loaded);
+    if (status != YK_OK) {
+        if (writing.printed > 0) {
+            yk_terminal_end_line();
+        }
+        return status;
+    }
     yk_text_add(out, "\n");
-    return status == YK_OK ? yk_text_status(out) : status;
+    return yk_text_status(out);
 }
 
 static const struct yk_operand operands[] = {

@@ -3,6 +3,10 @@
 #include "cli/command.h"
 #include "cli/folder.h"
 #include "cli/train.h"
+#include "data/token_shard.h"
+#include "train/checkpoint_folder.h"
+
+#include <string.h>
 
 struct arguments {
     const char *path;
@@ -17,15 +21,29 @@ struct opened {
 };
 
 /* A checkpoint says of itself that it is one; the folder of a run has them in a folder. */
-static bool holds_checkpoint(const char *path)
+static yk_status holds_checkpoint(const char *path, struct yk_arena *arena, bool *out)
 {
-    return yk_folder_has(path, "manifest.json") || yk_folder_has(path, "checkpoints");
+    struct yk_checkpoint_list list = {0};
+    *out = yk_folder_has(path, "manifest.json") || yk_folder_has(path, "checkpoints");
+    if (!*out && yk_folder_is(path)) {
+        YK_TRY(yk_checkpoint_list(path, arena, &list));
+        *out = list.count > 0;
+    }
+    return YK_OK;
+}
+
+static bool is_shard(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".bin") == 0 && !yk_folder_is(path);
 }
 
 static yk_status open_all(const char *path, struct opened *out)
 {
+    bool checkpoint = false;
     YK_TRY(yk_arena_create(&out->arena));
-    if (!holds_checkpoint(path)) {
+    YK_TRY(holds_checkpoint(path, out->arena, &checkpoint));
+    if (!checkpoint) {
         return yk_tensor_set_open(path, &out->set);
     }
     YK_TRY(yk_checkpoint_open(path, &out->checkpoint));
@@ -46,10 +64,22 @@ static void close_all(struct opened *opened)
     yk_arena_destroy(opened->arena);
 }
 
+static yk_status run_shard(const struct arguments *arguments, struct yk_text *out)
+{
+    struct yk_token_shard *shard = NULL;
+    YK_TRY(yk_token_shard_open(arguments->path, &shard));
+    const int64_t tokens = yk_token_shard_count(shard);
+    yk_token_shard_close(shard);
+    return yk_inspect_write_shard(arguments->path, tokens, arguments->json, out);
+}
+
 static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
     struct opened opened = {0};
+    if (is_shard(arguments->path)) {
+        return run_shard(arguments, out);
+    }
     yk_status status = open_all(arguments->path, &opened);
     if (status == YK_OK) {
         const struct yk_inspected inspected = {
@@ -68,7 +98,9 @@ static yk_status run(const void *given, struct yk_text *out)
 static const struct yk_operand operands[] = {
     {
         .placeholder = "PATH",
-        .help = "A .safetensors file, a folder of them, a checkpoint, or the folder of a run",
+        .help =
+            "A .safetensors file, a folder of them, a checkpoint, the folder of a run, or a token "
+            "shard (.bin)",
         .required = true,
         .offset = offsetof(struct arguments, path),
     },

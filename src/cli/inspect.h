@@ -8,6 +8,7 @@
 #include "data/tensor_set.h"
 #include "train/checkpoint.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Owned by whoever opened them. */
@@ -30,5 +31,9 @@ yk_status yk_inspect_write_text(const struct yk_inspected *inspected,
                                 struct yk_text *out) YK_MUST_USE;
 yk_status yk_inspect_write_json(const struct yk_inspected *inspected,
                                 struct yk_text *out) YK_MUST_USE;
+
+/* A file of tokens, which has no tensors. */
+yk_status yk_inspect_write_shard(const char *path, int64_t tokens, bool json,
+                                 struct yk_text *out) YK_MUST_USE;
 
 #endif

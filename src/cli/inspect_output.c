@@ -5,6 +5,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "cli/train.h"
+#include "cli/wording.h"
 #include "model/architecture.h"
 
 #include <inttypes.h>
@@ -128,15 +129,16 @@ static yk_status add_checkpoint(const struct yk_checkpoint *checkpoint, struct y
 {
     const struct yk_model_config *config = checkpoint->config;
     const struct yk_workload *workload = &checkpoint->workload;
-    yk_text_addf(out, "  step        %" PRId64 ", %" PRId64 " samples\n", checkpoint->state.step,
-                 checkpoint->state.samples);
+    const int64_t known = yk_model_config_target_vocabulary(config);
+    yk_text_addf(out, "  step        %" PRId64 ", %" PRId64 " sample%s\n", checkpoint->state.step,
+                 checkpoint->state.samples, yk_wording_plural(checkpoint->state.samples));
     yk_text_addf(out,
-                 "  model       %s, %" PRId64 " layers of width %" PRId64 ", %" PRId64
-                 " tokens in its vocabulary\n",
-                 config->architecture->name, config->layers, config->width,
-                 yk_model_config_target_vocabulary(config));
-    yk_text_addf(out, "  samples     %" PRId64 " tokens, %s", workload->sequence,
-                 yk_precision_name(workload->precision));
+                 "  model       %s, %" PRId64 " layer%s of width %" PRId64 ", %" PRId64
+                 " token%s in its vocabulary\n",
+                 config->architecture->name, config->layers, yk_wording_plural(config->layers),
+                 config->width, known, yk_wording_plural(known));
+    yk_text_addf(out, "  samples     %" PRId64 " token%s, %s", workload->sequence,
+                 yk_wording_plural(workload->sequence), yk_precision_name(workload->precision));
     if (workload->lora_rank > 0) {
         yk_text_addf(out, ", LoRA of rank %" PRId64 " and alpha %g%s, for %s", workload->lora_rank,
                      checkpoint->lora_alpha, workload->nf4 ? ", NF4" : "",
@@ -144,8 +146,9 @@ static yk_status add_checkpoint(const struct yk_checkpoint *checkpoint, struct y
     }
     yk_text_add(out, "\n");
     if (checkpoint->vocabulary) {
-        yk_text_addf(out, "  vocabulary  %d characters\n",
-                     (int)yk_vocabulary_count(checkpoint->vocabulary));
+        const int32_t characters = yk_vocabulary_count(checkpoint->vocabulary);
+        yk_text_addf(out, "  vocabulary  %d character%s\n", (int)characters,
+                     yk_wording_plural(characters));
     }
     YK_TRY(add_run(checkpoint, out));
     yk_text_add(out, "  whole       yes: all files have their sizes and hashes\n");
@@ -222,6 +225,19 @@ static void add_tensor_objects(const struct yk_tensor_set *set, struct yk_text *
         add_shape(place->entry, ",", out);
         yk_text_addf(out, "],\"bytes\":%" PRIu64 "}", place->entry->bytes);
     }
+}
+
+yk_status yk_inspect_write_shard(const char *path, int64_t tokens, bool json, struct yk_text *out)
+{
+    if (json) {
+        yk_text_add(out, "{\"yoke\":1,\"kind\":\"shard\",\"path\":");
+        yk_text_add_json(out, path);
+        yk_text_addf(out, ",\"tokens\":%" PRId64 "}\n", tokens);
+    } else {
+        yk_text_addf(out, "%s: a shard of %" PRId64 " token%s\n", path, tokens,
+                     yk_wording_plural(tokens));
+    }
+    return yk_text_status(out);
 }
 
 yk_status yk_inspect_write_json(const struct yk_inspected *inspected, struct yk_text *out)

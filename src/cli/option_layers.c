@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 enum {
     MOST_KEYS = 128
@@ -45,8 +46,12 @@ static yk_status apply_value(const struct yk_option *option, const struct yk_jso
 {
     struct yk_text word = {0};
     bool flag = false;
-    if (!value || yk_json_is_null(value)) {
+    if (!value) {
         return YK_OK;
+    }
+    if (yk_json_is_null(value)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" is null; give it a value, or leave it out",
+                       option->name);
     }
     if (option->kind == YK_OPTION_FLAG) {
         return apply_flag(option, value, arena, arguments);
@@ -78,12 +83,32 @@ static yk_status check_keys(const struct yk_command *command, const struct yk_js
     return yk_json_check_object(root, known, count);
 }
 
+/* What an earlier layer says by the option's rival no longer holds. */
+static yk_status clear_rival(const struct yk_command *command, const struct yk_option *option,
+                             const struct yk_json *root, void *arguments)
+{
+    if (!option->rival || !yk_json_get(root, option->name)) {
+        return YK_OK;
+    }
+    if (yk_json_get(root, option->rival)) {
+        return yk_fail(YK_ERROR_INPUT, "there can be one of \"%s\" and \"%s\"; leave the other out",
+                       option->name, option->rival);
+    }
+    for (size_t i = 0; i < command->option_count; i++) {
+        if (strcmp(command->options[i].name, option->rival) == 0) {
+            yk_option_clear(&command->options[i], arguments);
+        }
+    }
+    return YK_OK;
+}
+
 static yk_status apply(const struct yk_command *command, const struct yk_json *root,
                        struct yk_arena *arena, void *arguments)
 {
     YK_TRY(check_keys(command, root));
     for (size_t i = 0; i < command->option_count; i++) {
         const struct yk_option *option = &command->options[i];
+        YK_TRY(clear_rival(command, option, root, arguments));
         YK_TRY(apply_value(option, yk_json_get(root, option->name), arena, arguments));
     }
     return YK_OK;

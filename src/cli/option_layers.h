@@ -3,9 +3,9 @@
  *
  * A layer is a JSON object whose members are called like the options, without dashes in front:
  * {"batch": 16, "data-part": "40%", "nf4": true}. Values are what one would write behind the
- * option, as strings or numbers; flags are true or false; null says nothing. A command that has
+ * option, as strings or numbers; flags are true or false. A command that has
  * layers says which by its `layers` function; of two that say the same, the later wins, and the
- * words win over all.
+ * words win over all. So it is for two options that are rivals: each takes the other's place.
  */
 #ifndef YK_CLI_OPTION_LAYERS_H
 #define YK_CLI_OPTION_LAYERS_H

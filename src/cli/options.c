@@ -15,6 +15,7 @@ struct parser {
     size_t operands_seen;
     struct yk_arena *arena;
     char *arguments;
+    bool over_layers; /* the words are read once more, and beat what layers say */
 };
 
 static const struct yk_option help_option = {
@@ -70,6 +71,10 @@ bool yk_option_is_file(const struct yk_option *option)
 
 static yk_status store(struct parser *parser, const struct yk_option *option, const char *word)
 {
+    if (parser->over_layers && option->rival) {
+        yk_option_clear(find_option(parser->command, option->rival, strlen(option->rival)),
+                        parser->arguments);
+    }
     return yk_option_store(option, word, parser->arena, parser->arguments);
 }
 
@@ -196,6 +201,7 @@ static yk_status read_layers(struct parser *parser)
     }
     parser->next = 0;
     parser->operands_seen = 0;
+    parser->over_layers = true;
     return read_words(parser);
 }
 

@@ -52,6 +52,7 @@ struct yk_option {
     const char *placeholder; /* what the help calls the value; NULL for a flag */
     const char *help;        /* a sentence without its full stop */
     const char *group;       /* the heading it stands under; NULL: the one before */
+    const char *rival;       /* says the same in another way: the later layer wins; or NULL */
     const char *preset;      /* the value when it is not given, as a user would write it, or NULL */
     enum yk_option_kind kind;
     enum yk_unit unit; /* of kind UNIT */

@@ -25,7 +25,9 @@ static bool progress_shown;
 
 void yk_terminal_prepare(void)
 {
+    /* Writing then fails with an error, which says what could not be written. */
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);
     for (int descriptor = 0; descriptor < 3; descriptor++) {
         if (fcntl(descriptor, F_GETFD) >= 0) {
             continue;
@@ -154,4 +156,10 @@ yk_status yk_terminal_print(const struct yk_text *text)
         return yk_fail(YK_ERROR_SYSTEM, "%s", "");
     }
     return yk_fail(YK_ERROR_SYSTEM, "cannot write standard output: %s", strerror(errno));
+}
+
+void yk_terminal_end_line(void)
+{
+    (void)fputs("\n", stdout);
+    (void)fflush(stdout);
 }

@@ -52,4 +52,7 @@ void yk_terminal_complain(const char *sentence);
  * empty sentence: nobody is left to read one. */
 yk_status yk_terminal_print(const struct yk_text *text) YK_MUST_USE;
 
+/* Ends a line that was begun on standard output before a failure, as far as that can be done. */
+void yk_terminal_end_line(void);
+
 #endif

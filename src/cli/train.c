@@ -12,9 +12,6 @@
 
 static yk_status check(const struct yk_train_words *words)
 {
-    if (words->steps > 0 && !isnan(words->epochs)) {
-        return yk_fail(YK_ERROR_USAGE, "--steps and --epochs both say how long; leave one out");
-    }
     if (words->micro_batches > words->batch) {
         return yk_fail(YK_ERROR_USAGE,
                        "%" PRId64 " samples cannot be split into %" PRId64 " micro-batches",
@@ -22,6 +19,11 @@ static yk_status check(const struct yk_train_words *words)
     }
     if (!isnan(words->lora_alpha) && words->lora_rank == 0 && !words->adapter) {
         return yk_fail(YK_ERROR_USAGE, "--lora-alpha scales adapters; add them with --lora 8");
+    }
+    const struct yk_rate rate = yk_train_rate(words, 1);
+    if (rate.least > rate.most) {
+        return yk_fail(YK_ERROR_USAGE, "--least-rate %g is more than --rate, which is %g",
+                       rate.least, rate.most);
     }
     return YK_OK;
 }
@@ -58,6 +60,7 @@ static yk_status train(struct yk_training *training, struct yk_text *out)
         .log_every = training->words.log_every,
         .predicted_step_s = planned->trial.step_s,
         .predicted_mfu = yk_planned_mfu(planned),
+        .scaled = planned->plan->workload.precision == YK_PRECISION_FP16,
         .stop = yk_interrupt_watch_termination(),
     };
     training->run.watch = yk_train_progress_watch(&progress);

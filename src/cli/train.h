@@ -73,6 +73,9 @@ struct yk_train_words {
     int64_t log_every;
     bool json;
     bool quiet;
+
+    /* No words: the checkpoint that --resume goes on from; NULL: none. */
+    const char *resumed;
 };
 
 extern const struct yk_command yk_command_train;
@@ -81,7 +84,7 @@ yk_status yk_train_run(const void *given, struct yk_text *out) YK_MUST_USE;
 
 /* What lies under the words: the settings of the run that is resumed, the workload of --plan, the
  * file of --config. */
-yk_status yk_train_layers(const void *given, struct yk_arena *arena,
+yk_status yk_train_layers(void *given, struct yk_arena *arena,
                           struct yk_option_layers *out) YK_MUST_USE;
 
 /* Refuses settings that are not those of the run that `settings_json` was kept from, where a run

@@ -1,12 +1,15 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "cli/folder.h"
 #include "cli/train.h"
+#include "cli/train_folder.h"
 #include "train/checkpoint.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     MOST_PATH = 4096
@@ -16,6 +19,12 @@ enum {
 static const char *const kept_settings[] = {
     "model", "data-part",  "eval-part", "seq",       "precision",
     "lora",  "lora-alpha", "nf4",       "optimizer", "seed",
+};
+
+static const char *const noted_settings[] = {
+    "batch", "micro-batches", "recompute", "dropout",    "label-smoothing",
+    "rate",  "rate-rule",     "warmup",    "least-rate", "beta1",
+    "beta2", "epsilon",       "decay",     "momentum",   "clip",
 };
 
 yk_status yk_train_path(const char *folder, const char *name, struct yk_arena *arena,
@@ -79,27 +88,39 @@ static yk_status add_layer(struct yk_option_layers *layers, struct yk_arena *are
     return YK_OK;
 }
 
-static yk_status add_resumed(const struct yk_train_words *words, struct yk_arena *arena,
-                             struct yk_option_layers *out)
+/* `weights` are those of the command line; `resumed` becomes the checkpoint's path. */
+static yk_status add_resumed(const struct yk_train_words *words, const char *weights,
+                             struct yk_arena *arena, struct yk_option_layers *out,
+                             const char **resumed)
 {
     const char *folder = NULL;
     struct yk_checkpoint *checkpoint = NULL;
+    bool found = false;
     YK_TRY(yk_train_folder(words, arena, &folder));
-    if (!yk_folder_has(folder, "checkpoints")) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "%s holds no checkpoint to resume from; leave out --resume to begin a run",
+    YK_TRY(yk_train_folder_has_checkpoint(folder, arena, &found));
+    if (!found) {
+        return yk_fail(YK_ERROR_INPUT, "%s holds no checkpoint yet; start the run without --resume",
                        folder);
     }
     YK_TRY(yk_checkpoint_open(folder, &checkpoint));
     const char *json = checkpoint->settings_json;
-    const yk_status status =
-        json ? add_layer(out, arena, checkpoint->path, json, strlen(json))
-             : yk_fail(YK_ERROR_INPUT,
-                       "%s is no checkpoint of a run, so there is nothing to resume; start from "
-                       "its weights with --weights",
-                       checkpoint->path);
+    yk_status status = YK_OK;
+    if (!json) {
+        status = yk_fail(YK_ERROR_INPUT,
+                         "%s is no checkpoint of a run, so there is nothing to resume; start from "
+                         "its weights with --weights",
+                         checkpoint->path);
+    } else if (weights && checkpoint->workload.lora_rank == 0) {
+        status = yk_fail(YK_ERROR_USAGE,
+                         "a run goes on with the weights of its checkpoint; leave out --weights, "
+                         "or begin another run with another --out");
+    } else {
+        status = add_layer(out, arena, checkpoint->path, json, strlen(json));
+    }
     yk_checkpoint_close(checkpoint);
-    return status;
+    YK_TRY(status);
+    *resumed = out->layers[out->count - 1].source;
+    return YK_OK;
 }
 
 /* ,"key": value, if the plan has such a member. */
@@ -172,24 +193,41 @@ static yk_status add_file(const char *path, struct yk_arena *arena, struct yk_op
     return status;
 }
 
-yk_status yk_train_layers(const void *given, struct yk_arena *arena, struct yk_option_layers *out)
+static yk_status check_words(const struct yk_train_words *words)
 {
-    const struct yk_train_words *words = given;
+    if (words->steps > 0 && !isnan(words->epochs)) {
+        return yk_fail(YK_ERROR_USAGE, "--steps and --epochs both say how long; leave one out");
+    }
+    if (words->weights && access(words->weights, F_OK) != 0) {
+        return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", words->weights, strerror(errno));
+    }
+    return YK_OK;
+}
+
+yk_status yk_train_layers(void *given, struct yk_arena *arena, struct yk_option_layers *out)
+{
+    struct yk_train_words *words = given;
     struct yk_train_words named = *words;
     const struct yk_option_layer *file = NULL;
     struct yk_option_layers from_file = {0};
+    YK_TRY(check_words(words));
     if (words->config) {
         YK_TRY(add_file(words->config, arena, &from_file));
         file = &from_file.layers[0];
         YK_TRY(yk_option_layer_apply(&yk_command_train, file, arena, &named));
+        if (named.config != words->config) {
+            return yk_fail(YK_ERROR_INPUT, "%s: \"config\" names another file; one is enough",
+                           words->config);
+        }
         named.out = words->out ? words->out : named.out;
+        named.plan = words->plan ? words->plan : named.plan;
         named.model = words->model ? words->model : named.model;
     }
-    if (words->resume) {
-        YK_TRY(add_resumed(&named, arena, out));
+    if (named.resume) {
+        YK_TRY(add_resumed(&named, words->weights, arena, out, &words->resumed));
     }
-    if (words->plan) {
-        YK_TRY(add_planned(words->plan, arena, out));
+    if (named.plan) {
+        YK_TRY(add_planned(named.plan, arena, out));
     }
     if (file) {
         out->layers[out->count++] = *file;
@@ -209,6 +247,25 @@ static void add_setting(const struct yk_json *settings, const char *key, struct 
     if (!yk_option_layer_word(yk_json_get(settings, key), out)) {
         yk_text_add(out, "not given");
     }
+}
+
+/* What a run may go on with otherwise than it began, but not without a word. */
+static void note_changes(const struct yk_json *before, const struct yk_json *now,
+                         struct yk_text *old, struct yk_text *new)
+{
+    struct yk_text changes = {0};
+    for (size_t i = 0; i < sizeof noted_settings / sizeof noted_settings[0]; i++) {
+        add_setting(before, noted_settings[i], old);
+        add_setting(now, noted_settings[i], new);
+        if (strcmp(yk_text_chars(old), yk_text_chars(new)) != 0) {
+            yk_text_addf(&changes, "%s%s was %s, is now %s", changes.length > 0 ? "; " : "",
+                         noted_settings[i], yk_text_chars(old), yk_text_chars(new));
+        }
+    }
+    if (changes.length > 0) {
+        yk_log(YK_LOG_NOTE, "%s", yk_text_chars(&changes));
+    }
+    yk_text_free(&changes);
 }
 
 static yk_status compare(const struct yk_json *before, const struct yk_json *now,
@@ -232,6 +289,9 @@ static yk_status compare(const struct yk_json *before, const struct yk_json *now
     if (status == YK_OK && strcmp(yk_text_chars(&old), yk_text_chars(&new)) != 0) {
         yk_log(YK_LOG_NOTE, "--data was %s and is %s now: unless that is the same, samples differ",
                yk_text_chars(&old), yk_text_chars(&new));
+    }
+    if (status == YK_OK) {
+        note_changes(before, now, &old, &new);
     }
     yk_text_free(&old);
     yk_text_free(&new);

@@ -82,9 +82,9 @@ static const struct yk_option options[] = {
      TO(eval_part)},
 
     {ROW("steps", "N", YK_WORKLOAD_GROUP, "Train for this many steps; else 1000"),
-     INTEGER(1, MOST_STEPS, NULL), TO(steps)},
+     INTEGER(1, MOST_STEPS, NULL), .rival = "epochs", TO(steps)},
     {ROW("epochs", "N", YK_WORKLOAD_GROUP, "Train until the data has been seen this many times"),
-     NUMBER(NULL), TO(epochs)},
+     NUMBER(NULL), .rival = "steps", TO(epochs)},
     {ROW("batch", "N", YK_WORKLOAD_GROUP, "Samples in a step"),
      INTEGER(1, YK_WORKLOAD_MOST_TOKENS, "16"), TO(batch)},
     {ROW("seq", "TOKENS", YK_WORKLOAD_GROUP,

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     /* Counted, not timed: one setting gives one plan, so that a run goes on as it began. */
@@ -49,19 +50,26 @@ static yk_status describe_machine(int64_t threads, struct yk_arena *arena, const
     return *out ? YK_OK : yk_fail_out_of_memory();
 }
 
-static yk_status open_cluster(const struct yk_train_words *words, struct yk_arena *arena,
+/* `planned` is what the file of --plan says it is for, if there is one. */
+static yk_status open_cluster(const struct yk_train_words *words,
+                              const struct yk_plan_sources *planned, struct yk_arena *arena,
                               struct yk_train_plan *out)
 {
     const char *source = words->cluster;
+    const bool from_plan = source && planned->cluster && strcmp(source, planned->cluster) == 0;
     if (!source) {
         YK_TRY(describe_machine(words->threads, arena, &source));
     }
     YK_TRY(yk_cluster_open(source, &out->cluster));
     if (out->cluster->device_count != 1 || !out->cluster->devices[0].is_cpu) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "%s: training runs on one CPU so far; name one, such as cpu:8, or leave "
-                       "--cluster out",
-                       source);
+        return from_plan ? yk_fail(YK_ERROR_INPUT,
+                                   "%s: the plan is for %s, but training runs on one CPU so far; "
+                                   "make a plan for one, such as cpu:8, or leave --plan out",
+                                   words->plan, source)
+                         : yk_fail(YK_ERROR_INPUT,
+                                   "%s: training runs on one CPU so far; name one, such as cpu:8, "
+                                   "or leave --cluster out",
+                                   source);
     }
     out->request.cluster_source = source;
     return YK_OK;
@@ -126,6 +134,36 @@ static yk_status check_plan(const struct yk_train_words *words, const struct yk_
     return YK_OK;
 }
 
+static yk_status read_sources(const char *path, struct yk_arena *arena, struct yk_plan_sources *out)
+{
+    struct yk_text text = {0};
+    yk_status status = yk_file_read(path, &text);
+    if (status == YK_OK) {
+        status = yk_plan_file_sources(yk_text_chars(&text), text.length, path, arena, out);
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+/* The model that the plan names, but with the vocabulary of a text, is another. */
+static yk_status check_vocabulary(const struct yk_train_words *words,
+                                  const struct yk_model_config *config,
+                                  const struct yk_plan_sources *planned, struct yk_arena *arena)
+{
+    const struct yk_model_config *meant = NULL;
+    if (!words->model || strcmp(words->model, planned->model) != 0 ||
+        yk_model_config_open(planned->model, arena, &meant) != YK_OK ||
+        meant->vocabulary == config->vocabulary) {
+        return YK_OK;
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "%s: the plan is for %s with %" PRId64
+                   " tokens, but the characters of this text make a model with %" PRId64
+                   "; take the plan.json of a run on this text, or leave --plan out: --dry-run "
+                   "shows the plan that is found",
+                   words->plan, planned->model, meant->vocabulary, config->vocabulary);
+}
+
 static yk_status read_plan(const struct yk_train_words *words, struct yk_arena *arena,
                            struct yk_train_plan *out)
 {
@@ -149,9 +187,14 @@ yk_status yk_train_plan_find(const struct yk_train_words *words,
                              const struct yk_workload *workload, const char *model_source,
                              struct yk_arena *arena, struct yk_train_plan *out)
 {
-    YK_TRY(open_cluster(words, arena, out));
+    struct yk_plan_sources planned = {0};
+    if (words->plan) {
+        YK_TRY(read_sources(words->plan, arena, &planned));
+    }
+    YK_TRY(open_cluster(words, &planned, arena, out));
     ask(words, config, workload, model_source, out);
     if (words->plan) {
+        YK_TRY(check_vocabulary(words, config, &planned, arena));
         return read_plan(words, arena, out);
     }
     yk_terminal_progress_begin();

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "cli/process_memory.h"
 #include "cli/terminal.h"
+#include "cli/wording.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -52,10 +53,12 @@ static void add_speed(const struct yk_train_progress *progress, const struct yk_
 static void write_line(const struct yk_train_progress *progress, const struct yk_run_step *step,
                        struct yk_text *out)
 {
+    /* Neither is ever less than 0; what is no number may have a sign nonetheless. */
     yk_text_addf(out, "step %" PRId64 "/%" PRId64 "  loss %.4f  norm %.3f  rate %.2e", step->step,
-                 step->steps, step->loss, step->norm, step->rate);
-    if (step->skipped) {
-        yk_text_addf(out, "  skipped, loss scale %g", step->loss_scale);
+                 step->steps, fabs(step->loss), fabs(step->norm), step->rate);
+    yk_text_add(out, step->skipped ? "  skipped" : "");
+    if (step->skipped && progress->scaled) {
+        yk_text_addf(out, ", loss scale %g", step->loss_scale);
     }
     yk_text_add(out, "  left ");
     add_duration((double)(step->steps - step->step) * progress->usual_step_s, out);
@@ -78,9 +81,10 @@ static void on_evaluated(void *user, int64_t step, double loss, int64_t tokens)
 {
     struct yk_train_progress *progress = user;
     progress->line.length = 0;
-    yk_text_addf(&progress->line,
-                 "step %" PRId64 ": evaluation loss %.4f, perplexity %.2f, over %" PRId64 " tokens",
-                 step, loss, exp(loss), tokens);
+    yk_text_addf(&progress->line, "step %" PRId64 ": evaluation loss %.4f, perplexity ", step,
+                 fabs(loss));
+    yk_wording_add_perplexity(fabs(loss), 2, &progress->line);
+    yk_text_addf(&progress->line, ", over %" PRId64 " token%s", tokens, yk_wording_plural(tokens));
     yk_terminal_line(yk_text_chars(&progress->line), true);
 }
 

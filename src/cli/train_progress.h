@@ -11,6 +11,7 @@
 #include "train/run.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Starts with what the first lines say, the rest 0. */
@@ -19,6 +20,7 @@ struct yk_train_progress {
     int64_t log_every;
     double predicted_step_s;
     double predicted_mfu;
+    bool scaled; /* half precision: gradients have a scale that skipped steps lower */
     const atomic_bool *stop;
 
     double usual_step_s;       /* of late: for the time that is left */

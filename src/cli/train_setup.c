@@ -4,12 +4,15 @@
 #include "cli/folder.h"
 #include "cli/outputs.h"
 #include "model/config_write.h"
+#include "nn/adapter_config.h"
 #include "nn/weights.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     USUAL_STEPS = 1000,
@@ -49,20 +52,11 @@ struct yk_rate yk_train_rate(const struct yk_train_words *words, int64_t steps)
 }
 
 /* A folder keeps one run: another one's checkpoints would be mistaken for this one's. */
-static yk_status open_folder(struct yk_training *training)
+static yk_status check_new(struct yk_training *training)
 {
-    const struct yk_train_words *words = &training->words;
-    YK_TRY(yk_train_folder(words, training->arena, &training->folder));
-    YK_TRY(yk_train_path(training->folder, "config.json", training->arena, &training->config_path));
-    if (words->resume) {
-        YK_TRY(yk_checkpoint_open(training->folder, &training->checkpoint));
-        if (!training->checkpoint->settings_json) {
-            return yk_fail(YK_ERROR_INPUT, "%s holds no run to resume", training->folder);
-        }
-        return yk_train_check_resumed(words, training->checkpoint->settings_json,
-                                      training->checkpoint->path);
-    }
-    if (!words->dry_run && yk_folder_has(training->folder, "checkpoints")) {
+    bool found = false;
+    YK_TRY(yk_train_folder_has_checkpoint(training->folder, training->arena, &found));
+    if (found) {
         return yk_fail(YK_ERROR_USAGE,
                        "%s holds a run already; go on with it by --resume, or keep this one "
                        "elsewhere by --out",
@@ -71,13 +65,85 @@ static yk_status open_folder(struct yk_training *training)
     return YK_OK;
 }
 
+static yk_status open_folder(struct yk_training *training)
+{
+    const struct yk_train_words *words = &training->words;
+    YK_TRY(yk_train_folder(words, training->arena, &training->folder));
+    YK_TRY(yk_train_path(training->folder, "config.json", training->arena, &training->config_path));
+    YK_TRY(yk_train_folder_check(training->folder));
+    /* A run that is there is not even looked at while another process writes it. */
+    if (!words->dry_run && yk_folder_has(training->folder, "run.json")) {
+        YK_TRY(yk_train_lock_take(&training->lock, training->folder, training->arena));
+    }
+    if (words->resumed) {
+        YK_TRY(yk_checkpoint_open(words->resumed, &training->checkpoint));
+        return yk_train_check_resumed(words, training->checkpoint->settings_json,
+                                      training->checkpoint->path);
+    }
+    return words->dry_run ? YK_OK : check_new(training);
+}
+
+/* An adapter says what it adapts. */
+static yk_status find_adapted(struct yk_training *training)
+{
+    struct yk_train_words *words = &training->words;
+    struct yk_adapter_config adapter = {0};
+    YK_TRY(yk_adapter_config_read(words->adapter, training->arena, &adapter));
+    if (adapter.base && access(adapter.base, F_OK) == 0) {
+        words->weights = adapter.base;
+        return YK_OK;
+    }
+    if (words->dry_run && words->model) {
+        return YK_OK;
+    }
+    return adapter.base
+               ? yk_fail(YK_ERROR_INPUT,
+                         "%s is for the weights of %s, which are not here; name them by --weights",
+                         words->adapter, adapter.base)
+               : yk_fail(YK_ERROR_INPUT,
+                         "%s does not say which weights it is for; name them by --weights",
+                         words->adapter);
+}
+
+/* Weights without a model's name have its config beside them. */
+static yk_status check_weights(const struct yk_training *training)
+{
+    const struct yk_train_words *words = &training->words;
+    const char *folder = NULL;
+    if (words->model) {
+        return YK_OK;
+    }
+    YK_TRY(yk_train_weights_folder(words, training->arena, &folder));
+    if (yk_folder_has(folder, "config.json")) {
+        return YK_OK;
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "%s: there is no config.json beside these weights; say by --model what they are "
+                   "of",
+                   words->weights);
+}
+
 /* Weights may be those of a run: its newest checkpoint. */
 static yk_status settle_weights(struct yk_training *training)
 {
     struct yk_train_words *words = &training->words;
     struct yk_checkpoint *checkpoint = NULL;
-    if (!words->weights || !yk_folder_has(words->weights, "checkpoints")) {
+    if (!words->weights && words->adapter && !words->resumed) {
+        YK_TRY(find_adapted(training));
+    }
+    if (!words->weights) {
         return YK_OK;
+    }
+    if (access(words->weights, F_OK) != 0) {
+        if (!words->resumed) {
+            return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", words->weights, strerror(errno));
+        }
+        /* Where the run began, they were; the checkpoint knows the whole path where it matters. */
+        words->weights = NULL;
+        return YK_OK;
+    }
+    if (!yk_folder_has(words->weights, "checkpoints")) {
+        return words->resumed ? YK_OK : check_weights(training);
     }
     YK_TRY(yk_checkpoint_open(words->weights, &checkpoint));
     words->weights =
@@ -261,6 +327,10 @@ yk_status yk_training_prepare(struct yk_training *training)
     YK_TRY(find_base(training, &base));
     YK_TRY(yk_option_layer_write(&yk_command_train, words, &training->settings_json));
     YK_TRY(yk_folder_make(training->folder));
+    YK_TRY(yk_train_lock_take(&training->lock, training->folder, training->arena));
+    if (!training->checkpoint) {
+        YK_TRY(check_new(training));
+    }
     const yk_status status = write_beginning(training, &outputs);
     yk_outputs_free(&outputs);
     YK_TRY(status);
@@ -278,5 +348,6 @@ void yk_training_close(struct yk_training *training)
     yk_train_plan_close(&training->plan);
     yk_train_source_close(&training->source);
     yk_checkpoint_close(training->checkpoint);
+    yk_train_lock_release(&training->lock);
     yk_arena_destroy(training->arena);
 }

@@ -9,6 +9,7 @@
 #define YK_CLI_TRAIN_SETUP_H
 
 #include "cli/train.h"
+#include "cli/train_folder.h"
 #include "cli/train_plan.h"
 #include "cli/train_source.h"
 #include "train/run.h"
@@ -18,6 +19,7 @@ struct yk_training {
     struct yk_train_words words; /* with what an adapter's folder says filled in */
     struct yk_arena *arena;
     const char *folder;
+    struct yk_train_lock lock;        /* on the folder */
     const char *config_path;          /* the model, beside plan.json */
     struct yk_checkpoint *checkpoint; /* to go on from; NULL: a new run */
     struct yk_train_source source;

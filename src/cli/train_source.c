@@ -5,6 +5,7 @@
 #include "cli/loaded.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
 #define USUAL_MODEL "gpt-mini"
@@ -29,14 +30,18 @@ static yk_status check_known(const struct yk_corpus *corpus, const char *path,
                    path, (int)largest, config->name, known - 1);
 }
 
-yk_status yk_corpus_open_known(const char *path, double part,
-                               const struct yk_vocabulary *vocabulary,
-                               const struct yk_model_config *config, struct yk_corpus **out)
+yk_status yk_corpus_open_known(const char *path, double part, const struct yk_known_words *known,
+                               struct yk_corpus **out)
 {
-    const struct yk_corpus_request request = {path, part, vocabulary};
+    const struct yk_corpus_request request = {path, part, known->vocabulary};
     struct yk_corpus *corpus = NULL;
     YK_TRY(yk_corpus_open(&request, &corpus));
-    const yk_status status = check_known(corpus, path, config);
+    const yk_status status = yk_corpus_vocabulary(corpus) && !known->vocabulary
+                                 ? yk_fail(YK_ERROR_INPUT,
+                                           "%s has no vocabulary of characters: give token shards "
+                                           "(.bin) instead of text",
+                                           known->model)
+                                 : check_known(corpus, path, known->config);
     if (status != YK_OK) {
         yk_corpus_close(corpus);
         return status;
@@ -56,12 +61,25 @@ static yk_status find_data(const struct yk_train_words *words, const char **out)
                    "shards; yoke's own source is not where it was built");
 }
 
+yk_status yk_train_weights_folder(const struct yk_train_words *words, struct yk_arena *arena,
+                                  const char **out)
+{
+    const char *end = strrchr(words->weights, '/');
+    *out = words->weights;
+    if (!yk_folder_is(words->weights)) {
+        const size_t length = !end ? 0 : end == words->weights ? 1 : (size_t)(end - words->weights);
+        *out = end ? yk_arena_copy_text(arena, words->weights, length) : ".";
+    }
+    return *out ? YK_OK : yk_fail_out_of_memory();
+}
+
 static yk_status open_config(const struct yk_train_words *words, struct yk_arena *arena,
                              const struct yk_model_config **out)
 {
-    const bool with_weights =
-        !words->model && words->weights && yk_folder_has(words->weights, "config.json");
-    const char *word = with_weights ? words->weights : words->model ? words->model : USUAL_MODEL;
+    const char *word = words->model ? words->model : USUAL_MODEL;
+    if (!words->model && words->weights) {
+        YK_TRY(yk_train_weights_folder(words, arena, &word));
+    }
     if (yk_folder_is(word) && yk_folder_has(word, "config.json")) {
         YK_TRY(yk_train_path(word, "config.json", arena, &word));
     }
@@ -86,9 +104,11 @@ static yk_status open_new(const struct yk_train_words *words, struct yk_arena *a
 {
     YK_TRY(open_config(words, arena, &out->config));
     if (words->weights) {
-        YK_TRY(yk_loaded_read_vocabulary(words->weights, arena, &out->vocabulary));
-        return yk_corpus_open_known(out->data, words->data_part, out->vocabulary, out->config,
-                                    &out->corpus);
+        const char *folder = NULL;
+        YK_TRY(yk_train_weights_folder(words, arena, &folder));
+        YK_TRY(yk_loaded_read_vocabulary(folder, arena, &out->vocabulary));
+        const struct yk_known_words known = {words->weights, out->vocabulary, out->config};
+        return yk_corpus_open_known(out->data, words->data_part, &known, &out->corpus);
     }
     const struct yk_corpus_request request = {.path = out->data, .part = words->data_part};
     YK_TRY(yk_corpus_open(&request, &out->corpus));
@@ -106,8 +126,8 @@ yk_status yk_train_source_open(const struct yk_train_words *words,
         return open_new(words, arena, out);
     }
     out->config = checkpoint->config;
-    return yk_corpus_open_known(out->data, words->data_part, checkpoint->vocabulary, out->config,
-                                &out->corpus);
+    const struct yk_known_words known = {checkpoint->path, checkpoint->vocabulary, out->config};
+    return yk_corpus_open_known(out->data, words->data_part, &known, &out->corpus);
 }
 
 yk_status yk_train_source_cut(struct yk_train_source *source, const struct yk_train_words *words,

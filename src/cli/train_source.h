@@ -30,16 +30,26 @@ yk_status yk_train_source_open(const struct yk_train_words *words,
                                const struct yk_checkpoint *checkpoint, struct yk_arena *arena,
                                struct yk_train_source *out) YK_MUST_USE;
 
+/* The folder that --weights, which are there, lie in: where their config.json would be. */
+yk_status yk_train_weights_folder(const struct yk_train_words *words, struct yk_arena *arena,
+                                  const char **out) YK_MUST_USE;
+
 /* The samples of the data, once the length of one is known. */
 yk_status yk_train_source_cut(struct yk_train_source *source, const struct yk_train_words *words,
                               int64_t sequence) YK_MUST_USE;
 
 void yk_train_source_close(struct yk_train_source *source);
 
-/* Opens a corpus whose tokens are all known to the model; `vocabulary` may be NULL. */
-yk_status yk_corpus_open_known(const char *path, double part,
-                               const struct yk_vocabulary *vocabulary,
-                               const struct yk_model_config *config,
+/* A model whose tokens have a meaning already. */
+struct yk_known_words {
+    const char *model;                      /* what the user knows it by */
+    const struct yk_vocabulary *vocabulary; /* NULL: its tokens are no characters */
+    const struct yk_model_config *config;
+};
+
+/* Opens a corpus whose tokens are all known to the model. Text is refused where the model has no
+ * vocabulary of characters: ids by character would mean something else to it. */
+yk_status yk_corpus_open_known(const char *path, double part, const struct yk_known_words *known,
                                struct yk_corpus **out) YK_MUST_USE;
 
 #endif

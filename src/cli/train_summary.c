@@ -6,6 +6,7 @@
 #include "cli/process_memory.h"
 #include "cli/run_report.h"
 #include "cli/terminal.h"
+#include "cli/wording.h"
 #include "planner/planned_facts.h"
 #include "trace/chrome.h"
 
@@ -43,32 +44,36 @@ static double left_s(const struct yk_training *training)
 static void announce_model(const struct yk_training *training, struct yk_text *out)
 {
     const struct yk_model *model = training->plan.planned->study->model;
+    const int64_t known = yk_model_config_target_vocabulary(model->config);
+    const int64_t samples = yk_sampler_epoch_samples(training->source.samples);
+    const int64_t length = model->workload.sequence;
     yk_text_addf(out, "%s: %" PRId64 " parameters", model->config->name, model->parameters);
     if (model->trainable < model->parameters) {
         yk_text_addf(out, ", %" PRId64 " of them trained", model->trainable);
     }
-    yk_text_addf(out, ", %" PRId64 " tokens in its vocabulary\n",
-                 yk_model_config_target_vocabulary(model->config));
+    yk_text_addf(out, ", %" PRId64 " token%s in its vocabulary\n", known, yk_wording_plural(known));
     yk_text_add(out, "data: ");
     yk_corpus_describe(training->source.corpus, out);
-    yk_text_addf(out, "; %" PRId64 " samples of %" PRId64 " tokens an epoch\n",
-                 yk_sampler_epoch_samples(training->source.samples), model->workload.sequence);
+    yk_text_addf(out, "; %" PRId64 " sample%s of %" PRId64 " token%s an epoch\n", samples,
+                 yk_wording_plural(samples), length, yk_wording_plural(length));
 }
 
 static void announce_plan(const struct yk_training *training, struct yk_text *out)
 {
     const struct yk_planned *planned = training->plan.planned;
+    const int64_t batch = planned->plan->workload.batch;
     char step[YK_UNITS_SIZE];
-    char all[YK_UNITS_SIZE];
     char memory[YK_UNITS_SIZE];
     char limit[YK_UNITS_SIZE];
     yk_units_format(planned->trial.step_s, YK_UNIT_SECONDS, step);
-    yk_units_format(left_s(training), YK_UNIT_SECONDS, all);
     yk_units_format(planned_bytes(training), YK_UNIT_BYTES, memory);
     yk_units_format(planned->plan->ranks[0].limit_bytes, YK_UNIT_BYTES, limit);
-    yk_text_addf(out, "plan: %" PRId64 " samples a step, %s; %s\n", planned->plan->workload.batch,
-                 yk_precision_name(planned->plan->workload.precision), planned->summary);
-    yk_text_addf(out, "predicted: %s a step, %s in all, %s of %s memory", step, all, memory, limit);
+    yk_text_addf(out, "plan: %" PRId64 " sample%s a step, %s; %s\n", batch,
+                 yk_wording_plural(batch), yk_precision_name(planned->plan->workload.precision),
+                 planned->summary);
+    yk_text_addf(out, "predicted: %s a step, ", step);
+    yk_wording_add_time(left_s(training), out);
+    yk_text_addf(out, " in all, %s of %s memory", memory, limit);
     if (training->checkpoint) {
         yk_text_addf(out, "\nresumed: %s", training->checkpoint->path);
     }
@@ -109,7 +114,6 @@ static void begin_json(const struct yk_training *training, struct yk_text *out)
 yk_status yk_train_forecast(const struct yk_training *training, struct yk_text *out)
 {
     const struct yk_planned *planned = training->plan.planned;
-    char all[YK_UNITS_SIZE];
     if (!planned->plan) {
         YK_TRY(training->words.json ? yk_plan_output_json(planned, out)
                                     : yk_plan_output_text(planned, out));
@@ -122,9 +126,11 @@ yk_status yk_train_forecast(const struct yk_training *training, struct yk_text *
         return yk_text_status(out);
     }
     YK_TRY(yk_plan_output_text(planned, out));
-    yk_units_format(left_s(training), YK_UNIT_SECONDS, all);
-    yk_text_addf(out, "\n%" PRId64 " steps in all; those to come take %s, as predicted.\n",
-                 training->steps, all);
+    yk_text_addf(out, "\n%" PRId64 " step%s in all; ", training->steps,
+                 yk_wording_plural(training->steps));
+    yk_text_add(out, training->steps == 1 ? "it takes " : "those to come take ");
+    yk_wording_add_time(left_s(training), out);
+    yk_text_add(out, ", as predicted.\n");
     return yk_text_status(out);
 }
 
@@ -173,18 +179,20 @@ yk_status yk_train_summarise(const struct yk_training *training,
 {
     const struct yk_run *run = &training->run;
     const char *checkpoint = yk_text_chars(&progress->checkpoint);
-    char seconds[YK_UNITS_SIZE];
     if (training->words.json) {
         return write_json(training, checkpoint, out);
     }
-    yk_units_format(run->seconds, YK_UNIT_SECONDS, seconds);
     yk_text_addf(out, "%s trained\n\n", training->source.config->name);
-    yk_text_addf(out, "  steps       %" PRId64 ", %.0f tokens in %s\n", run->state.step,
-                 run->tokens, seconds);
-    yk_text_addf(out, "  loss        %.4f, from %.4f\n", run->last_loss, run->first_loss);
+    yk_text_addf(out, "  steps       %" PRId64 ", %.0f token%s in ", run->state.step, run->tokens,
+                 yk_wording_plural((int64_t)run->tokens));
+    yk_wording_add_time(run->seconds, out);
+    yk_text_add(out, "\n");
+    yk_text_addf(out, "  loss        %.4f, from %.4f\n", fabs(run->last_loss),
+                 fabs(run->first_loss));
     if (isfinite(run->evaluation_loss)) {
-        yk_text_addf(out, "  evaluation  %.4f, perplexity %.2f\n", run->evaluation_loss,
-                     exp(run->evaluation_loss));
+        yk_text_addf(out, "  evaluation  %.4f, perplexity ", run->evaluation_loss);
+        yk_wording_add_perplexity(run->evaluation_loss, 2, out);
+        yk_text_add(out, "\n");
     }
     write_speed(training, out);
     yk_text_addf(out, "  checkpoint  %s\n", checkpoint);

@@ -8,7 +8,6 @@
 #include "cli/loaded.h"
 #include "cli/terminal.h"
 #include "cli/train.h"
-#include "cli/workload.h"
 
 struct arguments {
     struct yk_loaded_words loaded;
@@ -35,12 +34,25 @@ static yk_status save_vocabulary(const struct arguments *arguments, const struct
     return status;
 }
 
+/* What is read while it is written over is lost. */
+static yk_status check_apart(const struct arguments *arguments, const struct yk_loaded *loaded,
+                             const char *base)
+{
+    if (yk_folder_is_same(arguments->output, loaded->checkpoint->path) ||
+        (base && yk_folder_is_same(arguments->output, base))) {
+        return yk_fail(YK_ERROR_USAGE, "%s is what is read; write into another folder",
+                       arguments->output);
+    }
+    return YK_OK;
+}
+
 static yk_status save(const struct arguments *arguments, struct yk_loaded *loaded)
 {
     YK_TRY(yk_loaded_open(&arguments->loaded, loaded));
     const bool adapter = loaded->checkpoint->workload.lora_rank > 0;
     const char *base =
         arguments->loaded.weights ? arguments->loaded.weights : loaded->checkpoint->base_model;
+    YK_TRY(check_apart(arguments, loaded, adapter ? base : NULL));
     if (arguments->merge && !adapter) {
         yk_log(YK_LOG_NOTE, "%s has no adapter: there is nothing to merge",
                loaded->checkpoint->path);
@@ -76,6 +88,17 @@ static yk_status run(const void *given, struct yk_text *out)
     }
     yk_loaded_close(&loaded);
     return status == YK_OK ? yk_text_status(out) : status;
+}
+
+/* TF32 is a way to multiply: what is kept is FP32. */
+static bool stored_precisions(size_t number, struct yk_choice *out)
+{
+    static const struct yk_choice choices[] = {{"fp32", NULL}, {"fp16", NULL}, {"bf16", NULL}};
+    if (number >= sizeof choices / sizeof choices[0]) {
+        return false;
+    }
+    *out = choices[number];
+    return true;
 }
 
 static const struct yk_operand operands[] = {
@@ -120,7 +143,7 @@ static const struct yk_option options[] = {
         .help = "What the numbers are written in: fp32, fp16 or bf16; else that of the training",
         .group = YK_OUTPUT_GROUP,
         .kind = YK_OPTION_CHOICE,
-        .choices = yk_workload_precisions,
+        .choices = stored_precisions,
         .offset = offsetof(struct arguments, loaded.precision),
     },
     {
