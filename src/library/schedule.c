@@ -1,17 +1,11 @@
 #include "library/handles.h"
-#include "report/gantt_svg.h"
 #include "sched/bound.h"
 #include "sched/mapped.h"
 #include "sched/memory.h"
 #include "sched/task_map.h"
-#include "trace/chrome.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    SVG_WIDTH = 1200
-};
 
 static const double usual_budget_s = 1;
 
@@ -148,30 +142,6 @@ const struct yoke_task *yoke_schedule_task(const yoke_schedule *schedule, int32_
     return YK_LIBRARY_AT(schedule->tasks, schedule->schedule->graph->task_count, task);
 }
 
-static yk_status write_svg(const struct yk_schedule_report *report, struct yk_text *out)
-{
-    struct yk_text title = {0};
-    yk_text_addf(&title, "%s, scheduled by %s", report->source, report->algorithm);
-    const struct yk_gantt_svg_options options = {
-        .title = yk_text_chars(&title),
-        .lower_bound = report->lower_bound,
-        .width = SVG_WIDTH,
-        .kinds = report->kinds,
-    };
-    const yk_status status = yk_gantt_svg_write(report->schedule, &options, out);
-    yk_text_free(&title);
-    return status;
-}
-
-static yk_status write_trace(const struct yk_schedule_report *report, struct yk_text *out)
-{
-    struct yk_trace *trace = NULL;
-    YK_TRY(yk_schedule_report_trace(report, &trace));
-    const yk_status status = yk_trace_write_chrome(trace, out);
-    yk_trace_destroy(trace);
-    return status;
-}
-
 yk_status yk_library_write_schedule(const struct yk_schedule_report *report,
                                     enum yoke_schedule_form form, struct yk_text *out)
 {
@@ -181,11 +151,11 @@ yk_status yk_library_write_schedule(const struct yk_schedule_report *report,
     case YOKE_SCHEDULE_JSON:
         return yk_schedule_report_json(report, out);
     case YOKE_SCHEDULE_SVG:
-        return write_svg(report, out);
+        return yk_schedule_report_svg(report, out);
     case YOKE_SCHEDULE_HTML:
         return yk_schedule_report_page(report, out);
     case YOKE_SCHEDULE_TRACE:
-        return write_trace(report, out);
+        return yk_schedule_report_chrome(report, out);
     }
     return yk_fail(YK_ERROR_USAGE, "a schedule has no form %d", (int)form);
 }

@@ -28,4 +28,10 @@ yk_status yk_schedule_report_page(const struct yk_schedule_report *report,
 yk_status yk_schedule_report_trace(const struct yk_schedule_report *report,
                                    struct yk_trace **out) YK_MUST_USE;
 
+/* The Gantt chart as an SVG file, and the trace in Chrome's form. */
+yk_status yk_schedule_report_svg(const struct yk_schedule_report *report,
+                                 struct yk_text *out) YK_MUST_USE;
+yk_status yk_schedule_report_chrome(const struct yk_schedule_report *report,
+                                    struct yk_text *out) YK_MUST_USE;
+
 #endif

@@ -162,7 +162,7 @@ static void resuming_half_way_gives_the_same_bits(void **state)
         open_trainer(&bench, precisions[p], 2, 0.1);
         bench.run.settings.steps = steps;
         assert_int_equal(yk_run_train(&bench.run), YK_OK);
-        assert_true(bench.run.last_loss < 0.8 * bench.run.first_loss);
+        assert_true(steps < STEPS || bench.run.last_loss < 0.6 * bench.run.first_loss);
         void *straight = copy_store(&bench);
         close_trainer(&bench);
 
