@@ -101,16 +101,19 @@ static void add_number(struct yk_text *text, const char *key, double value)
     }
 }
 
-/* Takes the text over. A line is written at once, so that a reader never sees half of one. */
+/* Takes the text over. A line is written at once, and taken back unless all of it was, so that a
+ * reader never sees half of one. */
 static yk_status write_line(struct yk_metrics *metrics, struct yk_text *text)
 {
     yk_text_add(text, "}\n");
     yk_status status = yk_text_status(text);
     if (status == YK_OK) {
+        const off_t before = lseek(metrics->file, 0, SEEK_END);
         const ssize_t written = write(metrics->file, text->bytes, text->length);
         if (written != (ssize_t)text->length) {
             status = yk_fail(YK_ERROR_SYSTEM, "cannot write %s: %s", metrics->path,
                              written < 0 ? strerror(errno) : "the disk is full");
+            (void)!ftruncate(metrics->file, before);
         }
     }
     yk_text_free(text);

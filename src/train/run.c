@@ -1,5 +1,6 @@
 #include "train/run.h"
 
+#include "base/log.h"
 #include "train/batches.h"
 #include "train/executor.h"
 #include "train/metrics.h"
@@ -65,6 +66,17 @@ static yk_status save(struct running *running, bool last)
     return last ? status : YK_OK; /* an older one is still there, and training goes on */
 }
 
+/* A line that cannot be written is no reason to lose the training; later ones are not tried. */
+static void keep_metrics(struct running *running, yk_status written)
+{
+    if (written != YK_OK) {
+        yk_log(YK_LOG_WARNING, "step %lld: %s; the metrics end here",
+               (long long)running->run->state.step, yk_status_message());
+        yk_metrics_close(running->metrics);
+        running->metrics = NULL;
+    }
+}
+
 static yk_status evaluate(struct running *running)
 {
     struct yk_run *run = running->run;
@@ -77,9 +89,11 @@ static yk_status evaluate(struct running *running)
     if (run->watch.evaluated) {
         run->watch.evaluated(run->watch.user, run->state.step, run->evaluation_loss, tokens);
     }
-    return running->metrics ? yk_metrics_evaluation(running->metrics, run->state.step,
-                                                    run->evaluation_loss, tokens)
-                            : YK_OK;
+    if (running->metrics) {
+        keep_metrics(running, yk_metrics_evaluation(running->metrics, run->state.step,
+                                                    run->evaluation_loss, tokens));
+    }
+    return YK_OK;
 }
 
 static yk_status fail_bad(const struct yk_run *run, double loss)
@@ -133,8 +147,8 @@ static yk_status judge(struct yk_run *run, const struct yk_step_result *result)
     return YK_OK;
 }
 
-static yk_status tell(struct running *running, const struct yk_step_result *result, double rate,
-                      double scale, int64_t counted)
+static void tell(struct running *running, const struct yk_step_result *result, double rate,
+                 double scale, int64_t counted)
 {
     struct yk_run *run = running->run;
     const struct yk_run_step line = {
@@ -156,7 +170,9 @@ static yk_status tell(struct running *running, const struct yk_step_result *resu
     if (run->watch.step) {
         run->watch.step(run->watch.user, &line);
     }
-    return running->metrics ? yk_metrics_step(running->metrics, &line) : YK_OK;
+    if (running->metrics) {
+        keep_metrics(running, yk_metrics_step(running->metrics, &line));
+    }
 }
 
 static yk_status step(struct running *running)
@@ -179,7 +195,7 @@ static yk_status step(struct running *running)
     YK_TRY(prepared);
     run->state.step++;
     const double scale = step.loss_scale;
-    YK_TRY(tell(running, &result, step.rate, scale, counted));
+    tell(running, &result, step.rate, scale, counted);
     return judge(run, &result);
 }
 

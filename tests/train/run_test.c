@@ -8,9 +8,11 @@
 
 #include <dirent.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -306,6 +308,36 @@ static void a_run_that_ends_on_bad_numbers_fails_and_saves_nothing(void **state)
     close_data(&bench);
 }
 
+/* Files of at most 600 bytes: a few lines of metrics, and no checkpoint. */
+static void a_full_disk_does_not_end_training(void **state)
+{
+    (void)state;
+    struct bench bench = {0};
+    struct yk_text lines = {0};
+    struct rlimit before;
+    char path[MOST_PATH];
+    open_data(&bench);
+    open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
+    (void)snprintf(path, sizeof path, "%s/run", bench.folder);
+    bench.run.folder = path;
+    bench.run.settings.steps = 12;
+    bench.run.watch.saved = NULL;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const struct rlimit small = {.rlim_cur = 600, .rlim_max = before.rlim_max};
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const yk_status status = yk_run_train(&bench.run);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(status, YK_ERROR_SYSTEM); /* the last checkpoint, which is an error */
+    assert_int_equal(bench.run.state.step, 12);
+    assert_int_equal(outside_run(path, "grep -vc '^{\"step\": [0-9]*, .*}$' metrics.jsonl", &lines),
+                     1); /* no line that is not whole */
+    assert_string_equal(yk_text_chars(&lines), "0\n");
+    yk_text_free(&lines);
+    close_trainer(&bench);
+    close_data(&bench);
+}
+
 static void a_rate_that_explodes_ends_it_too(void **state)
 {
     (void)state;
@@ -327,6 +359,7 @@ int main(void)
         cmocka_unit_test(a_run_leaves_its_metrics_and_the_newest_checkpoints),
         cmocka_unit_test(evaluation_does_not_depend_on_the_batch),
         cmocka_unit_test(weights_that_are_no_numbers_end_it_with_their_name),
+        cmocka_unit_test(a_full_disk_does_not_end_training),
         cmocka_unit_test(a_rate_that_explodes_ends_it_too),
         cmocka_unit_test(a_run_that_ends_on_bad_numbers_fails_and_saves_nothing),
     };
