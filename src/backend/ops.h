@@ -20,9 +20,11 @@ enum yk_ending {
     YK_ENDING_GELU,     /* c = gelu(x), tanh form; x is stored in aux where there is one */
     YK_ENDING_GELU_ERF, /* the exact form */
     YK_ENDING_RELU,
+    YK_ENDING_SILU,      /* c = x · sigmoid(x) */
     YK_ENDING_GELU_BACK, /* c = x · gelu'(aux) */
     YK_ENDING_GELU_ERF_BACK,
     YK_ENDING_RELU_BACK, /* c = aux > 0 ? x : 0; aux may be the output as well as the input */
+    YK_ENDING_SILU_BACK,
 };
 
 /* x (m, n) = scale · op(a) (m, k) · op(b) (k, n) + bias + add, then c = ending(x), added to what c
@@ -141,7 +143,7 @@ struct yk_normalise_back {
     enum yk_precision weight_type;
 };
 
-/* out[row] = table[token[row]] + positions[row mod sequence]. */
+/* out[row] = scale · table[token[row]] + positions[row mod sequence] + shift. */
 struct yk_embed {
     int64_t rows;
     int64_t width;
@@ -150,12 +152,14 @@ struct yk_embed {
     const int32_t *tokens;
     const void *table;     /* (vocabulary, width) */
     const void *positions; /* (at least sequence, width), or NULL */
+    const void *shift;     /* (width) of the table's type, added to every row, or NULL */
     void *out;
+    float scale; /* of the table's rows, not of positions */
     enum yk_precision table_type;
     enum yk_precision out_type;
 };
 
-/* Adds to d_table and d_positions. */
+/* Adds scale · d_out to d_table, and d_out to d_positions; a shift's gradient is yk_sum_rows'. */
 struct yk_embed_back {
     int64_t rows;
     int64_t width;
@@ -165,6 +169,7 @@ struct yk_embed_back {
     const void *d_out;
     void *d_table;     /* or NULL */
     void *d_positions; /* or NULL */
+    float scale;
     enum yk_precision table_type;
     enum yk_precision out_type;
 };

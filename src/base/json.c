@@ -82,6 +82,20 @@ const struct yk_json *yk_json_get(const struct yk_json *node, const char *key)
     return wrap(json_object_get(node_of(node), key));
 }
 
+bool yk_json_next(const struct yk_json *object, struct yk_json_member *member)
+{
+    json_t *node = node_of(object);
+    void *place =
+        member->place ? json_object_iter_next(node, member->place) : json_object_iter(node);
+    if (!place) {
+        return false;
+    }
+    *member = (struct yk_json_member){.name = json_object_iter_key(place),
+                                      .value = wrap(json_object_iter_value(place)),
+                                      .place = place};
+    return true;
+}
+
 size_t yk_json_count(const struct yk_json *node)
 {
     return json_array_size(node_of(node));

@@ -28,6 +28,17 @@ bool yk_json_is_null(const struct yk_json *node);
 /* A member of an object; NULL when `node` is NULL, no object, or has no such member. */
 const struct yk_json *yk_json_get(const struct yk_json *node, const char *key);
 
+/* A member of an object, on the way from one to the next; starts as {0}. */
+struct yk_json_member {
+    const char *name;
+    const struct yk_json *value;
+    void *place; /* for yk_json_next() alone */
+};
+
+/* Goes on to the next member of an object, in the order of the file: false behind the last one, and
+ * of anything else than an object. Each step takes the same time, however many there are. */
+bool yk_json_next(const struct yk_json *object, struct yk_json_member *member);
+
 /* The elements of an array; 0 and NULL for anything else. */
 size_t yk_json_count(const struct yk_json *node);
 const struct yk_json *yk_json_at(const struct yk_json *node, size_t index);

@@ -5,6 +5,7 @@
 #include "cli/train_source.h"
 #include "cli/wording.h"
 #include "cli/workload.h"
+#include "data/window_sampler.h"
 #include "train/run.h"
 
 #include <inttypes.h>
@@ -29,7 +30,7 @@ static yk_status evaluate(const struct arguments *arguments, const struct yk_loa
 {
     const struct yk_corpus_range range = yk_corpus_all(corpus);
     struct yk_sampler *sampler = NULL;
-    YK_TRY(yk_sampler_create_sequential(&range, loaded->model->workload.sequence, &sampler));
+    YK_TRY(yk_window_sampler_create_sequential(&range, loaded->model->workload.sequence, &sampler));
     const yk_status status = yk_run_evaluate(loaded->store, sampler, loaded->model->workload.batch,
                                              arguments->samples, NULL, &out->loss, &out->tokens);
     yk_sampler_destroy(sampler);

@@ -75,7 +75,8 @@ static yk_status begin(struct writing *writing)
     YK_TRY_NEW(loaded->arena, writing->logits, writing->known);
     YK_TRY_NEW(loaded->arena, writing->scratch, writing->known);
     YK_TRY(read_prompt(writing));
-    return yk_forward_create(loaded->store, 1, writing->window, &writing->forward);
+    return yk_forward_create(loaded->store, &(struct yk_forward_shape){1, writing->window, 0},
+                             &writing->forward);
 }
 
 /* Prints what has not been printed yet, at once. */

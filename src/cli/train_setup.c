@@ -194,8 +194,7 @@ static yk_status count_steps(struct yk_training *training)
     const struct yk_train_words *words = &training->words;
     training->steps = words->steps > 0 ? words->steps : USUAL_STEPS;
     if (!isnan(words->epochs)) {
-        const double samples =
-            words->epochs * (double)yk_sampler_epoch_samples(training->source.samples);
+        const double samples = words->epochs * (double)training->source.samples->epoch_units;
         const double steps = fmax(1, ceil(samples / (double)words->batch));
         if (steps > 1e9) {
             return yk_fail(YK_ERROR_USAGE, "%g epochs are more than a billion steps",

@@ -137,7 +137,7 @@ yk_status yk_train_source_cut(struct yk_train_source *source, const struct yk_tr
     struct yk_corpus_range evaluation;
     yk_corpus_split(source->corpus, words->eval_part, &training, &evaluation);
     const yk_status status =
-        yk_sampler_create(&training, sequence, (uint64_t)words->seed, &source->samples);
+        yk_window_sampler_create(&training, sequence, (uint64_t)words->seed, &source->samples);
     if (status != YK_OK) {
         return yk_fail_in(status, source->data);
     }
@@ -147,7 +147,7 @@ yk_status yk_train_source_cut(struct yk_train_source *source, const struct yk_tr
         }
         return YK_OK;
     }
-    return yk_sampler_create_sequential(&evaluation, sequence, &source->evaluation);
+    return yk_window_sampler_create_sequential(&evaluation, sequence, &source->evaluation);
 }
 
 void yk_train_source_close(struct yk_train_source *source)

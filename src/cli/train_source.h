@@ -10,7 +10,7 @@
 
 #include "cli/train.h"
 #include "data/corpus.h"
-#include "data/sampler.h"
+#include "data/window_sampler.h"
 #include "model/config.h"
 #include "model/model.h"
 #include "train/checkpoint.h"

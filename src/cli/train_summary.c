@@ -45,7 +45,7 @@ static void announce_model(const struct yk_training *training, struct yk_text *o
 {
     const struct yk_model *model = training->plan.planned->study->model;
     const int64_t known = yk_model_config_target_vocabulary(model->config);
-    const int64_t samples = yk_sampler_epoch_samples(training->source.samples);
+    const int64_t samples = training->source.samples->epoch_units;
     const int64_t length = model->workload.sequence;
     yk_text_addf(out, "%s: %" PRId64 " parameters", model->config->name, model->parameters);
     if (model->trainable < model->parameters) {

@@ -1,48 +1,70 @@
 /*
- * Sampler: which tokens of a corpus make up sample number n, for n = 0, 1, 2 … through a whole run.
+ * Sampler: which samples come at place n, for n = 0, 1, 2 … through a whole run.
  *
- * A sample is a window of T tokens and, for each, the token that follows. Nothing is remembered
- * between samples: n alone says which they are, so a run that is resumed or that is shared among
- * other ranks sees the same samples in the same order. A sampler does not change once it is made:
- * any number of threads may use one. It does not own the corpus.
+ * Nothing is remembered between samples: n alone says which they are, so a run that is resumed or
+ * that is shared among other ranks sees the same samples in the same order. A sampler does not
+ * change once it is made: any number of threads may use one. It does not own the data.
  *
- * In training, the windows of an epoch lie end to end from a phase on that differs from epoch to
- * epoch, and each comes exactly once, in an order that differs too: both follow from seed and
- * epoch. In evaluation (sequential) the windows lie end to end from the first token on and come in
- * order.
+ * Places are counted in units. A unit is a sample; where samples differ in length and are put
+ * together by like length (pairs), a unit is all that a micro-batch holds.
+ *
+ * Kinds: windows of a corpus (data/window_sampler.h), the same with tokens masked
+ * (data/masked_sampler.h), pairs of sentences (data/pair_sampler.h), instructions
+ * (data/instruction_sampler.h).
  */
 #ifndef YK_DATA_SAMPLER_H
 #define YK_DATA_SAMPLER_H
 
 #include "base/status.h"
-#include "data/corpus.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
     YK_SAMPLER_NO_TARGET = -1 /* a place that bears no loss */
 };
 
+/* The samples of one micro-batch on the host, filled up to the longest of them. Whoever takes
+ * samples has room for as many as the sampler says. */
+struct yk_piece {
+    int64_t samples;         /* B */
+    int64_t sequence;        /* T */
+    int64_t target_sequence; /* S of what a decoder reads; 0: there is none */
+    int64_t first_sample;    /* its number in the run, each sample's being another */
+    int64_t counted;         /* targets that bear loss */
+    int64_t present;         /* tokens that are no filling */
+    int32_t *tokens;         /* (B, T) */
+    int32_t *lengths;        /* (B): how many of a sample's tokens are no filling, at least 1 */
+    int32_t *target_tokens;  /* (B, S); NULL without */
+    int32_t *targets;        /* (B, T), or (B, S) where there is a decoder; negative: no loss */
+};
+
 struct yk_sampler;
 
-/* `sequence` is T. Refuses a range of fewer than T + 1 tokens. */
-yk_status yk_sampler_create(const struct yk_corpus_range *range, int64_t sequence, uint64_t seed,
-                            struct yk_sampler **out) YK_MUST_USE;
+struct yk_sampler_kind {
+    void (*destroy)(struct yk_sampler *sampler);
+    /* Fills in all but `counted` of a piece of `count` units. */
+    yk_status (*take)(const struct yk_sampler *sampler, int64_t first, int64_t count,
+                      struct yk_piece *out);
+};
 
-/*
- * In order, for evaluation: each token but the first is a target exactly once. The last window is
- * filled up with tokens 0 and targets YK_SAMPLER_NO_TARGET. Refuses a range of fewer than 2 tokens.
- */
-yk_status yk_sampler_create_sequential(const struct yk_corpus_range *range, int64_t sequence,
-                                       struct yk_sampler **out) YK_MUST_USE;
+/* What every kind has in front of its own. */
+struct yk_sampler {
+    const struct yk_sampler_kind *kind;
+    int64_t epoch_units;     /* of one epoch: the same for each */
+    int64_t sequence;        /* the most tokens of a sample */
+    int64_t target_sequence; /* the same of what a decoder reads; 0: there is none */
+    int64_t piece_rows; /* a unit is a piece of at most so many tokens on either side; 0: a unit
+                           is a sample of `sequence` tokens */
+};
+
 void yk_sampler_destroy(struct yk_sampler *sampler);
 
-/* Samples of one epoch: the same for each. */
-int64_t yk_sampler_epoch_samples(const struct yk_sampler *sampler);
-int64_t yk_sampler_sequence(const struct yk_sampler *sampler);
+/* Takes `count` units from number `first` on; where a unit is a piece, one. */
+yk_status yk_sampler_take(const struct yk_sampler *sampler, int64_t first, int64_t count,
+                          struct yk_piece *out) YK_MUST_USE;
 
-/* Sample `number`, from 0 on: tokens (T) and targets (T). */
-yk_status yk_sampler_take(const struct yk_sampler *sampler, int64_t number, int32_t *tokens,
-                          int32_t *targets) YK_MUST_USE;
+/* The tokens of either side that a piece of `units` has room for. */
+int64_t yk_sampler_rows(const struct yk_sampler *sampler, int64_t units);
 
 #endif

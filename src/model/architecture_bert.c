@@ -12,6 +12,9 @@ enum {
     SENTENCE_CLASSES = 2, /* does the second sentence follow the first */
 };
 
+static const double USUAL_EPSILON = 1e-12;
+static const double USUAL_SPREAD = 0.02;
+
 static const struct yk_field fields[] = {
     {{"vocab_size"}, "the vocabulary", YK_FIELD_NEEDED, YK_CONFIG(vocabulary)},
     {{"hidden_size"}, "the width of the model", YK_FIELD_NEEDED, YK_CONFIG(width)},
@@ -30,11 +33,27 @@ static const char ENCODER_ONLY[] = "BERT is known only as an encoder";
 
 static const struct yk_field_table table = YK_FIELD_TABLE(fields, flags);
 
+/* Sizes do not depend on these. */
+static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_config *config)
+{
+    static const char key[] = "position_embedding_type";
+    const struct yk_json *positions = yk_json_get(json, key);
+    bool absolute = false;
+    YK_TRY(yk_fields_read_activation(json, "hidden_act", "gelu", "its hidden_act", config));
+    YK_TRY(yk_fields_read_word(json, key, "absolute", &absolute));
+    if (positions && !yk_json_is_null(positions) && !absolute) {
+        config->not_trained = "its position_embedding_type";
+    }
+    YK_TRY(yk_fields_read_number(json, "layer_norm_eps", USUAL_EPSILON, &config->norm_epsilon));
+    return yk_fields_read_number(json, "initializer_range", USUAL_SPREAD, &config->spread);
+}
+
 static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
 {
     YK_TRY(yk_fields_read(&table, json, config));
     YK_TRY(yk_fields_check_divides(&table, json, config, YK_CONFIG(heads), YK_CONFIG(width)));
-    YK_TRY(yk_fields_read_word(json, "hidden_act", "relu", &config->relu));
+    YK_TRY(read_arithmetic(json, config));
+    YK_TRY(yk_fields_read_ids(json, config));
     YK_TRY(yk_fields_refuse(json, "is_decoder", ENCODER_ONLY));
     YK_TRY(yk_fields_refuse(json, "add_cross_attention", ENCODER_ONLY));
     const char *class = yk_json_string(yk_json_at(yk_json_get(json, "architectures"), 0));
@@ -45,6 +64,8 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
     config->head_size = config->width / config->heads;
     config->linear_bias = true;
     config->inner_bias = true;
+    config->post_norm = true;
+    config->drops_stream = true;
     return YK_OK;
 }
 

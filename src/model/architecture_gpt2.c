@@ -5,7 +5,10 @@
 #include "model/architecture.h"
 #include "model/fields.h"
 
-#include <string.h>
+enum {
+    BYTE_PAIRS = 50257, /* the vocabulary of GPT-2, */
+    LAST_PAIR = 50256,  /* whose last one both begins and ends a text */
+};
 
 static const double USUAL_EPSILON = 1e-5;
 static const double USUAL_SPREAD = 0.02;
@@ -31,17 +34,10 @@ static const struct yk_field_table table = YK_FIELD_TABLE(fields, flags);
 /* Sizes do not depend on these; what cannot be computed with can be planned for all the same. */
 static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_config *config)
 {
-    static const char *const tanh_forms[] = {"gelu_new", "gelu_pytorch_tanh", "gelu_fast"};
-    const char *activation = yk_json_string(yk_json_get(json, "activation_function"));
-    YK_TRY(yk_fields_read_word(json, "activation_function", "relu", &config->relu));
-    YK_TRY(yk_fields_read_word(json, "activation_function", "gelu", &config->gelu_erf));
-    bool known = !activation || config->relu || config->gelu_erf;
-    for (size_t i = 0; !known && i < sizeof tanh_forms / sizeof tanh_forms[0]; i++) {
-        known = strcmp(activation, tanh_forms[i]) == 0;
-    }
-    config->not_trained = known ? NULL : "its activation_function";
     bool scaled = true;
     bool scaled_by_layer = false;
+    YK_TRY(yk_fields_read_activation(json, "activation_function", "gelu_new",
+                                     "its activation_function", config));
     (void)yk_json_boolean(yk_json_get(json, "scale_attn_weights"), &scaled);
     (void)yk_json_boolean(yk_json_get(json, "scale_attn_by_inverse_layer_idx"), &scaled_by_layer);
     if (!scaled || scaled_by_layer) {
@@ -51,17 +47,29 @@ static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_con
     return yk_fields_read_number(json, "initializer_range", USUAL_SPREAD, &config->spread);
 }
 
+static yk_status read_ids(const struct yk_json *json, struct yk_model_config *config)
+{
+    YK_TRY(yk_fields_read_ids(json, config));
+    if (config->vocabulary == BYTE_PAIRS) {
+        config->ids.begin = config->ids.begin < 0 ? LAST_PAIR : config->ids.begin;
+        config->ids.end = config->ids.end < 0 ? LAST_PAIR : config->ids.end;
+    }
+    return YK_OK;
+}
+
 static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
 {
     YK_TRY(yk_fields_read(&table, json, config));
     YK_TRY(yk_fields_check_divides(&table, json, config, YK_CONFIG(heads), YK_CONFIG(width)));
     YK_TRY(read_arithmetic(json, config));
+    YK_TRY(read_ids(json, config));
     YK_TRY(yk_fields_refuse(json, "add_cross_attention", "GPT-2 is known only without an encoder"));
     config->kv_heads = config->heads;
     config->head_size = config->width / config->heads;
     config->inner = config->inner > 0 ? config->inner : 4 * config->width;
     config->linear_bias = true;
     config->inner_bias = true;
+    config->drops_stream = true;
     return YK_OK;
 }
 

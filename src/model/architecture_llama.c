@@ -114,6 +114,8 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
     YK_TRY(yk_fields_read(table, json, config));
     YK_TRY(read_arithmetic(json, config));
     YK_TRY(read_window(json, mistral, config));
+    YK_TRY(yk_fields_read_ids(json, config));
+    config->rms_norm = true;
     if (config->head_size == 0) {
         YK_TRY(yk_fields_check_divides(table, json, config, YK_CONFIG(heads), YK_CONFIG(width)));
         config->head_size = config->width / config->heads;

@@ -1,6 +1,6 @@
 /*
  * The Transformer (Vaswani et al. 2017) with encoder and decoder, which Marian implements:
- * post-norm blocks, sinusoidal positions, ReLU or GELU. Every block of the decoder reads the
+ * post-norm blocks, sinusoidal positions, ReLU, GELU or SiLU. Every block of the decoder reads the
  * encoder's output, so the layers are no chain.
  */
 #include "model/architecture.h"
@@ -43,9 +43,13 @@ static const struct yk_field fields[] = {
     {{"max_position_embeddings"}, "the longest sequence", USUAL_POSITIONS, YK_CONFIG(positions)},
 };
 
+static const double USUAL_SPREAD = 0.02;
+static const double EPSILON = 1e-5; /* no key: what the framework gives a norm that says nothing */
+
 static const struct yk_flag flags[] = {
     {"tie_word_embeddings", true, YK_CONFIG(tied)},
     {"share_encoder_decoder_embeddings", true, YK_CONFIG(shared)},
+    {"scale_embedding", false, YK_CONFIG(scaled_embedding)},
 };
 
 static const struct yk_field_table table = YK_FIELD_TABLE(fields, flags);
@@ -63,11 +67,37 @@ static yk_status check_vocabularies(const struct yk_model_config *config)
                    target, config->vocabulary);
 }
 
+/* Sizes do not depend on these. The last four are marian-nn's, for models that the framework makes
+ * but does not compute as they were meant. */
+static yk_status read_arithmetic(const struct yk_json *json, struct yk_model_config *config)
+{
+    static const struct {
+        const char *key;
+        bool known; /* what it must be, and is where it is missing */
+        const char *what;
+    } switches[] = {
+        {"static_position_embeddings", true, "its learned positions"},
+        {"normalize_before", false, "its normalize_before"},
+        {"normalize_embedding", false, "its normalize_embedding"},
+        {"add_final_layer_norm", false, "its add_final_layer_norm"},
+    };
+    YK_TRY(yk_fields_read_activation(json, "activation_function", "gelu", "its activation_function",
+                                     config));
+    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
+        bool value = false;
+        YK_TRY(yk_fields_read_flag(json, switches[i].key, switches[i].known, &value));
+        config->not_trained = value == switches[i].known ? config->not_trained : switches[i].what;
+    }
+    config->norm_epsilon = EPSILON;
+    return yk_fields_read_number(json, "init_std", USUAL_SPREAD, &config->spread);
+}
+
 static yk_status read_config(const struct yk_json *json, struct yk_model_config *config)
 {
     YK_TRY(yk_fields_read(&table, json, config));
     YK_TRY(check_vocabularies(config));
-    YK_TRY(yk_fields_read_word(json, "activation_function", "relu", &config->relu));
+    YK_TRY(read_arithmetic(json, config));
+    YK_TRY(yk_fields_read_ids(json, config));
     YK_TRY(
         yk_fields_check_divides(&table, json, config, YK_CONFIG(encoder_heads), YK_CONFIG(width)));
     YK_TRY(yk_fields_check_divides(&table, json, config, YK_CONFIG(heads), YK_CONFIG(width)));
@@ -75,6 +105,8 @@ static yk_status read_config(const struct yk_json *json, struct yk_model_config 
     config->head_size = config->width / config->heads;
     config->linear_bias = true;
     config->inner_bias = true;
+    config->post_norm = true;
+    config->drops_stream = true;
     return YK_OK;
 }
 

@@ -6,31 +6,42 @@
     .architecture = &yk_architecture_gpt2, .vocabulary = (V), .width = (C),                        \
     .positions = (positions_), .layers = (layers_), .heads = (heads_), .kv_heads = (heads_),       \
     .head_size = (C) / (heads_), .inner = INT64_C(4) * (C), .tied = (tied_), .linear_bias = true,  \
-    .inner_bias = true, .norm_epsilon = 1e-5, .spread = 0.02
+    .inner_bias = true, .drops_stream = true, .norm_epsilon = 1e-5, .spread = 0.02
 
-#define GPT2(layers_, heads_, C) GPT(50257, 1024, layers_, heads_, C, true)
+/* The last of the byte pairs both begins and ends a text. */
+#define GPT2(layers_, heads_, C)                                                                   \
+    GPT(50257, 1024, layers_, heads_, C, true), .ids = {-1, 50256, 50256, -1}
 
 /* The characters of Tiny Shakespeare, 128 at a time. */
-#define MINGPT(layers_, heads_, C) GPT(65, 128, layers_, heads_, C, false)
+#define MINGPT(layers_, heads_, C) GPT(65, 128, layers_, heads_, C, false), .ids = YK_NO_IDS
 
+/* The first of the word pieces is [PAD]. */
 #define BERT(layers_, heads_, C, masked)                                                           \
     .architecture = &yk_architecture_bert, .vocabulary = 30522, .width = (C), .positions = 512,    \
     .token_types = 2, .layers = (layers_), .heads = (heads_), .kv_heads = (heads_),                \
     .head_size = (C) / (heads_), .inner = INT64_C(4) * (C), .tied = true, .linear_bias = true,     \
-    .inner_bias = true, .pooler = !(masked), .masked_head = (masked)
+    .inner_bias = true, .pooler = !(masked), .masked_head = (masked), .gelu_erf = true,            \
+    .post_norm = true, .drops_stream = true, .ids = {0, -1, -1, -1}, .norm_epsilon = 1e-12,        \
+    .spread = 0.02
 
-/* The paper shares a vocabulary of about 37,000 byte pairs between source and target. */
-#define TRANSFORMER(heads_, C, F)                                                                  \
-    .architecture = &yk_architecture_transformer, .vocabulary = 37000, .width = (C),               \
-    .positions = 1024, .layers = 6, .encoder_layers = 6, .heads = (heads_), .kv_heads = (heads_),  \
-    .head_size = (C) / (heads_), .encoder_heads = (heads_), .inner = (F), .encoder_inner = (F),    \
-    .tied = true, .shared = true, .relu = true, .linear_bias = true, .inner_bias = true
+/* As in the paper, one table serves the source, the target and the head. */
+#define TRANSFORMER(V, positions_, layers_, heads_, C, F)                                          \
+    .architecture = &yk_architecture_transformer, .vocabulary = (V), .width = (C),                 \
+    .positions = (positions_), .layers = (layers_), .encoder_layers = (layers_),                   \
+    .heads = (heads_), .kv_heads = (heads_), .head_size = (C) / (heads_),                          \
+    .encoder_heads = (heads_), .inner = (F), .encoder_inner = (F), .tied = true, .shared = true,   \
+    .relu = true, .linear_bias = true, .inner_bias = true, .scaled_embedding = true,               \
+    .post_norm = true, .drops_stream = true, .ids = YK_NO_IDS, .norm_epsilon = 1e-5,               \
+    .spread = 0.02
+
+/* The paper's vocabulary has about 37,000 byte pairs. */
+#define PAPERS_TRANSFORMER(heads_, C, F) TRANSFORMER(37000, 1024, 6, heads_, C, F)
 
 #define LLAMA(V, positions_, layers_, heads_, kv_heads_, C, F, theta)                              \
     .architecture = &yk_architecture_llama, .vocabulary = (V), .width = (C),                       \
     .positions = (positions_), .layers = (layers_), .heads = (heads_), .kv_heads = (kv_heads_),    \
-    .head_size = (C) / (heads_), .inner = (F), .norm_epsilon = 1e-5, .spread = 0.02,               \
-    .rope_theta = (theta)
+    .head_size = (C) / (heads_), .inner = (F), .rms_norm = true, .ids = YK_NO_IDS,                 \
+    .norm_epsilon = 1e-5, .spread = 0.02, .rope_theta = (theta)
 
 const struct yk_builtin yk_builtins[] = {
     {{.name = "gpt2", GPT2(12, 12, 768)}, "GPT-2, 124 million parameters", {"gpt2-small"}},
@@ -52,15 +63,27 @@ const struct yk_builtin yk_builtins[] = {
      {"bert-large-uncased"}},
     {{.name = "bert-base-mlm", BERT(12, 12, 768, true)},
      "bert-base with the head that predicts masked words instead of the pooler",
-     {NULL}},
+     {"bert"}},
     {{.name = "bert-large-mlm", BERT(24, 16, 1024, true)},
      "bert-large with the head that predicts masked words instead of the pooler",
      {NULL}},
-    {{.name = "transformer-base", TRANSFORMER(8, 512, 2048)},
+    {{.name = "bert-mini", BERT(4, 4, 256, true)},
+     "BERT that predicts masked words, 4 layers of width 256",
+     {NULL}},
+    {{.name = "bert-tiny", BERT(2, 2, 128, true)},
+     "BERT that predicts masked words, 2 layers of width 128",
+     {NULL}},
+    {{.name = "transformer-base", PAPERS_TRANSFORMER(8, 512, 2048)},
      "encoder and decoder of the Transformer, 63 million parameters",
      {"transformer"}},
-    {{.name = "transformer-big", TRANSFORMER(16, 1024, 4096)},
+    {{.name = "transformer-big", PAPERS_TRANSFORMER(16, 1024, 4096)},
      "encoder and decoder of the Transformer, 214 million parameters",
+     {NULL}},
+    {{.name = "transformer-small", TRANSFORMER(8000, 512, 3, 4, 256, 1024)},
+     "encoder and decoder of 3 layers each, width 256, 8,000 words",
+     {NULL}},
+    {{.name = "llama-mini", LLAMA(8000, 1024, 4, 4, 2, 256, 768, 1e4), .tied = true},
+     "Llama of 4 layers of width 256, 8,000 words",
      {NULL}},
     {{.name = "tinyllama-1.1b", LLAMA(32000, 2048, 22, 32, 4, 2048, 5632, 1e4)},
      "TinyLlama, 1.1 billion parameters",

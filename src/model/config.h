@@ -17,6 +17,20 @@
 
 struct yk_architecture;
 
+/* Tokens that mean something to whoever makes batches or text; −1 where that is not known. */
+struct yk_config_ids {
+    int64_t pad;           /* fills short sequences up */
+    int64_t begin;         /* begins a text */
+    int64_t end;           /* ends a text; the first one where there are several */
+    int64_t decoder_start; /* what a decoder is given first */
+};
+
+/* An initialiser. */
+#define YK_NO_IDS                                                                                  \
+    {                                                                                              \
+        -1, -1, -1, -1                                                                             \
+    }
+
 struct yk_model_config {
     const char *name; /* what the user calls it: "llama3-8b", or the file's name */
     const struct yk_architecture *architecture;
@@ -42,7 +56,14 @@ struct yk_model_config {
     bool masked_head; /* BERT: a head that predicts masked tokens */
 
     /* What costs nothing to know, but is needed to compute. */
-    bool gelu_erf;           /* GELU is the exact one, not that by tanh */
+    bool gelu_erf;         /* GELU is the exact one, not that by tanh */
+    bool silu;             /* SiLU instead of GELU; of Llama's gate nothing is said */
+    bool scaled_embedding; /* embeddings of tokens are multiplied by the root of the width */
+    bool post_norm;        /* norms come after the sums, as in BERT and the Transformer */
+    bool rms_norm;         /* norms divide by the root mean square alone, as in Llama */
+    bool drops_stream;     /* embeddings and what is added to the residual stream know dropout, not
+                              attention alone: all but Llama */
+    struct yk_config_ids ids;
     double norm_epsilon;     /* added to variances */
     double spread;           /* standard deviation of weights at the start */
     double rope_theta;       /* base of the rotary positions' wavelengths; 0: none of those */

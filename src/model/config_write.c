@@ -6,11 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum {
-    GPT2_VOCABULARY = 50257, /* the byte pairs of GPT-2, */
-    GPT2_END = 50256,        /* whose last one both begins and ends a text */
-};
-
 static void add_integer(struct yk_text *out, const char *key, int64_t value)
 {
     yk_text_addf(out, "  \"%s\": %" PRId64 ",\n", key, value);
@@ -49,22 +44,40 @@ static const char *torch_name(enum yk_precision dtype)
     return "float32";
 }
 
-static void add_ends(struct yk_text *out, bool known)
+static void add_id(struct yk_text *out, const char *key, int64_t id)
 {
-    if (known) {
-        add_integer(out, "bos_token_id", GPT2_END);
-        add_integer(out, "eos_token_id", GPT2_END);
+    if (id < 0) {
+        yk_text_addf(out, "  \"%s\": null,\n", key);
     } else {
-        yk_text_add(out, "  \"bos_token_id\": null,\n  \"eos_token_id\": null,\n");
+        add_integer(out, key, id);
     }
+}
+
+static void add_ids(struct yk_text *out, const struct yk_config_ids *ids)
+{
+    add_id(out, "bos_token_id", ids->begin);
+    add_id(out, "eos_token_id", ids->end);
+    add_id(out, "pad_token_id", ids->pad);
+}
+
+static void add_activation(struct yk_text *out, const char *key,
+                           const struct yk_model_config *config)
+{
+    const char *gelu = config->gelu_erf ? "gelu" : "gelu_new";
+    const char *smooth = config->silu ? "silu" : gelu;
+    add_word(out, key, config->relu ? "relu" : smooth);
+}
+
+static void add_class(struct yk_text *out, const char *name)
+{
+    yk_text_addf(out, "  \"architectures\": [\n    \"%s\"\n  ],\n", name);
 }
 
 static void write_gpt2(const struct yk_model_config *config, struct yk_text *out)
 {
-    const char *gelu = config->gelu_erf ? "gelu" : "gelu_new";
-    add_word(out, "activation_function", config->relu ? "relu" : gelu);
-    yk_text_add(out, "  \"architectures\": [\n    \"GPT2LMHeadModel\"\n  ],\n");
-    add_ends(out, config->vocabulary == GPT2_VOCABULARY);
+    add_activation(out, "activation_function", config);
+    add_class(out, "GPT2LMHeadModel");
+    add_ids(out, &config->ids);
     add_number(out, "initializer_range", config->spread);
     add_number(out, "layer_norm_epsilon", config->norm_epsilon);
     add_word(out, "model_type", "gpt2");
@@ -96,9 +109,9 @@ static void add_scaling(const struct yk_model_config *config, struct yk_text *ou
 
 static void write_llama(const struct yk_model_config *config, struct yk_text *out)
 {
-    yk_text_add(out, "  \"architectures\": [\n    \"LlamaForCausalLM\"\n  ],\n");
+    add_class(out, "LlamaForCausalLM");
     add_flag(out, "attention_bias", config->linear_bias);
-    add_ends(out, false);
+    add_ids(out, &config->ids);
     add_integer(out, "head_dim", config->head_size);
     add_word(out, "hidden_act", "silu");
     add_integer(out, "hidden_size", config->width);
@@ -115,6 +128,52 @@ static void write_llama(const struct yk_model_config *config, struct yk_text *ou
     add_number(out, "rope_theta", config->rope_theta);
 }
 
+static void write_bert(const struct yk_model_config *config, struct yk_text *out)
+{
+    const char *with_head = config->pooler ? "BertForPreTraining" : "BertForMaskedLM";
+    add_class(out, config->masked_head ? with_head : "BertModel");
+    add_ids(out, &config->ids);
+    add_activation(out, "hidden_act", config);
+    add_integer(out, "hidden_size", config->width);
+    add_number(out, "initializer_range", config->spread);
+    add_integer(out, "intermediate_size", config->inner);
+    add_number(out, "layer_norm_eps", config->norm_epsilon);
+    add_integer(out, "max_position_embeddings", config->positions);
+    add_word(out, "model_type", "bert");
+    add_integer(out, "num_attention_heads", config->heads);
+    add_integer(out, "num_hidden_layers", config->layers);
+    add_integer(out, "type_vocab_size", config->token_types);
+}
+
+/* The framework would force its own last token on a translation that is cut off: none here. */
+static void write_transformer(const struct yk_model_config *config, struct yk_text *out)
+{
+    add_activation(out, "activation_function", config);
+    add_class(out, "MarianMTModel");
+    add_integer(out, "d_model", config->width);
+    add_integer(out, "decoder_attention_heads", config->heads);
+    add_integer(out, "decoder_ffn_dim", config->inner);
+    add_integer(out, "decoder_layers", config->layers);
+    if (config->ids.decoder_start >= 0) {
+        add_integer(out, "decoder_start_token_id", config->ids.decoder_start);
+    }
+    if (config->target_vocabulary > 0) {
+        add_integer(out, "decoder_vocab_size", config->target_vocabulary);
+    }
+    add_integer(out, "encoder_attention_heads", config->encoder_heads);
+    add_integer(out, "encoder_ffn_dim", config->encoder_inner);
+    add_integer(out, "encoder_layers", config->encoder_layers);
+    add_id(out, "forced_eos_token_id", -1);
+    add_ids(out, &config->ids);
+    add_number(out, "init_std", config->spread);
+    add_flag(out, "is_encoder_decoder", true);
+    add_integer(out, "max_position_embeddings", config->positions);
+    add_word(out, "model_type", "marian");
+    add_flag(out, "scale_embedding", config->scaled_embedding);
+    add_flag(out, "share_encoder_decoder_embeddings", config->shared);
+    add_flag(out, "static_position_embeddings", true);
+}
+
 yk_status yk_model_config_write(const struct yk_model_config *config, enum yk_precision dtype,
                                 struct yk_text *out)
 {
@@ -124,6 +183,8 @@ yk_status yk_model_config_write(const struct yk_model_config *config, enum yk_pr
     } writers[] = {
         {&yk_architecture_gpt2, write_gpt2},
         {&yk_architecture_llama, write_llama},
+        {&yk_architecture_bert, write_bert},
+        {&yk_architecture_transformer, write_transformer},
     };
     if (config->not_trained) {
         return yk_fail(YK_ERROR_INPUT, "the config of %s cannot be written: %s is not known",
@@ -140,7 +201,6 @@ yk_status yk_model_config_write(const struct yk_model_config *config, enum yk_pr
         }
     }
     return yk_fail(YK_ERROR_INPUT,
-                   "the config of %s cannot be written yet: its architecture is \"%s\", and only "
-                   "those of GPT-2 and Llama can",
+                   "the config of %s cannot be written yet: its architecture is \"%s\"",
                    config->name, config->architecture->name);
 }

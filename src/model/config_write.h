@@ -3,8 +3,9 @@
  * that its versions 4 and 5 share. yk_model_config_read() gives back an equal config, by the name
  * it is then read under.
  *
- * What the framework needs besides and no config here holds, it takes its own presets for; ids of
- * tokens that begin and end a text are written as null where they are not known.
+ * What the framework needs besides and no config here holds, it takes its own presets for. Ids of
+ * tokens that are not known are written as null, so that it does not take its presets for those;
+ * but for a decoder's first token, whose id version 5 wants to be a number: that is left out.
  */
 #ifndef YK_MODEL_CONFIG_WRITE_H
 #define YK_MODEL_CONFIG_WRITE_H
@@ -14,8 +15,8 @@
 #include "base/text.h"
 #include "model/config.h"
 
-/* Adds the file to `out`; `dtype` is what the weights are kept in. GPT-2 and Llama; a Mistral is
- * written as the Llama that it computes like. */
+/* Adds the file to `out`; `dtype` is what the weights are kept in. A Mistral is written as the
+ * Llama that it computes like. */
 yk_status yk_model_config_write(const struct yk_model_config *config, enum yk_precision dtype,
                                 struct yk_text *out) YK_MUST_USE;
 

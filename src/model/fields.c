@@ -68,6 +68,11 @@ static yk_status read_flag(const struct yk_flag *flag, const struct yk_json *jso
     return YK_OK;
 }
 
+yk_status yk_fields_read_flag(const struct yk_json *json, const char *key, bool preset, bool *out)
+{
+    return read_flag(&(struct yk_flag){.key = key, .preset = preset}, json, out);
+}
+
 yk_status yk_fields_read_word(const struct yk_json *json, const char *key, const char *word,
                               bool *out)
 {
@@ -78,6 +83,60 @@ yk_status yk_fields_read_word(const struct yk_json *json, const char *key, const
     }
     *out = found && strcmp(found, word) == 0;
     return YK_OK;
+}
+
+static bool is_among(const char *word, const char *const *words)
+{
+    while (*words && strcmp(word, *words) != 0) {
+        words++;
+    }
+    return *words;
+}
+
+yk_status yk_fields_read_activation(const struct yk_json *json, const char *key, const char *preset,
+                                    const char *what, struct yk_model_config *config)
+{
+    static const char *const exact[] = {"gelu", "gelu_python", NULL};
+    static const char *const by_tanh[] = {"gelu_new", "gelu_pytorch_tanh", "gelu_fast", NULL};
+    static const char *const silu[] = {"silu", "swish", NULL};
+    YK_TRY(yk_fields_read_word(json, key, "relu", &config->relu)); /* a string, if anything */
+    const char *found = yk_json_string(yk_json_get(json, key));
+    const char *name = found ? found : preset;
+    config->gelu_erf = is_among(name, exact);
+    config->silu = is_among(name, silu);
+    if (!config->relu && !config->gelu_erf && !config->silu && !is_among(name, by_tanh)) {
+        config->not_trained = what;
+    }
+    return YK_OK;
+}
+
+/* A number, or of a list the first; −1 unless it is below `bound`. */
+static yk_status read_id(const struct yk_json *json, const char *key, int64_t bound, int64_t *out)
+{
+    const struct yk_json *node = yk_json_get(json, key);
+    const struct yk_json *one = yk_json_is_array(node) ? yk_json_at(node, 0) : node;
+    double value = -1;
+    *out = -1;
+    if (!one || yk_json_is_null(one)) {
+        return YK_OK;
+    }
+    if (!yk_json_number(one, &value) || value != floor(value)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a token's id, a whole number", key);
+    }
+    if (value >= 0 && value < (double)bound) {
+        *out = (int64_t)value;
+    }
+    return YK_OK;
+}
+
+yk_status yk_fields_read_ids(const struct yk_json *json, struct yk_model_config *config)
+{
+    const int64_t target = yk_model_config_target_vocabulary(config);
+    const int64_t least = target < config->vocabulary ? target : config->vocabulary;
+    YK_TRY(read_id(json, "pad_token_id", least, &config->ids.pad));
+    YK_TRY(read_id(json, "bos_token_id", least, &config->ids.begin));
+    YK_TRY(read_id(json, "eos_token_id", least, &config->ids.end));
+    return read_id(json, "decoder_start_token_id", target, &config->ids.decoder_start);
 }
 
 yk_status yk_fields_read_number(const struct yk_json *json, const char *key, double preset,

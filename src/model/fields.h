@@ -60,6 +60,23 @@ yk_status yk_fields_read(const struct yk_field_table *table, const struct yk_jso
 yk_status yk_fields_read_word(const struct yk_json *json, const char *key, const char *word,
                               bool *out) YK_MUST_USE;
 
+/*
+ * The activation between the feed-forward's linears: sets `relu`, `gelu_erf` and `silu`, or
+ * `not_trained` to `what` where it is none of those nor GELU by tanh. `preset` counts where the key
+ * is missing or null.
+ */
+yk_status yk_fields_read_activation(const struct yk_json *json, const char *key, const char *preset,
+                                    const char *what, struct yk_model_config *config) YK_MUST_USE;
+
+/* The ids of tokens. Where a key is missing or null, or its number no token of all vocabularies,
+ * the id is not known. */
+yk_status yk_fields_read_ids(const struct yk_json *json,
+                             struct yk_model_config *config) YK_MUST_USE;
+
+/* A flag, or `preset` where the key is missing or null. */
+yk_status yk_fields_read_flag(const struct yk_json *json, const char *key, bool preset,
+                              bool *out) YK_MUST_USE;
+
 /* A number above 0, or `preset` where the key is missing or null. */
 yk_status yk_fields_read_number(const struct yk_json *json, const char *key, double preset,
                                 double *out) YK_MUST_USE;

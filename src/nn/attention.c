@@ -15,9 +15,9 @@ static struct yk_attend attend_op(const struct yk_pass *pass, void *qkv, void *o
     const int64_t q = config->heads * config->head_size;
     const int64_t kv = config->kv_heads * config->head_size;
     return (struct yk_attend){
-        .batch = pass->samples,
-        .queries = pass->sequence,
-        .keys = pass->sequence,
+        .batch = pass->extent.samples,
+        .queries = pass->extent.sequence,
+        .keys = pass->extent.sequence,
         .heads = config->heads,
         .kv_heads = config->kv_heads,
         .head_size = config->head_size,
@@ -82,13 +82,13 @@ static void turn(const struct yk_pass *pass, void *qkv, bool back)
     }
     pass->store->engine.backend->rotate(
         pass->lane, &(struct yk_rotate){
-                        .rows = pass->samples * pass->sequence,
-                        .sequence = pass->sequence,
+                        .rows = yk_pass_rows(pass),
+                        .sequence = pass->extent.sequence,
                         .heads = config->heads + config->kv_heads,
                         .head_size = config->head_size,
                         .stride = (config->heads + 2 * config->kv_heads) * config->head_size,
                         .data = qkv,
-                        .turns = pass->turns,
+                        .turns = pass->constants.turns,
                         .back = back,
                         .type = pass->net->workload.precision,
                     });
@@ -143,9 +143,9 @@ static void drop(const struct yk_pass *pass, uint64_t place, const void *from, c
                  void *to)
 {
     pass->store->engine.backend->drop(pass->lane, &(struct yk_drop){
-                                                      .rows = pass->samples * pass->sequence,
+                                                      .rows = yk_pass_rows(pass),
                                                       .width = pass->net->config->width,
-                                                      .sequence = pass->sequence,
+                                                      .sequence = pass->extent.sequence,
                                                       .from = from,
                                                       .to = to,
                                                       .add = add,

@@ -24,13 +24,12 @@ static void list(struct yk_parameters *parameters)
     }
 }
 
-static void measure(const struct yk_net *net, int32_t layer, int64_t samples, int64_t sequence,
+static void measure(const struct yk_net *net, int32_t layer, const struct yk_extent *extent,
                     struct yk_layer_sizes *out)
 {
     (void)net;
     (void)layer;
-    (void)samples;
-    (void)sequence;
+    (void)extent;
     *out = (struct yk_layer_sizes){0};
 }
 
@@ -39,9 +38,9 @@ static void drop(const struct yk_pass *pass, void *numbers)
     const struct yk_dropout dropout = yk_pass_dropout(pass, 0);
     if (dropout.rate > 0) {
         pass->store->engine.backend->drop(pass->lane, &(struct yk_drop){
-                                                          .rows = pass->samples * pass->sequence,
+                                                          .rows = yk_pass_rows(pass),
                                                           .width = pass->net->config->width,
-                                                          .sequence = pass->sequence,
+                                                          .sequence = pass->extent.sequence,
                                                           .from = numbers,
                                                           .to = numbers,
                                                           .dropout = dropout,
@@ -56,14 +55,15 @@ static void forward(const struct yk_pass *pass)
     pass->store->engine.backend->embed(
         pass->lane,
         &(struct yk_embed){
-            .rows = pass->samples * pass->sequence,
+            .rows = yk_pass_rows(pass),
             .width = config->width,
-            .sequence = pass->sequence,
+            .sequence = pass->extent.sequence,
             .vocabulary = config->vocabulary,
             .tokens = pass->tokens,
             .table = yk_pass_weights(pass, TOKENS),
             .positions = has_positions(config) ? yk_pass_weights(pass, POSITIONS) : NULL,
             .out = pass->output,
+            .scale = 1,
             .table_type = yk_pass_type(pass, TOKENS),
             .out_type = pass->net->workload.precision,
         });
@@ -80,14 +80,15 @@ static void backward(const struct yk_pass *pass)
     pass->store->engine.backend->embed_back(
         pass->lane,
         &(struct yk_embed_back){
-            .rows = pass->samples * pass->sequence,
+            .rows = yk_pass_rows(pass),
             .width = config->width,
-            .sequence = pass->sequence,
+            .sequence = pass->extent.sequence,
             .vocabulary = config->vocabulary,
             .tokens = pass->tokens,
             .d_out = pass->output_gradient,
             .d_table = yk_pass_gradients(pass, TOKENS),
             .d_positions = has_positions(config) ? yk_pass_gradients(pass, POSITIONS) : NULL,
+            .scale = 1,
             .table_type = pass->net->workload.precision,
             .out_type = pass->net->workload.precision,
         });

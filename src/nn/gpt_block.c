@@ -83,7 +83,7 @@ static void carve_room(const struct yk_net *net, int32_t layer, int64_t rows,
     out->weights = yk_site_carve_weights(net, layer, carver);
 }
 
-static void measure(const struct yk_net *net, int32_t layer, int64_t samples, int64_t sequence,
+static void measure(const struct yk_net *net, int32_t layer, const struct yk_extent *extent,
                     struct yk_layer_sizes *out)
 {
     struct yk_carver saved_carver = {0};
@@ -91,9 +91,9 @@ static void measure(const struct yk_net *net, int32_t layer, int64_t samples, in
     struct yk_carver backward_carver = {0};
     struct saved saved;
     struct yk_attention_room room;
-    carve_saved(net, layer, samples * sequence, &saved_carver, &saved);
+    carve_saved(net, layer, extent->samples * extent->sequence, &saved_carver, &saved);
     (void)yk_site_carve_weights(net, layer, &forward_carver);
-    carve_room(net, layer, samples * sequence, &backward_carver, &room);
+    carve_room(net, layer, extent->samples * extent->sequence, &backward_carver, &room);
     *out = (struct yk_layer_sizes){saved_carver.used, forward_carver.used, backward_carver.used};
 }
 
@@ -110,7 +110,7 @@ static enum yk_ending ending(const struct yk_model_config *config, bool back)
 
 static void forward(const struct yk_pass *pass)
 {
-    const int64_t rows = pass->samples * pass->sequence;
+    const int64_t rows = yk_pass_rows(pass);
     struct saved saved;
     struct yk_carver room = {.base = pass->workspace};
     carve_saved(pass->net, pass->layer, rows, &(struct yk_carver){.base = pass->saved}, &saved);
@@ -164,7 +164,7 @@ static void feed_forward_back(const struct yk_pass *pass, const struct saved *sa
 
 static void backward(const struct yk_pass *pass)
 {
-    const int64_t rows = pass->samples * pass->sequence;
+    const int64_t rows = yk_pass_rows(pass);
     struct saved saved;
     struct yk_attention_room room;
     carve_saved(pass->net, pass->layer, rows, &(struct yk_carver){.base = pass->saved}, &saved);

@@ -15,10 +15,10 @@ static void list(struct yk_parameters *parameters)
     }
 }
 
-static void measure(const struct yk_net *net, int32_t layer, int64_t samples, int64_t sequence,
+static void measure(const struct yk_net *net, int32_t layer, const struct yk_extent *extent,
                     struct yk_layer_sizes *out)
 {
-    const int64_t rows = samples * sequence;
+    const int64_t rows = extent->samples * extent->sequence;
     const size_t size = (size_t)yk_precision_bytes(yk_net_precision(net, layer));
     struct yk_carver saved = {0};
     struct yk_carver forward = {0};
@@ -39,7 +39,7 @@ static void forward(const struct yk_pass *pass)
 {
     const struct yk_backend *backend = pass->store->engine.backend;
     const struct yk_pass weights = owner(pass);
-    const int64_t rows = pass->samples * pass->sequence;
+    const int64_t rows = yk_pass_rows(pass);
     const int64_t C = pass->net->config->width;
     const int64_t V = yk_model_config_target_vocabulary(pass->net->config);
     const enum yk_precision type = yk_net_precision(pass->net, pass->layer);
@@ -83,7 +83,7 @@ static void backward(const struct yk_pass *pass)
     const int64_t C = pass->net->config->width;
     const int64_t V = yk_model_config_target_vocabulary(pass->net->config);
     struct yk_matmul op = {
-        .m = pass->samples * pass->sequence,
+        .m = yk_pass_rows(pass),
         .n = C,
         .k = V,
         .a = pass->saved,

@@ -9,11 +9,19 @@
 #define YK_NN_LAYER_H
 
 #include "backend/backend.h"
+#include "nn/constants.h"
 #include "nn/net.h"
 #include "nn/store.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* How many tokens go through a layer. */
+struct yk_extent {
+    int64_t samples;  /* B */
+    int64_t sequence; /* T, of the layer's own stream */
+    int64_t memory;   /* S, of what it looks at besides: a decoder at its encoder; 0: nothing */
+};
 
 /* One pass of some samples through one layer. Sizes of the pieces of memory: yk_layer_sizes(). */
 struct yk_pass {
@@ -21,22 +29,26 @@ struct yk_pass {
     const struct yk_store *store;
     struct yk_backend_lane *lane;
     int32_t layer;
-    int64_t samples;        /* B */
-    int64_t sequence;       /* T */
+    struct yk_extent extent;
     int64_t first_sample;   /* its number in the run, for dropout */
     bool training;          /* with dropout */
-    const int32_t *tokens;  /* (B, T) */
+    const int32_t *tokens;  /* (B, T): the decoder's own in a decoder */
     const int32_t *targets; /* (B, T); negative: no loss */
-    const float *turns;     /* (T, head_size / 2, 2) of rotary positions */
-    float loss_factor;      /* 0: no gradient is wanted */
-    double *loss;           /* the sum of losses is added here */
-    const void *input;      /* (B·T, C) in the precision of the training; NULL for an embedding */
-    void *output;           /* (B·T, C); NULL: not wanted again. Of a head NULL: its logits are in
-                               `saved` */
-    void *saved;            /* kept from forward to backward, besides the input */
+    const int32_t *lengths; /* (B): how many tokens of the encoder's stream, or of a stream that
+                               attends in both directions, count; NULL: all */
+    struct yk_constants constants;
+    float loss_factor; /* 0: no gradient is wanted */
+    double *loss;      /* the sum of losses is added here */
+    const void *input; /* (B·T, C) in the precision of the training; NULL for an embedding */
+    void *output;      /* (B·T, C); NULL: not wanted again. Of a head NULL: its logits are in
+                          `saved` */
+    void *saved;       /* kept from forward to backward, besides the input */
     void *workspace;
     void *output_gradient; /* may be changed */
     void *input_gradient;  /* NULL: not wanted */
+    const void *memory;    /* (B·S, C): what it looks at besides; NULL: nothing */
+    void *memory_gradient; /* NULL: not wanted */
+    bool memory_added;     /* its gradient is added to what is there, not put there */
 };
 
 struct yk_layer_sizes {
@@ -53,7 +65,7 @@ struct yk_layer_kind {
     bool reads_tokens; /* it is sent nothing by other layers */
     bool needs_input;  /* backward needs it even where the layer's own weights are frozen */
     void (*list)(struct yk_parameters *parameters);
-    void (*measure)(const struct yk_net *net, int32_t layer, int64_t samples, int64_t sequence,
+    void (*measure)(const struct yk_net *net, int32_t layer, const struct yk_extent *extent,
                     struct yk_layer_sizes *out);
     void (*forward)(const struct yk_pass *pass);
     void (*backward)(const struct yk_pass *pass);
@@ -65,13 +77,15 @@ extern const struct yk_layer_kind yk_layer_llama_block;
 extern const struct yk_layer_kind yk_layer_norm;
 extern const struct yk_layer_kind yk_layer_head;
 
+/* The tokens of a whole pass: B·T. */
+static inline int64_t yk_pass_rows(const struct yk_pass *pass)
+{
+    return pass->extent.samples * pass->extent.sequence;
+}
+
 extern const struct yk_layer_kind *const yk_layer_kinds[];
 extern const size_t yk_layer_kind_count;
 
 const struct yk_layer_kind *yk_layer_kind_find(const char *name);
-
-/* The cosines and sines of rotary positions up to `sequence`, (sequence, head_size / 2, 2), on the
- * host. */
-void yk_layer_turns(const struct yk_model_config *config, int64_t sequence, float *out);
 
 #endif

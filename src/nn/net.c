@@ -97,6 +97,29 @@ static yk_status add_layer(struct yk_net *net, const struct yk_model *model, int
     return YK_OK;
 }
 
+/*
+ * What a layer is sent comes from the latest layer that sends to it; what an earlier one sends
+ * besides is looked at: the encoder's output. The tokens that are read second are the decoder's.
+ */
+static void connect(struct yk_net *net, const struct yk_model *model)
+{
+    bool reads = false; /* some layer before it reads tokens */
+    for (int32_t l = 0; l < net->layer_count; l++) {
+        struct yk_net_layer *layer = &net->layers[l];
+        layer->input = -1;
+        layer->memory = -1;
+        for (int32_t e = 0; e < model->edge_count; e++) {
+            const struct yk_layer_edge *edge = &model->edges[e];
+            if (edge->to == l) {
+                layer->memory = edge->from > layer->input ? layer->input : edge->from;
+                layer->input = edge->from > layer->input ? edge->from : layer->input;
+            }
+        }
+        layer->decodes = layer->input >= 0 ? net->layers[layer->input].decodes : reads;
+        reads = reads || layer->kind->reads_tokens;
+    }
+}
+
 static yk_status fill(struct yk_net *net, const struct yk_model *model)
 {
     YK_TRY_NEW(net->arena, net->layers, model->layer_count);
@@ -104,6 +127,7 @@ static yk_status fill(struct yk_net *net, const struct yk_model *model)
     for (int32_t l = 0; l < model->layer_count; l++) {
         YK_TRY(add_layer(net, model, l));
     }
+    connect(net, model);
     return YK_OK;
 }
 

@@ -27,7 +27,7 @@ struct yk_net_settings {
 
 enum {
     YK_SITE_PARTS = 3,
-    YK_LAYER_SITES = 4,
+    YK_LAYER_SITES = 7, /* of a decoder */
 };
 
 /* A product with weights: one linear of the model, or several that take the same input and lie side
@@ -52,6 +52,9 @@ struct yk_net_layer {
     struct yk_site sites[YK_LAYER_SITES];
     int32_t site_count;
     int32_t leader;      /* the layer whose weights it uses too, or itself */
+    int32_t input;       /* the layer whose output it is sent; −1: it reads tokens */
+    int32_t memory;      /* the one whose output it looks at besides; −1: none */
+    bool decodes;        /* its stream is that of the decoder of an encoder–decoder */
     size_t weight_bytes; /* of its own */
     int64_t trained;     /* numbers */
     int64_t decayed;     /* the first of them */

@@ -9,7 +9,7 @@ void yk_norm_forward(const struct yk_pass *pass, int32_t weight, const void *x, 
     const enum yk_precision type = pass->net->workload.precision;
     pass->store->engine.backend->normalise(
         pass->lane, &(struct yk_normalise){
-                        .rows = pass->samples * pass->sequence,
+                        .rows = yk_pass_rows(pass),
                         .width = pass->net->config->width,
                         .x = x,
                         .y = y,
@@ -30,7 +30,7 @@ void yk_norm_backward(const struct yk_pass *pass, int32_t weight, const void *x,
     const enum yk_precision type = pass->net->workload.precision;
     pass->store->engine.backend->normalise_back(
         pass->lane, &(struct yk_normalise_back){
-                        .rows = pass->samples * pass->sequence,
+                        .rows = yk_pass_rows(pass),
                         .width = pass->net->config->width,
                         .x = x,
                         .dy = dy,
@@ -74,29 +74,27 @@ static void carve(const struct yk_net *net, int64_t rows, struct yk_carver *carv
     out->mean = has_mean(net->config) ? yk_carve(carver, rows, sizeof(float)) : NULL;
 }
 
-static void measure(const struct yk_net *net, int32_t layer, int64_t samples, int64_t sequence,
+static void measure(const struct yk_net *net, int32_t layer, const struct yk_extent *extent,
                     struct yk_layer_sizes *out)
 {
     struct yk_carver carver = {0};
     struct saved saved;
     (void)layer;
-    carve(net, samples * sequence, &carver, &saved);
+    carve(net, extent->samples * extent->sequence, &carver, &saved);
     *out = (struct yk_layer_sizes){.saved_bytes = carver.used};
 }
 
 static void forward(const struct yk_pass *pass)
 {
     struct saved saved;
-    carve(pass->net, pass->samples * pass->sequence, &(struct yk_carver){.base = pass->saved},
-          &saved);
+    carve(pass->net, yk_pass_rows(pass), &(struct yk_carver){.base = pass->saved}, &saved);
     yk_norm_forward(pass, 0, pass->input, pass->output, saved.mean, saved.rstd);
 }
 
 static void backward(const struct yk_pass *pass)
 {
     struct saved saved;
-    carve(pass->net, pass->samples * pass->sequence, &(struct yk_carver){.base = pass->saved},
-          &saved);
+    carve(pass->net, yk_pass_rows(pass), &(struct yk_carver){.base = pass->saved}, &saved);
     yk_norm_backward(pass, 0, pass->input, pass->output_gradient, NULL, pass->input_gradient,
                      saved.mean, saved.rstd);
 }

@@ -115,7 +115,7 @@ static void make_inner(const struct yk_pass *pass, const struct yk_site *site, c
 {
     const enum yk_precision type = pass->net->workload.precision;
     pass->store->engine.backend->matmul(pass->lane, &(struct yk_matmul){
-                                                        .m = pass->samples * pass->sequence,
+                                                        .m = yk_pass_rows(pass),
                                                         .n = inner_width(pass->net, site),
                                                         .k = site->in,
                                                         .a = x,
@@ -143,7 +143,7 @@ static void adapt(const struct yk_pass *pass, const struct yk_site *site,
 {
     const struct yk_backend *backend = pass->store->engine.backend;
     const enum yk_precision type = pass->net->workload.precision;
-    const int64_t rows = pass->samples * pass->sequence;
+    const int64_t rows = yk_pass_rows(pass);
     const int64_t rank = pass->net->workload.lora_rank;
     const int64_t width = site->parts * rank;
     make_inner(pass, site, io->x, io->inner);
@@ -176,7 +176,7 @@ void yk_site_forward(const struct yk_pass *pass, int32_t number, const struct yk
     const struct yk_site *site = &layer_of(pass)->sites[number];
     const enum yk_precision type = pass->net->workload.precision;
     struct yk_matmul op = {
-        .m = pass->samples * pass->sequence,
+        .m = yk_pass_rows(pass),
         .n = site->out,
         .k = site->in,
         .a = io->x,
@@ -212,7 +212,7 @@ static void adapt_parts_back(const struct yk_pass *pass, const struct yk_site *s
 {
     const struct yk_backend *backend = pass->store->engine.backend;
     const enum yk_precision type = pass->net->workload.precision;
-    const int64_t rows = pass->samples * pass->sequence;
+    const int64_t rows = yk_pass_rows(pass);
     const int64_t rank = pass->net->workload.lora_rank;
     const int64_t width = site->parts * rank;
     int64_t done = 0;
@@ -258,7 +258,7 @@ static void adapt_back(const struct yk_pass *pass, const struct yk_site *site,
     struct yk_matmul op = {
         .m = width,
         .n = site->in,
-        .k = pass->samples * pass->sequence,
+        .k = yk_pass_rows(pass),
         .a = io->d_inner,
         .a_stride = width,
         .a_transposed = true,
@@ -290,7 +290,7 @@ static void train_weights(const struct yk_pass *pass, const struct yk_site *site
     const struct yk_backend *backend = pass->store->engine.backend;
     const enum yk_precision type = pass->net->workload.precision;
     const enum yk_precision dy_type = yk_net_precision(pass->net, pass->layer);
-    const int64_t rows = pass->samples * pass->sequence;
+    const int64_t rows = yk_pass_rows(pass);
     backend->matmul(pass->lane, &(struct yk_matmul){
                                     .m = site->flipped ? site->in : site->out,
                                     .n = site->flipped ? site->out : site->in,
@@ -325,7 +325,7 @@ void yk_site_backward(const struct yk_pass *pass, int32_t number, const struct y
 {
     const struct yk_site *site = &layer_of(pass)->sites[number];
     struct yk_matmul op = {
-        .m = pass->samples * pass->sequence,
+        .m = yk_pass_rows(pass),
         .n = site->in,
         .k = site->out,
         .a = io->dy,

@@ -12,12 +12,14 @@
 
 struct yk_batches;
 
-/* In memory of the host that the device copies from; both must outlive it. */
+/* Of `piece_count` pieces, the m-th of `samples`[m] samples where the sampler counts in samples. In
+ * memory of the host that the device copies from; sampler and engine must outlive it. */
 yk_status yk_batches_create(const struct yk_sampler *sampler, const struct yk_engine *engine,
-                            int64_t samples, struct yk_batches **out) YK_MUST_USE;
+                            int32_t piece_count, const int64_t *samples,
+                            struct yk_batches **out) YK_MUST_USE;
 void yk_batches_destroy(struct yk_batches *batches);
 
-/* The samples from number `first` on; valid until the call after the next. */
+/* The samples from unit `first` on; valid until the call after the next. */
 yk_status yk_batches_take(struct yk_batches *batches, int64_t first,
                           const struct yk_batch **out) YK_MUST_USE;
 

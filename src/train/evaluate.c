@@ -1,60 +1,78 @@
-/* Evaluation: the mean loss over a sequential sampler. */
+/* Evaluation: the mean loss over a sampler that goes through its data in order. */
 #include "nn/forward.h"
 #include "train/batches.h"
 #include "train/run.h"
 
-static yk_status evaluate(struct yk_forward *forward, struct yk_batches *batches, int64_t samples,
-                          int64_t batch, double *out_loss, int64_t *out_tokens)
+/* The first `samples` of a piece of equally long ones. */
+static struct yk_piece cut(const struct yk_piece *piece, int64_t samples)
+{
+    struct yk_piece shorter = *piece;
+    shorter.samples = samples;
+    shorter.counted = 0;
+    for (int64_t i = 0; i < samples * piece->sequence; i++) {
+        shorter.counted += piece->targets[i] >= 0;
+    }
+    return shorter;
+}
+
+static yk_status evaluate(struct yk_forward *forward, struct yk_batches *batches, int64_t units,
+                          int64_t at_once, double *out_loss, int64_t *out_tokens)
 {
     double sum = 0;
     int64_t counted = 0;
-    for (int64_t done = 0; done < samples; done += batch) {
+    for (int64_t done = 0; done < units; done += at_once) {
         const struct yk_batch *taken = NULL;
         double loss = 0;
-        const int64_t left = samples - done < batch ? samples - done : batch;
         YK_TRY(yk_batches_take(batches, done, &taken));
-        int64_t targets = 0;
-        for (int64_t i = 0; i < left * taken->sequence; i++) {
-            targets += taken->targets[i] >= 0;
-        }
-        YK_TRY(
-            yk_forward_lose(forward, taken->tokens, taken->targets, left, taken->sequence, &loss));
+        const struct yk_piece piece =
+            units - done < at_once ? cut(&taken->pieces[0], units - done) : taken->pieces[0];
+        YK_TRY(yk_forward_lose(forward, &piece, &loss));
         sum += loss;
-        counted += targets;
+        counted += piece.counted;
     }
     *out_loss = sum / (double)counted;
     *out_tokens = counted;
     return YK_OK;
 }
 
-/* As many samples at once as the loan holds, or −1 where it holds not even one. */
-static int64_t fit(const struct yk_store *store, int64_t batch, int64_t sequence,
+static struct yk_forward_shape shape_of(const struct yk_sampler *sampler, int64_t units)
+{
+    if (sampler->piece_rows > 0) {
+        return (struct yk_forward_shape){1, sampler->piece_rows, sampler->piece_rows};
+    }
+    return (struct yk_forward_shape){units, sampler->sequence, sampler->target_sequence};
+}
+
+/* As many units at once as the loan holds, or −1 where it holds not even one. */
+static int64_t fit(const struct yk_store *store, const struct yk_sampler *sampler, int64_t most,
                    const struct yk_run_loan *loan)
 {
-    int64_t fitting = batch;
-    while (fitting > 0 && yk_forward_bytes(store, fitting, sequence) > loan->bytes) {
-        fitting /= 2;
+    for (int64_t units = most; units > 0; units /= 2) {
+        const struct yk_forward_shape shape = shape_of(sampler, units);
+        if (yk_forward_bytes(store, &shape) <= loan->bytes) {
+            return units;
+        }
     }
-    return fitting > 0 ? fitting : -1;
+    return -1;
 }
 
 yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampler, int64_t batch,
                           int64_t samples, const struct yk_run_loan *loan, double *out_loss,
                           int64_t *out_tokens)
 {
-    const int64_t all = yk_sampler_epoch_samples(sampler);
-    const int64_t sequence = yk_sampler_sequence(sampler);
+    const int64_t all = sampler->epoch_units;
     const int64_t wanted = samples > 0 && samples < all ? samples : all;
-    const int64_t most = batch < wanted ? batch : wanted;
-    const int64_t fitting = loan ? fit(store, most, sequence, loan) : -1;
+    const int64_t usual = sampler->piece_rows > 0 ? 1 : batch;
+    const int64_t most = usual < wanted ? usual : wanted;
+    const int64_t fitting = loan ? fit(store, sampler, most, loan) : -1;
     const int64_t at_once = fitting > 0 ? fitting : most;
+    const struct yk_forward_shape shape = shape_of(sampler, at_once);
     struct yk_forward *forward = NULL;
     struct yk_batches *batches = NULL;
-    yk_status status = fitting > 0
-                           ? yk_forward_create_in(store, at_once, sequence, loan->memory, &forward)
-                           : yk_forward_create(store, at_once, sequence, &forward);
+    yk_status status = fitting > 0 ? yk_forward_create_in(store, &shape, loan->memory, &forward)
+                                   : yk_forward_create(store, &shape, &forward);
     if (status == YK_OK) {
-        status = yk_batches_create(sampler, &store->engine, at_once, &batches);
+        status = yk_batches_create(sampler, &store->engine, 1, &at_once, &batches);
     }
     if (status == YK_OK) {
         status = evaluate(forward, batches, wanted, at_once, out_loss, out_tokens);

@@ -25,15 +25,18 @@ struct yk_executor {
     struct yk_backend_event *done;
     struct yk_places places;
     int32_t *last_backward; /* (L) the op after which a layer's gradient is complete; −1 */
-    int64_t *first_sample;  /* (M) of each micro-batch, in the batch */
+    int64_t *first_sample;  /* (M) of each micro-batch, in the plan's batch; M + 1 of them */
+    bool *memory_added;     /* (ops) a backward that is not the first to send to what it looks at */
     bool barrier;           /* updates wait for the verdict */
 
     void *memory;
     size_t bytes;
     char *passing;   /* what places are in */
-    int32_t *tokens; /* (B, T), as the batch's */
+    int32_t *tokens; /* (B, T), as the batch's; so are the others */
+    int32_t *lengths;
+    int32_t *target_tokens;
     int32_t *targets;
-    float *turns;
+    struct yk_constants constants;
     double *loss;
     double *sums; /* (L) squares of each layer's gradients */
     struct yk_verdict *verdict;
@@ -53,18 +56,33 @@ static const struct yk_place *place_of(const struct yk_executor *executor, int32
                 .of[(int64_t)layer * executor->program->plan->micro_batches + micro_batch];
 }
 
+/* The longest sequence that may come: pieces may be longer and fewer than the plan's samples. */
+static int64_t longest(const struct yk_executor *executor)
+{
+    const struct yk_model_config *config = executor->store->net->config;
+    const int64_t planned = executor->program->plan->workload.sequence;
+    return config->positions > planned && config->encoder_layers > 0 ? config->positions : planned;
+}
+
+static int64_t target_sequence(const struct yk_executor *executor)
+{
+    const struct yk_workload *workload = &executor->program->plan->workload;
+    return workload->target_sequence > 0 ? workload->target_sequence : workload->sequence;
+}
+
 static void carve(struct yk_executor *executor, struct yk_carver *carver)
 {
     const struct yk_net *net = executor->store->net;
     const struct yk_workload *workload = &executor->program->plan->workload;
     const int64_t rows = workload->batch * workload->sequence;
-    const bool turned = net->config->rope_theta > 0;
+    const int64_t target_rows = workload->batch * target_sequence(executor);
     executor->passing = yk_carve(carver, (int64_t)executor->places.bytes, 1);
     executor->tokens = yk_carve(carver, rows, sizeof(int32_t));
-    executor->targets = yk_carve(carver, rows, sizeof(int32_t));
-    executor->turns =
-        turned ? yk_carve(carver, workload->sequence * net->config->head_size, sizeof(float))
-               : NULL;
+    executor->lengths = yk_carve(carver, rows, sizeof(int32_t));
+    executor->targets = yk_carve(carver, target_rows, sizeof(int32_t));
+    executor->target_tokens =
+        net->config->encoder_layers > 0 ? yk_carve(carver, target_rows, sizeof(int32_t)) : NULL;
+    yk_constants_carve(net, longest(executor), carver, &executor->constants);
     executor->loss = yk_carve(carver, 1, sizeof(double));
     executor->sums = yk_carve(carver, net->layer_count, sizeof(double));
     executor->verdict = yk_carve(carver, 1, sizeof(struct yk_verdict));
@@ -85,20 +103,6 @@ static yk_status take_memory(struct yk_executor *executor)
     return YK_OK;
 }
 
-static yk_status fill_turns(struct yk_executor *executor)
-{
-    const struct yk_model_config *config = executor->store->net->config;
-    const int64_t sequence = executor->program->plan->workload.sequence;
-    float *turns = NULL;
-    if (!executor->turns) {
-        return YK_OK;
-    }
-    YK_TRY_NEW(executor->arena, turns, sequence * config->head_size);
-    yk_layer_turns(config, sequence, turns);
-    return yk_engine_upload(&executor->store->engine, executor->turns, turns,
-                            (size_t)(sequence * config->head_size) * sizeof *turns);
-}
-
 static yk_status create_lanes(struct yk_executor *executor)
 {
     static const char *const names[YK_LANE_COUNT] = {"compute", "comm", "copy"};
@@ -114,13 +118,31 @@ static yk_status create_lanes(struct yk_executor *executor)
     return engine->backend->event_create(engine->device, &executor->done);
 }
 
+/* What an op's layer looks at is sent a gradient by every layer that does so, in the order of the
+ * list: all but the first of each micro-batch add theirs. */
+static bool adds_to_memory(const struct yk_executor *executor, int32_t number)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_net_layer *layers = executor->store->net->layers;
+    const int32_t memory = layers[op->layer].memory;
+    for (int32_t i = 0; memory >= 0 && i < number; i++) {
+        const struct yk_op *before = &executor->list->ops[i];
+        if (before->kind == YK_OP_BACKWARD && before->micro_batch == op->micro_batch &&
+            layers[before->layer].memory == memory) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Micro-batches are consecutive pieces of the batch. */
 static yk_status note_program(struct yk_executor *executor, int32_t rank)
 {
     const struct yk_plan *plan = executor->program->plan;
     int64_t done = 0;
     YK_TRY_NEW(executor->arena, executor->last_backward, plan->layer_count);
-    YK_TRY_NEW(executor->arena, executor->first_sample, plan->micro_batches);
+    YK_TRY_NEW(executor->arena, executor->first_sample, plan->micro_batches + 1);
+    YK_TRY_NEW(executor->arena, executor->memory_added, executor->list->op_count);
     for (int32_t l = 0; l < plan->layer_count; l++) {
         executor->last_backward[l] = -1;
     }
@@ -128,6 +150,7 @@ static yk_status note_program(struct yk_executor *executor, int32_t rank)
         const struct yk_op *op = &executor->list->ops[i];
         if (op->kind == YK_OP_BACKWARD) {
             executor->last_backward[op->layer] = i;
+            executor->memory_added[i] = adds_to_memory(executor, i);
         }
         executor->barrier = executor->barrier || op->kind == YK_OP_AGREE;
     }
@@ -136,6 +159,7 @@ static yk_status note_program(struct yk_executor *executor, int32_t rank)
         executor->first_sample[m] = done;
         done += yk_plan_samples(plan, 0, rank, m, &first);
     }
+    executor->first_sample[plan->micro_batches] = done;
     return YK_OK;
 }
 
@@ -146,7 +170,7 @@ static yk_status set_up(struct yk_executor *executor, int32_t rank)
                           &executor->places));
     YK_TRY(take_memory(executor));
     YK_TRY(create_lanes(executor));
-    return fill_turns(executor);
+    return yk_constants_fill(executor->store, longest(executor), &executor->constants);
 }
 
 yk_status yk_executor_create(const struct yk_program *program, int32_t rank, struct yk_store *store,
@@ -210,36 +234,75 @@ void *yk_executor_lend(const struct yk_executor *executor, size_t *bytes)
     return executor->passing;
 }
 
+/* Where a micro-batch's tokens begin, and its targets. */
+static int64_t first_row(const struct yk_executor *executor, int32_t micro_batch)
+{
+    return executor->first_sample[micro_batch] * executor->program->plan->workload.sequence;
+}
+
+static int64_t first_target(const struct yk_executor *executor, int32_t micro_batch)
+{
+    return executor->first_sample[micro_batch] * target_sequence(executor);
+}
+
 static void load(const struct yk_executor *executor, const struct yk_op *op)
 {
-    const struct yk_batch *batch = executor->step.batch;
-    const int64_t first = executor->first_sample[op->micro_batch] * batch->sequence;
-    const size_t bytes = (size_t)(op->samples * batch->sequence) * sizeof(int32_t);
+    const struct yk_piece *piece = &executor->step.batch->pieces[op->micro_batch];
+    const int64_t row = first_row(executor, op->micro_batch);
+    const int64_t target = first_target(executor, op->micro_batch);
+    const size_t rows = (size_t)(piece->samples * piece->sequence);
+    const size_t target_rows = (size_t)(piece->samples * piece->target_sequence);
+    const bool decoded = piece->target_sequence > 0;
     struct yk_backend_lane *lane = executor->lanes[op->lane];
-    executor->backend->copy(lane, executor->tokens + first, batch->tokens + first, bytes);
-    executor->backend->copy(lane, executor->targets + first, batch->targets + first, bytes);
-}
-
-/* The layer that sends to `layer`, or −1 for one that reads tokens. */
-static int32_t sender(const struct yk_executor *executor, int32_t layer)
-{
-    const struct yk_model *model = yk_sizes_whole(executor->program->sizes);
-    for (int32_t e = 0; e < model->edge_count; e++) {
-        if (model->edges[e].to == layer) {
-            return model->edges[e].from;
-        }
+    const struct yk_backend *backend = executor->backend;
+    backend->copy(lane, executor->tokens + row, piece->tokens, rows * sizeof(int32_t));
+    backend->copy(lane, executor->lengths + row, piece->lengths,
+                  (size_t)piece->samples * sizeof(int32_t));
+    backend->copy(lane, executor->targets + target, piece->targets,
+                  (decoded ? target_rows : rows) * sizeof(int32_t));
+    if (decoded) {
+        backend->copy(lane, executor->target_tokens + target, piece->target_tokens,
+                      target_rows * sizeof(int32_t));
     }
-    return -1;
 }
 
-static void pass(const struct yk_executor *executor, const struct yk_op *op)
+static struct yk_extent extent_of(const struct yk_net_layer *layer, const struct yk_piece *piece)
 {
+    return (struct yk_extent){
+        .samples = piece->samples,
+        .sequence = layer->decodes ? piece->target_sequence : piece->sequence,
+        .memory = layer->memory >= 0 ? piece->sequence : 0,
+    };
+}
+
+/* What the layers before it put out, and the gradients that they wait for. */
+static void connect(const struct yk_executor *executor, int32_t number, struct yk_pass *pass)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_net_layer *layer = &executor->store->net->layers[op->layer];
+    char *base = executor->passing;
+    if (layer->input >= 0) {
+        const struct yk_place *place = place_of(executor, layer->input, op->micro_batch);
+        pass->input = base + place->output;
+        pass->input_gradient = base + place->gradient;
+    }
+    if (layer->memory >= 0) {
+        const struct yk_place *place = place_of(executor, layer->memory, op->micro_batch);
+        pass->memory = base + place->output;
+        pass->memory_gradient = base + place->gradient;
+        pass->memory_added = executor->memory_added[number];
+    }
+}
+
+static void pass(const struct yk_executor *executor, int32_t number)
+{
+    const struct yk_op *op = &executor->list->ops[number];
     const struct yk_net *net = executor->store->net;
-    const int32_t from = sender(executor, op->layer);
+    const struct yk_net_layer *layer = &net->layers[op->layer];
+    const struct yk_piece *piece = &executor->step.batch->pieces[op->micro_batch];
     const struct yk_place *place = place_of(executor, op->layer, op->micro_batch);
-    const struct yk_place *before = place_of(executor, from < 0 ? 0 : from, op->micro_batch);
-    const int64_t first = executor->first_sample[op->micro_batch];
-    const int64_t row = first * executor->step.batch->sequence;
+    const int64_t row = first_row(executor, op->micro_batch);
+    const int64_t target = first_target(executor, op->micro_batch);
     const bool forward = op->kind == YK_OP_FORWARD;
     const bool backward = op->kind == YK_OP_BACKWARD;
     char *base = executor->passing;
@@ -248,27 +311,26 @@ static void pass(const struct yk_executor *executor, const struct yk_op *op)
         .store = executor->store,
         .lane = executor->lanes[op->lane],
         .layer = op->layer,
-        .samples = op->samples,
-        .sequence = executor->step.batch->sequence,
-        .first_sample = executor->step.batch->first_sample + first,
+        .extent = extent_of(layer, piece),
+        .first_sample = piece->first_sample,
         .training = true,
-        .tokens = executor->tokens + row,
-        .targets = executor->targets + row,
-        .turns = executor->turns,
+        .tokens = layer->decodes ? executor->target_tokens + target : executor->tokens + row,
+        .lengths = executor->lengths + row,
+        .targets = executor->targets + target,
+        .constants = executor->constants,
         .loss_factor = (float)(executor->step.loss_scale / (double)executor->step.batch->counted),
         .loss = executor->loss,
-        .input = from >= 0 ? base + before->output : NULL,
         .output = forward ? base + place->output : NULL,
         .saved = base + (forward ? place->forward_saved : place->saved),
         .workspace = base + (forward ? place->forward_work : place->recompute_work),
         .output_gradient = base + place->gradient,
-        .input_gradient = from >= 0 ? base + before->gradient : NULL,
     };
+    connect(executor, number, &made);
     if (backward) {
         made.workspace = base + place->backward_work;
-        net->layers[op->layer].kind->backward(&made);
+        layer->kind->backward(&made);
     } else {
-        net->layers[op->layer].kind->forward(&made);
+        layer->kind->forward(&made);
     }
 }
 
@@ -306,7 +368,7 @@ static void put(const struct yk_executor *executor, int32_t number)
     case YK_OP_RECOMPUTE:
     case YK_OP_BACKWARD:
         if (op->samples > 0) {
-            pass(executor, op);
+            pass(executor, number);
         }
         if (number == executor->last_backward[op->layer] &&
             executor->store->net->layers[op->layer].trained > 0) {
@@ -373,11 +435,30 @@ static void put_result(const struct yk_executor *executor)
     executor->backend->record(lane, executor->done);
 }
 
+static yk_status check_pieces(const struct yk_executor *executor, const struct yk_batch *batch)
+{
+    for (int32_t m = 0; m < batch->piece_count; m++) {
+        const struct yk_piece *piece = &batch->pieces[m];
+        const int64_t rows = first_row(executor, m + 1) - first_row(executor, m);
+        const int64_t target_rows = first_target(executor, m + 1) - first_target(executor, m);
+        if (piece->samples * piece->sequence > rows ||
+            piece->samples * piece->target_sequence > target_rows ||
+            piece->sequence > longest(executor) || piece->target_sequence > longest(executor)) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "%lld samples of %lld tokens do not fit into a micro-batch that is "
+                           "planned for %lld tokens",
+                           (long long)piece->samples, (long long)piece->sequence, (long long)rows);
+        }
+    }
+    return YK_OK;
+}
+
 yk_status yk_executor_begin(struct yk_executor *executor, const struct yk_step *step)
 {
     if (step->clip > 0 && !executor->barrier) {
         return yk_fail(YK_ERROR_INPUT, "the plan was made without clipping; plan with --clip");
     }
+    YK_TRY(check_pieces(executor, step->batch));
     executor->step = *step;
     executor->began_s = yk_clock_now_s();
     put_all(executor);

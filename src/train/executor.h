@@ -9,6 +9,7 @@
 #define YK_TRAIN_EXECUTOR_H
 
 #include "base/status.h"
+#include "data/sampler.h"
 #include "nn/optimizer.h"
 #include "nn/store.h"
 #include "program/program.h"
@@ -18,14 +19,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The samples of one step, on the host. */
+/* The samples of one step, on the host: a piece for each micro-batch. */
 struct yk_batch {
-    int64_t samples;      /* B */
-    int64_t sequence;     /* T */
-    int64_t first_sample; /* the number of the first in the run */
-    int64_t counted;      /* targets that bear loss */
-    int32_t *tokens;      /* (B, T) */
-    int32_t *targets;     /* (B, T); negative: no loss */
+    int32_t piece_count;
+    struct yk_piece *pieces;
+    int64_t counted; /* targets that bear loss, of all pieces */
+    int64_t present; /* tokens that are no filling */
+    int64_t units;   /* of the sampler's */
 };
 
 struct yk_step {
@@ -51,7 +51,8 @@ yk_status yk_executor_create(const struct yk_program *program, int32_t rank, str
                              struct yk_executor **out) YK_MUST_USE;
 void yk_executor_destroy(struct yk_executor *executor);
 
-/* Puts a step on the lanes and returns at once; end() waits for it. */
+/* Puts a step on the lanes and returns at once; end() waits for it. A piece may have another shape
+ * than its micro-batch in the plan, but not more tokens. */
 yk_status yk_executor_begin(struct yk_executor *executor, const struct yk_step *step) YK_MUST_USE;
 yk_status yk_executor_end(struct yk_executor *executor, struct yk_step_result *out) YK_MUST_USE;
 

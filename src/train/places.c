@@ -82,6 +82,18 @@ static void add_stream(struct finding *finding, int32_t layer, int32_t micro_bat
     add(finding, (struct thing){bytes, first_back, last_back, &place->gradient, 0});
 }
 
+static struct yk_extent extent_of(const struct yk_net *net, int32_t layer, int64_t samples)
+{
+    const struct yk_workload *workload = &net->workload;
+    const int64_t target =
+        workload->target_sequence > 0 ? workload->target_sequence : workload->sequence;
+    return (struct yk_extent){
+        .samples = samples,
+        .sequence = net->layers[layer].decodes ? target : workload->sequence,
+        .memory = net->layers[layer].memory >= 0 ? workload->sequence : 0,
+    };
+}
+
 static void add_pass(struct finding *finding, int32_t layer, int32_t micro_batch)
 {
     const int64_t at = cell(finding, layer, micro_batch);
@@ -95,8 +107,9 @@ static void add_pass(struct finding *finding, int32_t layer, int32_t micro_batch
     if (samples == 0) {
         return;
     }
-    const int64_t rows = samples * net->workload.sequence;
-    net->layers[layer].kind->measure(net, layer, samples, net->workload.sequence, &sizes);
+    const struct yk_extent extent = extent_of(net, layer, samples);
+    const int64_t rows = samples * extent.sequence;
+    net->layers[layer].kind->measure(net, layer, &extent, &sizes);
     add_stream(finding, layer, micro_batch,
                (size_t)(rows * net->config->width * yk_precision_bytes(net->workload.precision)));
     const int32_t kept = recompute >= 0 || backward < 0 ? forward : backward;

@@ -148,7 +148,7 @@ static yk_status judge(struct yk_run *run, const struct yk_step_result *result)
 }
 
 static void tell(struct running *running, const struct yk_step_result *result, double rate,
-                 double scale, int64_t counted)
+                 double scale, int64_t tokens)
 {
     struct yk_run *run = running->run;
     const struct yk_run_step line = {
@@ -158,13 +158,13 @@ static void tell(struct running *running, const struct yk_step_result *result, d
         .norm = result->norm,
         .rate = rate,
         .seconds = result->seconds,
-        .tokens_per_s = (double)counted / result->seconds,
+        .tokens_per_s = (double)tokens / result->seconds,
         .loss_scale = scale,
         .skipped = result->skipped,
     };
     run->first_loss = running->count == 0 ? result->loss : run->first_loss;
     run->last_loss = result->loss;
-    run->tokens += (double)counted;
+    run->tokens += (double)tokens;
     run->seconds += result->seconds;
     running->seconds[running->count++] = result->seconds;
     if (run->watch.step) {
@@ -186,16 +186,16 @@ static yk_status step(struct running *running)
         .loss_scale = run->state.scaler.scale,
         .clip = run->settings.clip,
     };
-    const int64_t counted = step.batch->counted;
+    const int64_t present = step.batch->present;
     YK_TRY(yk_executor_begin(running->executor, &step));
-    run->state.samples += step.batch->samples;
+    run->state.samples += step.batch->units;
     const yk_status prepared =
         yk_batches_take(running->batches, run->state.samples, &running->next);
     YK_TRY(yk_executor_end(running->executor, &result));
     YK_TRY(prepared);
     run->state.step++;
     const double scale = step.loss_scale;
-    tell(running, &result, step.rate, scale, counted);
+    tell(running, &result, step.rate, scale, present);
     return judge(run, &result);
 }
 
@@ -246,6 +246,24 @@ static int compare(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
+static yk_status create_batches(struct running *running)
+{
+    const struct yk_run *run = running->run;
+    const struct yk_plan *plan = run->program->plan;
+    int64_t *samples = calloc((size_t)plan->micro_batches, sizeof *samples);
+    if (!samples) {
+        return yk_fail_out_of_memory();
+    }
+    for (int32_t m = 0; m < plan->micro_batches; m++) {
+        int64_t first = 0;
+        samples[m] = yk_plan_samples(plan, 0, 0, m, &first);
+    }
+    const yk_status status = yk_batches_create(run->samples, &run->store->engine,
+                                               plan->micro_batches, samples, &running->batches);
+    free(samples);
+    return status;
+}
+
 static yk_status open_all(struct running *running)
 {
     struct yk_run *run = running->run;
@@ -256,8 +274,7 @@ static yk_status open_all(struct running *running)
     }
     YK_TRY(yk_executor_create(run->program, 0, run->store, &run->settings.optimizer,
                               &running->executor));
-    YK_TRY(yk_batches_create(run->samples, &run->store->engine, run->settings.batch,
-                             &running->batches));
+    YK_TRY(create_batches(running));
     if (run->folder) {
         struct yk_text path = {0};
         YK_TRY(make_folder(run->folder));

@@ -71,7 +71,7 @@ struct yk_run {
     double last_loss;
     double evaluation_loss; /* NAN where there was none */
     double median_step_s;
-    double tokens;          /* trained on */
+    double tokens;          /* trained on, filling left out */
     double seconds;         /* of all steps together */
     struct yk_trace *trace; /* of the last step; the caller destroys it */
 };

@@ -39,6 +39,7 @@ static void a_token_that_repeats_is_summed_before_it_is_rounded(void **state)
         .d_out = d_out,
         .d_table = d_table,
         .d_positions = d_positions,
+        .scale = 1,
         .table_type = YK_PRECISION_BF16,
         .out_type = YK_PRECISION_BF16,
     };

@@ -164,7 +164,9 @@ static void embed(int threads)
         .tokens = memory->tokens,
         .table = memory->spaces[0],
         .positions = memory->spaces[1],
+        .shift = memory->spaces[3],
         .out = memory->spaces[2],
+        .scale = 1.5F,
         .table_type = memory->type,
         .out_type = memory->type,
     };
@@ -182,6 +184,7 @@ static void embed_back(int threads)
         .d_out = memory->spaces[0],
         .d_table = memory->spaces[1],
         .d_positions = memory->spaces[2],
+        .scale = 1.5F,
         .table_type = memory->type,
         .out_type = memory->type,
     };

@@ -147,9 +147,10 @@ static void gradients_of_products_are_slopes(void **state)
         {YK_ENDING_GELU, YK_ENDING_GELU_BACK},
         {YK_ENDING_GELU_ERF, YK_ENDING_GELU_ERF_BACK},
         {YK_ENDING_RELU, YK_ENDING_RELU_BACK},
+        {YK_ENDING_SILU, YK_ENDING_SILU_BACK},
     };
     struct yk_random random = yk_random_from_seed(1);
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 20; i++) {
         struct product product = {.op = {.m = 3,
                                          .n = 5,
                                          .k = 4,
@@ -311,13 +312,14 @@ static void gradients_of_norms_are_slopes(void **state)
     }
 }
 
-/* The table of three tokens is in `weight`, two positions in `bias`. */
+/* The table of three tokens is in `weight`, two positions in `bias`, a shift in `x`. */
 static double embed_loss(const void *user)
 {
     const struct rows *rows = user;
     double out[ROWS * WIDTH];
-    const struct yk_embed op = {.rows = ROWS, .width = WIDTH, .sequence = 2, .vocabulary = 3};
-    reference_embed(&op, rows->indices, rows->weight, rows->bias, out);
+    const struct yk_embed op = {
+        .rows = ROWS, .width = WIDTH, .sequence = 2, .vocabulary = 3, .scale = 2.5F};
+    reference_embed(&op, rows->indices, rows->weight, rows->bias, rows->x, out);
     return weigh(rows->weights, out, (int64_t)ROWS * WIDTH);
 }
 
@@ -328,11 +330,16 @@ static void gradients_of_embeddings_are_slopes(void **state)
     const int32_t tokens[ROWS] = {2, 0, 2, 2};
     double d_table[3 * WIDTH] = {0};
     double d_positions[2 * WIDTH] = {0};
+    double d_shift[WIDTH] = {0};
     memcpy(rows.indices, tokens, sizeof tokens);
-    const struct yk_embed_back op = {.rows = ROWS, .width = WIDTH, .sequence = 2, .vocabulary = 3};
+    const struct yk_embed_back op = {
+        .rows = ROWS, .width = WIDTH, .sequence = 2, .vocabulary = 3, .scale = 2.5F};
+    const struct yk_sum_rows sum = {.rows = ROWS, .columns = WIDTH};
     reference_embed_back(&op, rows.indices, rows.weights, d_table, d_positions);
+    reference_sum_rows(&sum, rows.weights, d_shift);
     assert_gradient("table", rows.weight, d_table, (int64_t)3 * WIDTH, embed_loss, &rows);
     assert_gradient("positions", rows.bias, d_positions, (int64_t)2 * WIDTH, embed_loss, &rows);
+    assert_gradient("shift", rows.x, d_shift, WIDTH, embed_loss, &rows);
 }
 
 /* Angles are in `weight`, as they come. */

@@ -122,15 +122,18 @@ static void endings_are_those_of_pytorch(void **state)
 {
     (void)state;
     static const double x[] = {-2, -0.5, 1, 3};
-    static const double expected[4][4] = {
+    static const double expected[6][4] = {
         {-0.04540230591222494, -0.15428599017485606, 0.8411919906082768, 2.996362607918227},
         {-0.0860992566236183, 0.13263009646535764, 1.0829640838457826, 1.0115841666309695},
         {-0.04550026389635842, -0.15426876936299344, 0.841344746068543, 2.99595030590511},
         {-0.08523180107819692, 0.13250487534383712, 1.0833154705876864, 1.011945647204184},
+        {-0.2384058440442351, -0.1887703343990727, 0.7310585786300049, 2.8577223804672998},
+        {-0.09078424878489547, 0.2600388126973482, 0.9276705118714869, 1.0881041060151693},
     };
-    static const enum yk_ending endings[] = {YK_ENDING_GELU, YK_ENDING_GELU_BACK,
-                                             YK_ENDING_GELU_ERF, YK_ENDING_GELU_ERF_BACK};
-    for (int i = 0; i < 4; i++) {
+    static const enum yk_ending endings[] = {YK_ENDING_GELU,     YK_ENDING_GELU_BACK,
+                                             YK_ENDING_GELU_ERF, YK_ENDING_GELU_ERF_BACK,
+                                             YK_ENDING_SILU,     YK_ENDING_SILU_BACK};
+    for (int i = 0; i < 6; i++) {
         for (int j = 0; j < 4; j++) {
             const double got = i % 2 == 0 ? reference_ending(endings[i], x[j], 0)
                                           : 2 * reference_ending(endings[i], 0.5, x[j]);

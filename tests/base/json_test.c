@@ -64,6 +64,37 @@ static void what_is_not_there_is_null(void **state)
     yk_json_destroy(NULL);
 }
 
+static void members_are_met_in_the_order_of_the_file(void **state)
+{
+    (void)state;
+    struct yk_json *root = parse("{\"zebra\": 3, \"a\": {\"b\": 9}, \"\": 1, \"\\u00e9\": 2}");
+    static const char *const names[] = {"zebra", "a", "", "\xc3\xa9"};
+    struct yk_json_member member = {0};
+    int count = 0;
+    while (yk_json_next(root, &member)) {
+        assert_in_range(count, 0, 3);
+        assert_string_equal(member.name, names[count]);
+        assert_ptr_equal(member.value, yk_json_get(root, names[count]));
+        count++;
+    }
+    assert_int_equal(count, 4);
+    yk_json_destroy(root);
+}
+
+static void nothing_but_an_object_has_members(void **state)
+{
+    (void)state;
+    struct yk_json *root = parse("[{}, 1, \"a\"]");
+    for (size_t i = 0; i < 4; i++) {
+        struct yk_json_member member = {0};
+        assert_false(yk_json_next(yk_json_at(root, i), &member));
+    }
+    struct yk_json_member member = {0};
+    assert_false(yk_json_next(root, &member));
+    assert_false(yk_json_next(NULL, &member));
+    yk_json_destroy(root);
+}
+
 static void kinds_have_names(void **state)
 {
     (void)state;
@@ -136,6 +167,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_and_elements_are_found),
         cmocka_unit_test(what_is_not_there_is_null),
+        cmocka_unit_test(members_are_met_in_the_order_of_the_file),
+        cmocka_unit_test(nothing_but_an_object_has_members),
         cmocka_unit_test(kinds_have_names),
         cmocka_unit_test(a_fault_is_reported_with_line_and_column),
         cmocka_unit_test(zeros_and_broken_utf8_are_refused),

@@ -43,6 +43,8 @@ static void bert_has_the_parameters_of_the_framework(void **state)
     assert_parameters("bert-large", 335141888);
     assert_parameters("bert-base-mlm", 109514298);
     assert_parameters("bert-large-mlm", 335174458);
+    assert_parameters("bert-mini", 11201594);
+    assert_parameters("bert-tiny", 4416698);
 }
 
 static void llama_has_the_parameters_of_the_framework(void **state)
@@ -52,6 +54,7 @@ static void llama_has_the_parameters_of_the_framework(void **state)
     assert_parameters("llama3-8b", 8030261248);
     assert_parameters("llama3-70b", 70553706496);
     assert_parameters("tinyllama-1.1b", 1100048384);
+    assert_parameters("llama-mini", 5196032);
 }
 
 /* By the layers of minGPT's model.py: a block is 12C² + 13C; embedding, head, positions and the
@@ -88,6 +91,30 @@ static void the_transformer_has_the_parameters_of_the_papers_sizes(void **state)
         assert_true((double)total > 0.96 * models[i].paper &&
                     (double)total < 1.01 * models[i].paper);
     }
+}
+
+static void the_small_transformer_has_the_parameters_of_the_framework(void **state)
+{
+    (void)state;
+    assert_parameters("transformer-small", 7577600);
+}
+
+/* Models by their names at the hub: what such configs say there. */
+static void builtins_compute_as_the_published_ones(void **state)
+{
+    (void)state;
+    const struct yk_model_config *bert = NULL;
+    const struct yk_model_config *transformer = NULL;
+    const struct yk_model_config *llama = NULL;
+    assert_ok(yk_model_config_find("bert", &bert));
+    assert_ok(yk_model_config_find("transformer", &transformer));
+    assert_ok(yk_model_config_find("llama-mini", &llama));
+    assert_true(bert->masked_head && !bert->pooler && bert->width == 768);
+    assert_true(bert->gelu_erf && bert->post_norm && bert->drops_stream && !bert->scaled_embedding);
+    assert_true(bert->norm_epsilon == 1e-12 && bert->spread == 0.02 && bert->ids.pad == 0);
+    assert_true(transformer->relu && transformer->scaled_embedding && transformer->post_norm);
+    assert_true(transformer->norm_epsilon == 1e-5 && transformer->ids.pad == -1);
+    assert_true(llama->rms_norm && llama->tied && !llama->post_norm && !llama->drops_stream);
 }
 
 static void lora_on_all_linears_of_llama3_8b_is_the_known_count(void **state)
@@ -161,7 +188,7 @@ static void every_builtin_is_listed_and_found_by_its_name(void **state)
         assert_true(*summary);
         count++;
     }
-    assert_int_equal(count, 17);
+    assert_int_equal(count, 21);
 }
 
 int main(void)
@@ -172,6 +199,8 @@ int main(void)
         cmocka_unit_test(llama_has_the_parameters_of_the_framework),
         cmocka_unit_test(mingpt_has_the_parameters_of_its_sizes),
         cmocka_unit_test(the_transformer_has_the_parameters_of_the_papers_sizes),
+        cmocka_unit_test(the_small_transformer_has_the_parameters_of_the_framework),
+        cmocka_unit_test(builtins_compute_as_the_published_ones),
         cmocka_unit_test(lora_on_all_linears_of_llama3_8b_is_the_known_count),
         cmocka_unit_test(lora_on_gpt2_sits_on_its_four_linears),
         cmocka_unit_test(names_are_found_however_they_are_written),

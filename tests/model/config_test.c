@@ -392,6 +392,63 @@ static void an_activation_is_named_by_a_string(void **state)
                       "\"activation_function\" must be a string, not a number");
 }
 
+static const char *not_trained(const char *text)
+{
+    return read_config(text)->not_trained;
+}
+
+/* What cannot be computed with can be planned for all the same. */
+static void what_cannot_be_trained_is_named(void **state)
+{
+    (void)state;
+    char text[512];
+    snprintf(text, sizeof text, "{\"hidden_act\": \"quick_gelu\", %s", BERT_SIZES);
+    assert_string_equal(not_trained(text), "its hidden_act");
+    snprintf(text, sizeof text, "{\"position_embedding_type\": \"relative_key\", %s", BERT_SIZES);
+    assert_string_equal(not_trained(text), "its position_embedding_type");
+    snprintf(text, sizeof text, "{\"position_embedding_type\": \"absolute\", %s", BERT_SIZES);
+    assert_null(not_trained(text));
+    assert_string_equal(not_trained("{\"activation_function\": \"mish\", " MARIAN_SIZES),
+                        "its activation_function");
+    assert_string_equal(not_trained("{\"static_position_embeddings\": false, " MARIAN_SIZES),
+                        "its learned positions");
+    assert_string_equal(not_trained("{\"normalize_before\": true, " MARIAN_SIZES),
+                        "its normalize_before");
+    assert_string_equal(not_trained("{\"normalize_embedding\": true, " MARIAN_SIZES),
+                        "its normalize_embedding");
+    assert_string_equal(not_trained("{\"add_final_layer_norm\": true, " MARIAN_SIZES),
+                        "its add_final_layer_norm");
+    assert_null(not_trained("{" MARIAN_SIZES));
+}
+
+static void an_id_that_is_no_token_is_not_known(void **state)
+{
+    (void)state;
+    const struct yk_model_config *config =
+        read_config("{\"pad_token_id\": 99, \"eos_token_id\": 100, \"bos_token_id\": -1, "
+                    "\"decoder_start_token_id\": 0, " MARIAN_SIZES);
+    assert_int_equal(config->ids.pad, 99);
+    assert_int_equal(config->ids.begin, -1);
+    assert_int_equal(config->ids.end, -1);
+    assert_int_equal(config->ids.decoder_start, 0);
+    assert_unreadable("{\"pad_token_id\": \"<pad>\", " MARIAN_SIZES,
+                      "\"pad_token_id\" must be a token's id, a whole number");
+    assert_unreadable("{\"eos_token_id\": [1.5], " MARIAN_SIZES,
+                      "\"eos_token_id\" must be a token's id, a whole number");
+}
+
+/* "<|endoftext|>" is the last of GPT-2's byte pairs, said or not. */
+static void gpt2s_own_vocabulary_has_its_own_ends(void **state)
+{
+    (void)state;
+    const struct yk_model_config *config = read_config(GPT2);
+    assert_int_equal(config->ids.begin, 50256);
+    assert_int_equal(config->ids.end, 50256);
+    assert_int_equal(config->ids.pad, -1);
+    assert_int_equal(read_config(LLAMA3_8B)->ids.begin, 128000);
+    assert_int_equal(read_config(LLAMA3_8B)->ids.end, -1);
+}
+
 static void what_is_no_object_is_refused(void **state)
 {
     (void)state;
@@ -474,6 +531,9 @@ int main(void)
         cmocka_unit_test(the_type_decides_where_no_class_is_given),
         cmocka_unit_test(attention_to_another_model_is_refused),
         cmocka_unit_test(an_activation_is_named_by_a_string),
+        cmocka_unit_test(what_cannot_be_trained_is_named),
+        cmocka_unit_test(an_id_that_is_no_token_is_not_known),
+        cmocka_unit_test(gpt2s_own_vocabulary_has_its_own_ends),
         cmocka_unit_test(what_is_no_object_is_refused),
         cmocka_unit_test(a_workload_that_cannot_be_is_refused),
         cmocka_unit_test(positions_that_are_not_learned_set_no_limit),

@@ -85,7 +85,8 @@ static void open_bench(struct bench *bench, const char *json, const struct train
     bench->layer = layer;
     const struct yk_net *net = bench->trainer->net;
     const size_t stream = ROWS * (size_t)wish.config->width * sizeof(float);
-    net->layers[layer].kind->measure(net, layer, SAMPLES, SEQUENCE, &bench->sizes);
+    net->layers[layer].kind->measure(
+        net, layer, &(struct yk_extent){.samples = SAMPLES, .sequence = SEQUENCE}, &bench->sizes);
     bench->input = take(bench, stream);
     bench->output = take(bench, stream);
     bench->weighing = take(bench, stream);
@@ -96,7 +97,7 @@ static void open_bench(struct bench *bench, const char *json, const struct train
     bench->loss = take(bench, sizeof(double));
     bench->turns = take(bench, SEQUENCE * (size_t)wish.config->head_size * sizeof(float));
     if (wish.config->rope_theta > 0) {
-        yk_layer_turns(wish.config, SEQUENCE, bench->turns);
+        yk_constants_turns(wish.config, SEQUENCE, bench->turns);
     }
     draw(&random, bench->input, ROWS * wish.config->width);
     draw(&random, bench->weighing, ROWS * wish.config->width);
@@ -147,13 +148,12 @@ static struct yk_pass pass_of(struct bench *bench)
         .store = bench->trainer->store,
         .lane = bench->trainer->engine.lane,
         .layer = bench->layer,
-        .samples = SAMPLES,
-        .sequence = SEQUENCE,
+        .extent = {.samples = SAMPLES, .sequence = SEQUENCE},
         .first_sample = 100,
         .training = true,
         .tokens = bench->tokens,
         .targets = bench->targets,
-        .turns = bench->turns,
+        .constants = {.turns = bench->turns},
         .loss_factor = 1,
         .loss = bench->loss,
         .input = bench->input,

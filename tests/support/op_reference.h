@@ -87,7 +87,7 @@ void reference_normalise_back(const struct yk_normalise_back *op,
                               const struct reference_normalise_back *numbers);
 
 void reference_embed(const struct yk_embed *op, const int32_t *tokens, const double *table,
-                     const double *positions, double *out);
+                     const double *positions, const double *shift, double *out);
 void reference_embed_back(const struct yk_embed_back *op, const int32_t *tokens,
                           const double *d_out, double *d_table, double *d_positions);
 void reference_rotate(const struct yk_rotate *op, const double *turns, double *data);

@@ -27,6 +27,18 @@ static double gelu_erf_slope(double x)
     return 0.5 * (1 + erf(x / sqrt(2))) + x * exp(-0.5 * x * x) / sqrt(2 * pi);
 }
 
+/* Elfwing et al. 2017. */
+static double silu(double x)
+{
+    return x / (1 + exp(-x));
+}
+
+static double silu_slope(double x)
+{
+    const double gate = 1 / (1 + exp(-x));
+    return gate + x * gate * (1 - gate);
+}
+
 double reference_ending(enum yk_ending ending, double x, double aux)
 {
     switch (ending) {
@@ -36,12 +48,16 @@ double reference_ending(enum yk_ending ending, double x, double aux)
         return gelu_erf(x);
     case YK_ENDING_RELU:
         return x > 0 ? x : 0;
+    case YK_ENDING_SILU:
+        return silu(x);
     case YK_ENDING_GELU_BACK:
         return x * gelu_slope(aux);
     case YK_ENDING_GELU_ERF_BACK:
         return x * gelu_erf_slope(aux);
     case YK_ENDING_RELU_BACK:
         return aux > 0 ? x : 0;
+    case YK_ENDING_SILU_BACK:
+        return x * silu_slope(aux);
     default:
         return x;
     }

@@ -68,13 +68,14 @@ void reference_normalise_back(const struct yk_normalise_back *op,
 /* ---- embedding ---- */
 
 void reference_embed(const struct yk_embed *op, const int32_t *tokens, const double *table,
-                     const double *positions, double *out)
+                     const double *positions, const double *shift, double *out)
 {
     for (int64_t row = 0; row < op->rows; row++) {
         for (int64_t i = 0; i < op->width; i++) {
             out[row * op->width + i] =
-                table[tokens[row] * op->width + i] +
-                (positions ? positions[row % op->sequence * op->width + i] : 0);
+                (double)op->scale * table[tokens[row] * op->width + i] +
+                (positions ? positions[row % op->sequence * op->width + i] : 0) +
+                (shift ? shift[i] : 0);
         }
     }
 }
@@ -85,7 +86,8 @@ void reference_embed_back(const struct yk_embed_back *op, const int32_t *tokens,
     for (int64_t row = 0; row < op->rows; row++) {
         for (int64_t i = 0; i < op->width; i++) {
             if (d_table) {
-                d_table[tokens[row] * op->width + i] += d_out[row * op->width + i];
+                d_table[tokens[row] * op->width + i] +=
+                    (double)op->scale * d_out[row * op->width + i];
             }
             if (d_positions) {
                 d_positions[row % op->sequence * op->width + i] += d_out[row * op->width + i];

@@ -30,13 +30,14 @@ struct matmul_case {
 static bool goes_back(enum yk_ending ending)
 {
     return ending == YK_ENDING_GELU_BACK || ending == YK_ENDING_GELU_ERF_BACK ||
-           ending == YK_ENDING_RELU_BACK;
+           ending == YK_ENDING_RELU_BACK || ending == YK_ENDING_SILU_BACK;
 }
 
 static void begin(struct op_bench *bench, const struct matmul_case *one)
 {
-    static const char *const endings[] = {"",           " gelu",          " gelu_erf", " relu",
-                                          " gelu_back", " gelu_erf_back", " relu_back"};
+    static const char *const endings[] = {"",          " gelu",      " gelu_erf",      " relu",
+                                          " silu",     " gelu_back", " gelu_erf_back", " relu_back",
+                                          " silu_back"};
     static const char *const adds[] = {"", " +add", " +c"};
     op_bench_begin(bench, "matmul %lldx%lldx%lld gap %lld a %s%s b %s%s c %s%s%s%s%s%s",
                    (long long)one->m, (long long)one->n, (long long)one->k, (long long)one->gap,
@@ -57,7 +58,8 @@ static void expect(struct op_bench *bench, const struct yk_matmul *op,
     numbers.inner = op_room(bench, one->m * one->n);
     reference_matmul(op, &numbers);
     op_expect(bench, c, "c", numbers.c, 0);
-    if (one->aux && (one->ending == YK_ENDING_GELU || one->ending == YK_ENDING_GELU_ERF)) {
+    if (one->aux && (one->ending == YK_ENDING_GELU || one->ending == YK_ENDING_GELU_ERF ||
+                     one->ending == YK_ENDING_SILU)) {
         op_expect(bench, aux, "aux", numbers.inner, 0);
     }
 }
@@ -174,7 +176,7 @@ static void try_sizes(struct op_bench *bench)
 static void try_endings(struct op_bench *bench)
 {
     for (int i = 0; i < OP_TYPES; i++) {
-        for (int ending = YK_ENDING_NONE; ending <= YK_ENDING_RELU_BACK; ending++) {
+        for (int ending = YK_ENDING_NONE; ending <= YK_ENDING_SILU_BACK; ending++) {
             struct matmul_case one = {
                 .m = 17,
                 .n = 65,

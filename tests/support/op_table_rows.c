@@ -28,22 +28,25 @@ static const struct embed_case embed_cases[] = {
     {0, 17, 7, 50, FP32, FP32, true},
 };
 
-static void begin_embed(struct op_bench *bench, const char *op, const struct embed_case *one)
+static void begin_embed(struct op_bench *bench, const char *op, const struct embed_case *one,
+                        bool shift, float scale)
 {
-    op_bench_begin(bench, "%s %lldx%lld sequence %lld vocabulary %d table %s out %s%s", op,
-                   (long long)one->rows, (long long)one->width, (long long)one->sequence,
+    op_bench_begin(bench, "%s %lldx%lld sequence %lld vocabulary %d table %s out %s%s%s scale %g",
+                   op, (long long)one->rows, (long long)one->width, (long long)one->sequence,
                    (int)one->vocabulary, yk_precision_name(one->table_type),
-                   yk_precision_name(one->out_type), one->positions ? " positions" : "");
+                   yk_precision_name(one->out_type), one->positions ? " positions" : "",
+                   shift ? " shift" : "", (double)scale);
 }
 
-static void try_embed(struct op_bench *bench, const struct embed_case *one)
+static void try_embed(struct op_bench *bench, const struct embed_case *one, bool shift, float scale)
 {
-    begin_embed(bench, "embed", one);
+    begin_embed(bench, "embed", one, shift, scale);
     const int64_t width = one->width;
     struct op_array *tokens = op_indices(bench, one->rows, 0, one->vocabulary);
     struct op_array *table = op_drawn(bench, one->table_type, one->vocabulary, width, width, 1);
     struct op_array *positions =
         op_drawn(bench, one->table_type, one->sequence + 1, width, width, 1);
+    struct op_array *added = op_drawn(bench, one->table_type, 1, width, width, 1);
     struct op_array *out = op_poisoned(bench, one->out_type, one->rows, width, width);
     const struct yk_embed op = {
         .rows = one->rows,
@@ -53,7 +56,9 @@ static void try_embed(struct op_bench *bench, const struct embed_case *one)
         .tokens = tokens->device,
         .table = table->device,
         .positions = one->positions ? positions->device : NULL,
+        .shift = shift ? added->device : NULL,
         .out = out->device,
+        .scale = scale,
         .table_type = one->table_type,
         .out_type = one->out_type,
     };
@@ -62,7 +67,7 @@ static void try_embed(struct op_bench *bench, const struct embed_case *one)
     op_bench_run(bench);
     double *expected = op_room(bench, one->rows * width);
     reference_embed(&op, tokens->indices, table->values, one->positions ? positions->values : NULL,
-                    expected);
+                    shift ? added->values : NULL, expected);
     op_expect(bench, out, "out", expected, 0);
     op_bench_end(bench);
 }
@@ -70,13 +75,17 @@ static void try_embed(struct op_bench *bench, const struct embed_case *one)
 void op_table_embed(struct op_bench *bench)
 {
     for (size_t i = 0; i < sizeof embed_cases / sizeof *embed_cases; i++) {
-        try_embed(bench, &embed_cases[i]);
+        for (int j = 0; j < 4; j++) {
+            const float scale = j & 2 ? 22.627417F : 1; /* the root of 512, and none */
+            try_embed(bench, &embed_cases[i], j & 1, scale);
+        }
     }
 }
 
-static void try_embed_back(struct op_bench *bench, const struct embed_case *one, bool with_table)
+static void try_embed_back(struct op_bench *bench, const struct embed_case *one, bool with_table,
+                           float scale)
 {
-    begin_embed(bench, with_table ? "embed_back" : "embed_back without table", one);
+    begin_embed(bench, with_table ? "embed_back" : "embed_back without table", one, false, scale);
     const int64_t width = one->width;
     struct op_array *tokens = op_indices(bench, one->rows, 0, one->vocabulary);
     struct op_array *d_out = op_drawn(bench, one->out_type, one->rows, width, width, 1);
@@ -96,6 +105,7 @@ static void try_embed_back(struct op_bench *bench, const struct embed_case *one,
         .d_out = d_out->device,
         .d_table = with_table ? d_table->device : NULL,
         .d_positions = one->positions ? d_positions->device : NULL,
+        .scale = scale,
         .table_type = one->table_type,
         .out_type = one->out_type,
     };
@@ -117,8 +127,9 @@ static void try_embed_back(struct op_bench *bench, const struct embed_case *one,
 void op_table_embed_back(struct op_bench *bench)
 {
     for (size_t i = 0; i < sizeof embed_cases / sizeof *embed_cases; i++) {
-        try_embed_back(bench, &embed_cases[i], true);
-        try_embed_back(bench, &embed_cases[i], false);
+        try_embed_back(bench, &embed_cases[i], true, 1);
+        try_embed_back(bench, &embed_cases[i], false, 1);
+        try_embed_back(bench, &embed_cases[i], true, -2.5F);
     }
 }
 

@@ -38,6 +38,20 @@ static void make_engine(struct trainer *trainer, int32_t threads)
         yk_backend_cpu.lane_create(trainer->engine.device, "host", &trainer->engine.lane), YK_OK);
 }
 
+/* A step allocates nothing, and neither does what hands it its samples. */
+static void make_room(struct trainer *trainer)
+{
+    const struct yk_workload *workload = &trainer->plan->workload;
+    trainer->pieces = yk_arena_take(trainer->arena, (size_t)trainer->plan->micro_batches,
+                                    sizeof *trainer->pieces);
+    trainer->lengths =
+        yk_arena_take(trainer->arena, (size_t)workload->batch, sizeof *trainer->lengths);
+    assert_true(trainer->pieces && trainer->lengths);
+    for (int64_t i = 0; i < workload->batch; i++) {
+        trainer->lengths[i] = (int32_t)workload->sequence;
+    }
+}
+
 struct trainer *trainer_open(const struct trainer_wish *wish)
 {
     struct yk_arena *arena = NULL;
@@ -47,6 +61,7 @@ struct trainer *trainer_open(const struct trainer_wish *wish)
     const struct yk_workload workload = {
         .batch = wish->batch,
         .sequence = wish->sequence,
+        .target_sequence = wish->target_sequence,
         .precision = wish->precision,
         .lora_rank = wish->lora_rank,
         .nf4 = wish->nf4,
@@ -61,6 +76,7 @@ struct trainer *trainer_open(const struct trainer_wish *wish)
         YK_OK);
     assert_int_equal(yk_net_create(yk_sizes_whole(trainer->sizes), &wish->settings, &trainer->net),
                      YK_OK);
+    make_room(trainer);
     make_engine(trainer, wish->threads);
     assert_int_equal(
         yk_store_create(trainer->net, &trainer->engine, wish->optimizer.kind, &trainer->store),
@@ -86,27 +102,59 @@ void trainer_close(struct trainer *trainer)
     yk_arena_destroy(trainer->arena);
 }
 
-struct yk_step_result trainer_step(struct trainer *trainer, const int32_t *tokens,
-                                   const int32_t *targets, int64_t first_sample,
-                                   struct yk_step step)
+/* The samples `first` to `first` + `samples` − 1 of a piece. */
+static struct yk_piece part_of(const struct yk_piece *whole, int64_t first, int64_t samples)
 {
-    const struct yk_workload *workload = &trainer->plan->workload;
+    struct yk_piece piece = *whole;
+    const int64_t width = whole->target_sequence > 0 ? whole->target_sequence : whole->sequence;
+    piece.samples = samples;
+    piece.first_sample += first;
+    piece.tokens += first * whole->sequence;
+    piece.lengths += first;
+    piece.targets += first * width;
+    piece.target_tokens = whole->target_tokens ? whole->target_tokens + first * width : NULL;
+    return piece;
+}
+
+struct yk_step_result trainer_step_on(struct trainer *trainer, const struct yk_piece *whole,
+                                      struct yk_step step)
+{
+    const int32_t M = trainer->plan->micro_batches;
+    const int64_t width = whole->target_sequence > 0 ? whole->target_sequence : whole->sequence;
     struct yk_step_result result;
-    struct yk_batch batch = {
-        .samples = workload->batch,
-        .sequence = workload->sequence,
-        .first_sample = first_sample,
-        .tokens = (int32_t *)(uintptr_t)tokens,
-        .targets = (int32_t *)(uintptr_t)targets,
-    };
-    for (int64_t i = 0; i < batch.samples * batch.sequence; i++) {
-        batch.counted += targets[i] >= 0;
+    struct yk_piece *pieces = trainer->pieces;
+    struct yk_batch batch = {.piece_count = M, .pieces = pieces};
+    int64_t done = 0;
+    for (int32_t m = 0; m < M; m++) {
+        int64_t first = 0;
+        const int64_t samples = yk_plan_samples(trainer->plan, 0, 0, m, &first);
+        pieces[m] = part_of(whole, done, samples);
+        done += samples;
+    }
+    for (int64_t i = 0; i < whole->samples * width; i++) {
+        batch.counted += whole->targets[i] >= 0;
     }
     step.batch = &batch;
     step.loss_scale = step.loss_scale > 0 ? step.loss_scale : 1;
     assert_int_equal(yk_executor_begin(trainer->executor, &step), YK_OK);
     assert_int_equal(yk_executor_end(trainer->executor, &result), YK_OK);
     return result;
+}
+
+struct yk_step_result trainer_step(struct trainer *trainer, const int32_t *tokens,
+                                   const int32_t *targets, int64_t first_sample,
+                                   struct yk_step step)
+{
+    const struct yk_workload *workload = &trainer->plan->workload;
+    const struct yk_piece whole = {
+        .samples = workload->batch,
+        .sequence = workload->sequence,
+        .first_sample = first_sample,
+        .tokens = (int32_t *)(uintptr_t)tokens,
+        .lengths = trainer->lengths,
+        .targets = (int32_t *)(uintptr_t)targets,
+    };
+    return trainer_step_on(trainer, &whole, step);
 }
 
 const float *trainer_gradient(struct trainer *trainer, const char *name, int64_t *count)

@@ -20,7 +20,8 @@ struct trainer_wish {
     const struct yk_model_config *config;
     int64_t batch;
     int64_t sequence;
-    int32_t micro_batches; /* 0: 1 */
+    int64_t target_sequence; /* of a decoder; 0: as long */
+    int32_t micro_batches;   /* 0: 1 */
     enum yk_precision precision;
     int64_t lora_rank;
     bool nf4;
@@ -42,12 +43,19 @@ struct trainer {
     struct yk_store *store;
     struct yk_executor *executor;
     struct yk_optimizer optimizer;
+    struct yk_piece *pieces; /* (M) room for those of a step */
+    int32_t *lengths;        /* (B) of samples that are all there */
 };
 
 struct trainer *trainer_open(const struct trainer_wish *wish);
 void trainer_close(struct trainer *trainer);
 
-/* One step on tokens and targets (B, T); `step` gives all but the batch. */
+/* One step on all samples of a batch, which are cut into micro-batches as planned; `step` gives all
+ * but the batch. */
+struct yk_step_result trainer_step_on(struct trainer *trainer, const struct yk_piece *whole,
+                                      struct yk_step step);
+
+/* The same on tokens and targets (B, T), all of them there. */
 struct yk_step_result trainer_step(struct trainer *trainer, const int32_t *tokens,
                                    const int32_t *targets, int64_t first_sample,
                                    struct yk_step step);

@@ -151,8 +151,8 @@ static void run_op(const struct step *step, struct canvas *canvas, const struct 
     const size_t stream = (size_t)(op->samples * net->workload.sequence * net->config->width *
                                    yk_precision_bytes(net->workload.precision));
     struct yk_layer_sizes sizes;
-    net->layers[op->layer].kind->measure(net, op->layer, op->samples, net->workload.sequence,
-                                         &sizes);
+    const struct yk_extent extent = {.samples = op->samples, .sequence = net->workload.sequence};
+    net->layers[op->layer].kind->measure(net, op->layer, &extent, &sizes);
     const bool needs_input = op->kind != YK_OP_BACKWARD || net->layers[op->layer].keeps_input;
     if (sent && needs_input) {
         expect_painted(canvas, before->output, stream, owner_of(step, op, op->layer - 1, OUTPUT));

@@ -2,6 +2,7 @@
 #include "train/run.h"
 
 #include "data/corpus.h"
+#include "data/window_sampler.h"
 #include "support/outside.h"
 #include "support/support.h"
 #include "support/trainer.h"
@@ -80,8 +81,8 @@ static void open_data(struct bench *bench)
         yk_corpus_open(&(struct yk_corpus_request){.path = path, .part = 1}, &bench->corpus),
         YK_OK);
     yk_corpus_split(bench->corpus, 0.1, &training, &evaluation);
-    assert_int_equal(yk_sampler_create(&training, SEQUENCE, 5, &bench->samples), YK_OK);
-    assert_int_equal(yk_sampler_create_sequential(&evaluation, SEQUENCE, &bench->evaluation),
+    assert_int_equal(yk_window_sampler_create(&training, SEQUENCE, 5, &bench->samples), YK_OK);
+    assert_int_equal(yk_window_sampler_create_sequential(&evaluation, SEQUENCE, &bench->evaluation),
                      YK_OK);
 }
 

@@ -49,12 +49,13 @@ static void chain_row(struct window *window, int16_t row)
     }
 }
 
-static void add_to(enum yk_precision type, const float *sum, int64_t count, void *to, int64_t at)
+static void add_to(enum yk_precision type, float scale, const float *sum, int64_t count, void *to,
+                   int64_t at)
 {
     float scratch[YK_CPU_CHUNK];
     float *entry = yk_cpu_edit(type, to, at, count, scratch);
     for (int64_t i = 0; i < count; i++) {
-        entry[i] += sum[i];
+        entry[i] += scale * sum[i];
     }
     yk_cpu_keep(type, entry, count, to, at);
 }
@@ -81,7 +82,7 @@ static void sum_chain(const struct window *window, int64_t chain)
         for (int16_t row = start; row >= 0; row = window->next[row]) {
             add_row(op, (window->first + row) * op->width + first, count, sum);
         }
-        add_to(op->table_type, sum, count, op->d_table, token * op->width + first);
+        add_to(op->table_type, op->scale, sum, count, op->d_table, token * op->width + first);
     }
 }
 
@@ -124,7 +125,7 @@ static void sum_positions(const void *work, int64_t piece)
             for (int64_t row = position; row < op->rows; row += op->sequence) {
                 add_row(op, row * op->width + first, count, sum);
             }
-            add_to(op->table_type, sum, count, op->d_positions, position * op->width + first);
+            add_to(op->table_type, 1.0F, sum, count, op->d_positions, position * op->width + first);
         }
     }
 }

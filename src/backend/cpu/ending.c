@@ -15,13 +15,18 @@
 #define ROOT_HALF 0.70710678118654752F
 #define ROOT_TWO_PI_INVERSE 0.39894228040143268F
 
-static inline yk_cpu_lanes gelu_gate(yk_cpu_lanes x)
+/* 1 / (1 + 2^t) */
+static inline yk_cpu_lanes gate_of(yk_cpu_lanes t)
 {
-    const float first = -TWICE_ROOT_TWO_OVER_PI * LOG2_E;
-    const yk_cpu_lanes t = x * (x * x * (first * CUBE) + first);
     const yk_cpu_lanes most = yk_cpu_lanes_all(126);
     const yk_cpu_lanes bounded = yk_cpu_lanes_select((yk_cpu_lane_bits)(t > most), most, t);
     return 1.0F / (1.0F + yk_cpu_lanes_exp2(bounded));
+}
+
+static inline yk_cpu_lanes gelu_gate(yk_cpu_lanes x)
+{
+    const float first = -TWICE_ROOT_TWO_OVER_PI * LOG2_E;
+    return gate_of(x * (x * x * (first * CUBE) + first));
 }
 
 static inline yk_cpu_lanes gelu(yk_cpu_lanes x, yk_cpu_lanes aux)
@@ -37,6 +42,19 @@ static inline yk_cpu_lanes gelu_back(yk_cpu_lanes x, yk_cpu_lanes aux)
     const yk_cpu_lanes twice_slope_of_u =
         aux * aux * (3.0F * CUBE * TWICE_ROOT_TWO_OVER_PI) + TWICE_ROOT_TWO_OVER_PI;
     return x * (gate + aux * gate * (1.0F - gate) * twice_slope_of_u);
+}
+
+/* SiLU(x) = x · s(x) with s the logistic function; the gradient is s (1 + x (1 − s)). */
+static inline yk_cpu_lanes silu(yk_cpu_lanes x, yk_cpu_lanes aux)
+{
+    (void)aux;
+    return x * gate_of(x * -LOG2_E);
+}
+
+static inline yk_cpu_lanes silu_back(yk_cpu_lanes x, yk_cpu_lanes aux)
+{
+    const yk_cpu_lanes gate = gate_of(aux * -LOG2_E);
+    return x * gate * (1.0F + aux * (1.0F - gate));
 }
 
 /* x[i] = function(x[i], aux[i]), four at a time; the last few through a register of their own. */
@@ -92,6 +110,9 @@ static void activate(enum yk_ending ending, float *x, int64_t count)
             x[i] = x[i] < 0.0F ? 0.0F : x[i]; /* not-a-number stays */
         }
         break;
+    case YK_ENDING_SILU:
+        apply(silu, x, x, count);
+        break;
     default:
         break;
     }
@@ -112,6 +133,9 @@ static void activate_back(enum yk_ending ending, float *x, const float *aux, int
         for (int64_t i = 0; i < count; i++) {
             x[i] = aux[i] > 0.0F ? x[i] : 0.0F;
         }
+        break;
+    case YK_ENDING_SILU_BACK:
+        apply(silu_back, x, aux, count);
         break;
     default:
         break;

@@ -2,7 +2,7 @@
 #include "support/support.h"
 #include "support/token_files.h"
 
-#include "data/sampler.h"
+#include "data/window_sampler.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -29,8 +29,16 @@ static struct yk_sampler *create(const struct yk_corpus_range *range, int64_t se
                                  uint64_t seed)
 {
     struct yk_sampler *sampler = NULL;
-    assert_ok(yk_sampler_create(range, sequence, seed, &sampler));
+    assert_ok(yk_window_sampler_create(range, sequence, seed, &sampler));
     return sampler;
+}
+
+static yk_status take_one(const struct yk_sampler *sampler, int64_t number, int32_t *tokens,
+                          int32_t *targets)
+{
+    int32_t length = 0;
+    struct yk_piece piece = {.tokens = tokens, .targets = targets, .lengths = &length};
+    return yk_sampler_take(sampler, number, 1, &piece);
 }
 
 /* Takes a sample, checks that it is a window, and returns the place of its first token. */
@@ -38,8 +46,8 @@ static int64_t take(const struct yk_sampler *sampler, int64_t number)
 {
     int32_t tokens[MOST];
     int32_t targets[MOST];
-    const int64_t T = yk_sampler_sequence(sampler);
-    assert_ok(yk_sampler_take(sampler, number, tokens, targets));
+    const int64_t T = sampler->sequence;
+    assert_ok(take_one(sampler, number, tokens, targets));
     for (int64_t i = 0; i < T; i++) {
         assert_int_equal(tokens[i], tokens[0] + i);
         assert_int_equal(targets[i], tokens[i] + 1);
@@ -55,7 +63,7 @@ static void sampler_gives_every_window_once_an_epoch(void **state)
         const struct yk_corpus_range range = yk_corpus_all(corpus);
         for (int64_t T = 1; T < count; T += 3) {
             struct yk_sampler *sampler = create(&range, T, 5);
-            const int64_t windows = yk_sampler_epoch_samples(sampler);
+            const int64_t windows = sampler->epoch_units;
             assert_true(windows > 0);
             for (int64_t epoch = 0; epoch < 3; epoch++) {
                 bool seen[MOST] = {false};
@@ -87,7 +95,7 @@ static void an_epoch_has_as_many_windows_as_fit_at_every_phase(void **state)
             while (T - 1 + (fit + 1) * T + 1 <= count) {
                 fit++;
             }
-            assert_int_equal(yk_sampler_epoch_samples(sampler), fit > 0 ? fit : 1);
+            assert_int_equal(sampler->epoch_units, fit > 0 ? fit : 1);
             yk_sampler_destroy(sampler);
         }
         yk_corpus_close(corpus);
@@ -101,7 +109,7 @@ static void phases_and_orders_differ_between_epochs_and_seeds(void **state)
     const struct yk_corpus_range range = yk_corpus_all(corpus);
     struct yk_sampler *one = create(&range, 8, 1);
     struct yk_sampler *two = create(&range, 8, 2);
-    const int64_t windows = yk_sampler_epoch_samples(one);
+    const int64_t windows = one->epoch_units;
     bool phases[8] = {false};
     int same = 0;
     int same_seed = 0;
@@ -162,7 +170,7 @@ static void a_text_just_long_enough_is_one_window(void **state)
     struct yk_corpus *corpus = open_counting(9);
     const struct yk_corpus_range range = yk_corpus_all(corpus);
     struct yk_sampler *sampler = create(&range, 8, 1);
-    assert_int_equal(yk_sampler_epoch_samples(sampler), 1);
+    assert_int_equal(sampler->epoch_units, 1);
     for (int64_t n = 0; n < 20; n++) {
         assert_int_equal(take(sampler, n), 0);
     }
@@ -177,13 +185,13 @@ static void a_text_shorter_than_the_context_is_refused(void **state)
     const struct yk_corpus_range range = yk_corpus_all(corpus);
     const struct yk_corpus_range one = {.corpus = corpus, .count = 1};
     struct yk_sampler *sampler = NULL;
-    assert_fails(yk_sampler_create(&range, 8, 1, &sampler), YK_ERROR_INPUT,
+    assert_fails(yk_window_sampler_create(&range, 8, 1, &sampler), YK_ERROR_INPUT,
                  "there are 8 tokens to train on, but a context of 8 needs at least 9; use a "
                  "longer text or a shorter context");
-    assert_fails(yk_sampler_create_sequential(&one, 8, &sampler), YK_ERROR_INPUT,
+    assert_fails(yk_window_sampler_create_sequential(&one, 8, &sampler), YK_ERROR_INPUT,
                  "there are 1 tokens to evaluate on, but at least 2 are needed; keep more of the "
                  "text");
-    assert_fails(yk_sampler_create(&range, 0, 1, &sampler), YK_ERROR_INPUT,
+    assert_fails(yk_window_sampler_create(&range, 0, 1, &sampler), YK_ERROR_INPUT,
                  "a context of 0 tokens; it must be at least 1 token");
     yk_sampler_destroy(NULL);
     yk_corpus_close(corpus);
@@ -200,9 +208,9 @@ static void in_evaluation_every_token_but_the_first_bears_loss_once(void **state
             int32_t tokens[12];
             int32_t targets[12];
             int64_t next = 1006; /* the target that comes next */
-            assert_ok(yk_sampler_create_sequential(&range, T, &sampler));
-            for (int64_t n = 0; n < yk_sampler_epoch_samples(sampler); n++) {
-                assert_ok(yk_sampler_take(sampler, n, tokens, targets));
+            assert_ok(yk_window_sampler_create_sequential(&range, T, &sampler));
+            for (int64_t n = 0; n < sampler->epoch_units; n++) {
+                assert_ok(take_one(sampler, n, tokens, targets));
                 for (int64_t i = 0; i < T; i++) {
                     const bool there = next < 1005 + count;
                     assert_int_equal(tokens[i], there ? next - 1 : 0);

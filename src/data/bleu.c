@@ -1,0 +1,241 @@
+#include "data/bleu.h"
+
+#include "base/hash.h"
+#include "data/lowercase.h"
+#include "data/tokens_13a.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The sacreBLEU that tests/oracle/make_bleu_fixtures.py holds these numbers against. */
+#define RULES_VERSION "2.6.0"
+
+/* A run of words of a reference. Words are spaced by one space and hold none, so the bytes from the
+ * first word to the last tell its words and how many they are. */
+struct run {
+    const char *bytes; /* in the reference's tokens; NULL: the slot is empty */
+    size_t length;
+    uint64_t hash;
+    int64_t left; /* how many are not matched yet */
+};
+
+/* The runs of one reference, in an open hash table that serves one sentence after another. */
+struct runs {
+    struct run *slots;
+    size_t capacity; /* that there is memory for */
+    size_t mask;     /* slots in use: a power of two − 1 */
+};
+
+struct counting {
+    struct yk_tokens_13a hypothesis;
+    struct yk_tokens_13a reference;
+    struct yk_text lowered;
+    struct runs runs;
+};
+
+static int64_t count_words(const struct yk_tokens_13a *tokens)
+{
+    int64_t count = tokens->length > 0;
+    for (size_t i = 0; i < tokens->length; i++) {
+        count += tokens->words[i] == ' ';
+    }
+    return count;
+}
+
+/* Empties the table and makes it at least twice as large as `count` runs need. */
+static yk_status clear_runs(struct runs *runs, size_t count)
+{
+    size_t needed = 16;
+    while (needed / 2 < count) {
+        needed *= 2;
+    }
+    if (needed > runs->capacity) {
+        free(runs->slots);
+        runs->slots = NULL;
+        runs->capacity = 0;
+        runs->slots = malloc(needed * sizeof *runs->slots);
+        if (!runs->slots) {
+            return yk_fail_out_of_memory();
+        }
+        runs->capacity = needed;
+    }
+    memset(runs->slots, 0, needed * sizeof *runs->slots);
+    runs->mask = needed - 1;
+    return YK_OK;
+}
+
+/* The slot of a run: the one that holds it, or the empty one where it belongs. */
+static struct run *find_run(const struct runs *runs, const char *bytes, size_t length,
+                            uint64_t hash)
+{
+    size_t at = (size_t)hash & runs->mask;
+    while (runs->slots[at].bytes &&
+           (runs->slots[at].hash != hash || runs->slots[at].length != length ||
+            memcmp(runs->slots[at].bytes, bytes, length) != 0)) {
+        at = (at + 1) & runs->mask;
+    }
+    return &runs->slots[at];
+}
+
+static void add_run(const struct runs *runs, const char *bytes, size_t length)
+{
+    const uint64_t hash = yk_hash_bytes(bytes, length);
+    struct run *run = find_run(runs, bytes, length, hash);
+    if (!run->bytes) {
+        *run = (struct run){.bytes = bytes, .length = length, .hash = hash};
+    }
+    run->left++;
+}
+
+/* Takes one of such a run of the reference, so that none is matched twice. */
+static bool take_run(const struct runs *runs, const char *bytes, size_t length)
+{
+    struct run *run = find_run(runs, bytes, length, yk_hash_bytes(bytes, length));
+    if (!run->bytes || run->left == 0) {
+        return false;
+    }
+    run->left--;
+    return true;
+}
+
+static const char *end_of_word(const char *word, const char *end)
+{
+    const char *space = memchr(word, ' ', (size_t)(end - word));
+    return space ? space : end;
+}
+
+/* Every run of one to four words, from each word on: added to the table, or with `out` looked for
+ * there and counted. */
+static void walk_runs(const struct yk_tokens_13a *tokens, const struct runs *runs,
+                      struct yk_bleu *out)
+{
+    const char *const end = tokens->words + tokens->length;
+    for (const char *word = tokens->words; word < end;) {
+        const char *stop = end_of_word(word, end);
+        const char *const next = stop < end ? stop + 1 : end;
+        for (int order = 0; order < YK_BLEU_ORDERS; order++) {
+            const size_t length = (size_t)(stop - word);
+            if (!out) {
+                add_run(runs, word, length);
+            } else {
+                out->totals[order]++;
+                out->matches[order] += take_run(runs, word, length);
+            }
+            if (stop == end) {
+                break;
+            }
+            stop = end_of_word(stop + 1, end);
+        }
+        word = next;
+    }
+}
+
+static yk_status cut(const char *sentence, bool lowercase, struct yk_text *lowered,
+                     struct yk_tokens_13a *out)
+{
+    size_t length = strlen(sentence);
+    if (lowercase) {
+        lowered->length = 0;
+        yk_lowercase_add(sentence, length, lowered);
+        YK_TRY(yk_text_status(lowered));
+        sentence = yk_text_chars(lowered);
+        length = lowered->length;
+    }
+    return yk_tokens_13a_cut(sentence, length, out);
+}
+
+static yk_status count_sentence(struct counting *counting, const char *hypothesis,
+                                const char *reference, bool lowercase, struct yk_bleu *out)
+{
+    YK_TRY(cut(hypothesis, lowercase, &counting->lowered, &counting->hypothesis));
+    YK_TRY(cut(reference, lowercase, &counting->lowered, &counting->reference));
+    const int64_t words = count_words(&counting->reference);
+    out->hypothesis_length += count_words(&counting->hypothesis);
+    out->reference_length += words;
+    YK_TRY(clear_runs(&counting->runs, YK_BLEU_ORDERS * (size_t)words));
+    walk_runs(&counting->reference, &counting->runs, NULL);
+    walk_runs(&counting->hypothesis, &counting->runs, out);
+    return YK_OK;
+}
+
+/* An order without matches counts as half a match, the next one as a quarter, and so on (Chen and
+ * Cherry, "A Systematic Comparison of Smoothing Techniques for Sentence-Level BLEU", WMT 2014,
+ * method 3). */
+static void set_precisions(struct yk_bleu *bleu)
+{
+    double smoothing = 1;
+    for (int n = 0; n < YK_BLEU_ORDERS && bleu->totals[n] > 0; n++) {
+        const double total = (double)bleu->totals[n];
+        if (bleu->matches[n] > 0) {
+            bleu->precisions[n] = 100 * (double)bleu->matches[n] / total;
+        } else {
+            smoothing *= 2;
+            bleu->precisions[n] = 100 / (smoothing * total);
+        }
+    }
+}
+
+static void set_score(struct yk_bleu *bleu)
+{
+    const double hypothesis = (double)bleu->hypothesis_length;
+    const double reference = (double)bleu->reference_length;
+    bleu->brevity_penalty = 1;
+    if (hypothesis < reference) {
+        bleu->brevity_penalty = hypothesis > 0 ? exp(1 - reference / hypothesis) : 0;
+    }
+    if (bleu->matches[0] == 0) {
+        return; /* nothing is right: no smoothing makes up for it */
+    }
+    set_precisions(bleu);
+    double sum = 0;
+    for (int n = 0; n < YK_BLEU_ORDERS; n++) {
+        sum += log(bleu->precisions[n]); /* −∞ where there are no runs so long: the score is 0 */
+    }
+    bleu->score = bleu->brevity_penalty * exp(sum / YK_BLEU_ORDERS);
+}
+
+yk_status yk_bleu_compute(const char *const *hypotheses, const char *const *references,
+                          int64_t count, bool lowercase, struct yk_bleu *out)
+{
+    struct counting counting = {0};
+    struct yk_bleu bleu = {0};
+    yk_status status = YK_OK;
+    for (int64_t i = 0; status == YK_OK && i < count; i++) {
+        status = count_sentence(&counting, hypotheses[i], references[i], lowercase, &bleu);
+    }
+    yk_tokens_13a_free(&counting.hypothesis);
+    yk_tokens_13a_free(&counting.reference);
+    yk_text_free(&counting.lowered);
+    free(counting.runs.slots);
+    if (status == YK_OK) {
+        set_score(&bleu);
+        *out = bleu;
+    }
+    return status;
+}
+
+double yk_bleu_ratio(const struct yk_bleu *bleu)
+{
+    return bleu->reference_length > 0
+               ? (double)bleu->hypothesis_length / (double)bleu->reference_length
+               : 0;
+}
+
+void yk_bleu_add_line(const struct yk_bleu *bleu, struct yk_text *out)
+{
+    yk_text_addf(out, "BLEU = %.2f ", bleu->score);
+    for (int n = 0; n < YK_BLEU_ORDERS; n++) {
+        yk_text_addf(out, n == 0 ? "%.1f" : "/%.1f", bleu->precisions[n]);
+    }
+    yk_text_addf(out, " (BP = %.3f ratio = %.3f hyp_len = %" PRId64 " ref_len = %" PRId64 ")",
+                 bleu->brevity_penalty, yk_bleu_ratio(bleu), bleu->hypothesis_length,
+                 bleu->reference_length);
+}
+
+void yk_bleu_add_signature(const struct yk_bleu_options *options, struct yk_text *out)
+{
+    yk_text_addf(out, "nrefs:1|case:%s|eff:no|tok:13a|smooth:exp|version:" RULES_VERSION,
+                 options->lowercase ? "lc" : "mixed");
+}

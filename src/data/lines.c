@@ -1,0 +1,98 @@
+#include "data/lines.h"
+
+#include "base/file.h"
+#include "data/utf8.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void yk_lines_destroy(struct yk_lines *lines)
+{
+    if (lines) {
+        free(lines->bytes);
+        free(lines->items);
+        free(lines->lengths);
+        free(lines);
+    }
+}
+
+static yk_status check_text(const char *bytes, size_t length, const char *source)
+{
+    const size_t valid = yk_utf8_valid_length(bytes, length);
+    if (valid == length) {
+        return YK_OK;
+    }
+    const struct yk_utf8_place place = yk_utf8_locate(bytes, valid);
+    if (bytes[valid] == '\0') {
+        return yk_fail(YK_ERROR_INPUT, "%s:%" PRId64 ":%" PRId64 ": a zero byte: this is no text",
+                       source, place.line, place.column);
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "%s:%" PRId64 ":%" PRId64 ": byte 0x%02x is not UTF-8; convert the text first",
+                   source, place.line, place.column, (unsigned)(unsigned char)bytes[valid]);
+}
+
+static int64_t count_lines(const char *bytes, size_t length)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < length; i++) {
+        count += bytes[i] == '\n';
+    }
+    return count + (length > 0 && bytes[length - 1] != '\n');
+}
+
+/* Ends every line of `lines->bytes` with a zero and notes where it begins. */
+static void cut(struct yk_lines *lines, size_t length)
+{
+    char *at = lines->bytes;
+    char *const end = lines->bytes + length;
+    for (int64_t i = 0; i < lines->count; i++) {
+        char *stop = memchr(at, '\n', (size_t)(end - at));
+        char *const next = stop ? stop + 1 : end;
+        stop = stop ? stop : end;
+        if (stop < end && stop > at && stop[-1] == '\r') {
+            stop--;
+        }
+        *stop = '\0';
+        lines->items[i] = at;
+        lines->lengths[i] = (size_t)(stop - at);
+        at = next;
+    }
+}
+
+yk_status yk_lines_of(const char *bytes, size_t length, const char *source, struct yk_lines **out)
+{
+    YK_TRY(check_text(bytes, length, source));
+    struct yk_lines *lines = calloc(1, sizeof *lines);
+    if (!lines) {
+        return yk_fail_out_of_memory();
+    }
+    lines->count = count_lines(bytes, length);
+    lines->bytes = malloc(length + 1);
+    lines->items = calloc((size_t)lines->count + 1, sizeof *lines->items);
+    lines->lengths = calloc((size_t)lines->count + 1, sizeof *lines->lengths);
+    if (!lines->bytes || !lines->items || !lines->lengths) {
+        yk_lines_destroy(lines);
+        return yk_fail_out_of_memory();
+    }
+    if (length > 0) {
+        memcpy(lines->bytes, bytes, length);
+    }
+    lines->bytes[length] = '\0';
+    cut(lines, length);
+    *out = lines;
+    return YK_OK;
+}
+
+yk_status yk_lines_read(const char *path, struct yk_lines **out)
+{
+    struct yk_text text = {0};
+    /* base/file.h takes "-" for standard input. */
+    yk_status status = yk_file_read(strcmp(path, "-") == 0 ? "./-" : path, &text);
+    if (status == YK_OK) {
+        status = yk_lines_of(yk_text_chars(&text), text.length, path, out);
+    }
+    yk_text_free(&text);
+    return status;
+}

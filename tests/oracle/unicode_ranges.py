@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Writes src/data/unicode_ranges.c: the classes of characters that Hugging Face's tokenizers know.
+
+They come from their own tables of Unicode, which are older than what a library of today has: a
+tokenizer cuts a text as the model's makers did only with the same ones. Every character is put
+through the normalizer or pre-tokenizer that asks for the class.
+
+    python tests/oracle/unicode_ranges.py > src/data/unicode_ranges.c
+"""
+
+from tokenizers import normalizers, pre_tokenizers
+
+CHARACTERS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
+
+
+def bert(**asked):
+    settings = dict(clean_text=False, handle_chinese_chars=False, strip_accents=False, lowercase=False)
+    return normalizers.BertNormalizer(**{**settings, **asked})
+
+
+def dropped_by(normalizer):
+    return [c for c in CHARACTERS if normalizer.normalize_str("a" + chr(c)) == "a"]
+
+
+def punctuation():
+    words = pre_tokenizers.BertPreTokenizer()
+    return [c for c in CHARACTERS if len(words.pre_tokenize_str("a" + chr(c) + "b")) == 3]
+
+
+def ideographs():
+    spaced = bert(handle_chinese_chars=True)
+    return [c for c in CHARACTERS if spaced.normalize_str(chr(c)) != chr(c)]
+
+
+def ranges(characters):
+    found = []
+    for c in characters:
+        if found and found[-1][1] == c - 1:
+            found[-1][1] = c
+        else:
+            found.append([c, c])
+    return found
+
+
+def main():
+    classes = {
+        "dropped": dropped_by(bert(clean_text=True)),
+        "punctuation": punctuation(),
+        "nonspacing_mark": dropped_by(bert(strip_accents=True)),
+        "mark": dropped_by(normalizers.StripAccents()),
+        "ideograph": ideographs(),
+    }
+    print("/* Written by tests/oracle/unicode_ranges.py. */")
+    print('#include "data/unicode_ranges.h"\n')
+    for name, characters in classes.items():
+        entries = ["{0x%04x, 0x%04x}" % tuple(pair) for pair in ranges(characters)]
+        print(f"static const struct yk_unicode_range {name}[] = {{")
+        for i in range(0, len(entries), 4):
+            print("    " + ", ".join(entries[i : i + 4]) + ",")
+        print("};\n")
+    print("const struct yk_unicode_class yk_unicode_classes[YK_UNICODE_CLASSES] = {")
+    for name in classes:
+        print(f"    [YK_UNICODE_{name.upper()}] = {{{name}, sizeof {name} / sizeof {name}[0]}},")
+    print("};")
+
+
+if __name__ == "__main__":
+    main()
