@@ -5,7 +5,6 @@
 #include "cli/train_source.h"
 #include "cli/wording.h"
 #include "cli/workload.h"
-#include "data/window_sampler.h"
 #include "train/run.h"
 
 #include <inttypes.h>
@@ -14,7 +13,9 @@
 struct arguments {
     struct yk_loaded_words loaded;
     const char *data;
+    const char *target;
     double data_part;
+    bool skip_faulty;
     int64_t samples;
     bool json;
     bool quiet;
@@ -26,12 +27,16 @@ struct result {
 };
 
 static yk_status evaluate(const struct arguments *arguments, const struct yk_loaded *loaded,
-                          const struct yk_corpus *corpus, struct result *out)
+                          const struct yk_dataset *dataset, struct result *out)
 {
-    const struct yk_corpus_range range = yk_corpus_all(corpus);
+    const struct yk_workload *workload = &loaded->model->workload;
+    const struct yk_dataset_cut cut = {
+        .sequence = workload->sequence,
+        .piece_rows = workload->batch * workload->sequence,
+    };
     struct yk_sampler *sampler = NULL;
-    YK_TRY(yk_window_sampler_create_sequential(&range, loaded->model->workload.sequence, &sampler));
-    const yk_status status = yk_run_evaluate(loaded->store, sampler, loaded->model->workload.batch,
+    YK_TRY(yk_dataset_sample_in_order(dataset, &cut, true, &sampler));
+    const yk_status status = yk_run_evaluate(loaded->store, sampler, workload->batch,
                                              arguments->samples, NULL, &out->loss, &out->tokens);
     yk_sampler_destroy(sampler);
     return status;
@@ -40,16 +45,26 @@ static yk_status evaluate(const struct arguments *arguments, const struct yk_loa
 static yk_status open_and_evaluate(const struct arguments *arguments, struct yk_loaded *loaded,
                                    struct result *out)
 {
-    struct yk_corpus *corpus = NULL;
+    struct yk_dataset *dataset = NULL;
     YK_TRY(yk_loaded_open(&arguments->loaded, loaded));
     const struct yk_known_words known = {
         .model = loaded->checkpoint->path,
-        .vocabulary = loaded->vocabulary,
+        .tokenizer = loaded->tokenizer,
         .config = loaded->checkpoint->config,
     };
-    YK_TRY(yk_corpus_open_known(arguments->data, arguments->data_part, &known, &corpus));
-    const yk_status status = evaluate(arguments, loaded, corpus, out);
-    yk_corpus_close(corpus);
+    const struct yk_dataset_request request = {
+        .path = arguments->data,
+        .target_path = arguments->target,
+        .part = arguments->data_part,
+        .longest = yk_dataset_kind_of(known.config, arguments->data) == YK_DATASET_PAIRS
+                       ? known.config->positions
+                       : loaded->model->workload.sequence,
+        .skip_faulty = arguments->skip_faulty,
+        .packed = false,
+    };
+    YK_TRY(yk_dataset_open_known(&request, &known, &dataset));
+    const yk_status status = evaluate(arguments, loaded, dataset, out);
+    yk_dataset_close(dataset);
     return status;
 }
 
@@ -121,10 +136,26 @@ static const struct yk_option options[] = {
     {
         .name = "data",
         .placeholder = "PATH",
-        .help = "Text, a folder of texts, or token shards (.bin)",
+        .help = "Text, a folder of texts, token shards (.bin), instructions (.jsonl), or with "
+                "--target sentences, one a line",
         .group = "Data options",
         .kind = YK_OPTION_INPUT,
         .offset = offsetof(struct arguments, data),
+    },
+    {
+        .name = "target",
+        .placeholder = "PATH",
+        .help = "The translations of those sentences, line by line",
+        .group = "Data options",
+        .kind = YK_OPTION_INPUT,
+        .offset = offsetof(struct arguments, target),
+    },
+    {
+        .name = "skip-faulty",
+        .help = "Leave out pairs and instructions that are empty or too long",
+        .group = "Data options",
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, skip_faulty),
     },
     {
         .name = "data-part",

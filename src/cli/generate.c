@@ -8,6 +8,11 @@
 
 #include <string.h>
 
+enum {
+    MOST_TORN = 8,  /* tokens that one character may take */
+    MOST_BEGUN = 1, /* tokens before the prompt */
+};
+
 struct arguments {
     struct yk_loaded_words loaded;
     const char *prompt;
@@ -41,8 +46,8 @@ static yk_status read_ids(struct writing *writing)
         int64_t id = 0;
         if (!yk_number_read_integer(word, length, &id) || id < 0 || id >= writing->known) {
             return yk_fail(YK_ERROR_USAGE,
-                           "--prompt: \"%.*s\" is no token of this model, which has no vocabulary "
-                           "of characters; write ids from 0 to %lld with commas between them",
+                           "--prompt: \"%.*s\" is no token of this model, which has no tokenizer; "
+                           "write ids from 0 to %lld with commas between them",
                            (int)length, word, (long long)writing->known - 1);
         }
         writing->ids[writing->count++] = (int32_t)id;
@@ -51,15 +56,44 @@ static yk_status read_ids(struct writing *writing)
     return YK_OK;
 }
 
+/* A tokenizer that has a token for it begins a text with it, as in training. */
+static yk_status keep_prompt(struct writing *writing, const struct yk_ids *ids)
+{
+    const int32_t begin = yk_tokenizer_role(writing->loaded.tokenizer, YK_TOKEN_BEGIN);
+    YK_TRY(yk_ids_status(ids));
+    if (begin >= 0 && (ids->count == 0 || ids->items[0] != begin)) {
+        writing->ids[writing->count++] = begin;
+    }
+    for (int64_t i = 0; i < ids->count; i++) {
+        if (ids->items[i] >= writing->known) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "--prompt: token %d is outside the model's vocabulary of %lld; its "
+                           "tokenizer does not fit it",
+                           (int)ids->items[i], (long long)writing->known);
+        }
+        writing->ids[writing->count++] = ids->items[i];
+    }
+    return YK_OK;
+}
+
 static yk_status read_prompt(struct writing *writing)
 {
     const char *prompt = writing->arguments->prompt;
-    const struct yk_vocabulary *vocabulary = writing->loaded.vocabulary;
-    if (!vocabulary) {
+    const struct yk_tokenizer *tokenizer = writing->loaded.tokenizer;
+    struct yk_encoder *encoder = NULL;
+    struct yk_ids ids = {0};
+    if (!tokenizer) {
         return read_ids(writing);
     }
-    return yk_vocabulary_encode(vocabulary, prompt, strlen(prompt), "--prompt", writing->ids,
-                                &writing->count);
+    YK_TRY(yk_encoder_create(tokenizer, &encoder));
+    yk_status status =
+        yk_encoder_add(encoder, prompt, strlen(prompt), "--prompt", YK_FRAMING_NONE, &ids);
+    if (status == YK_OK) {
+        status = keep_prompt(writing, &ids);
+    }
+    yk_encoder_destroy(encoder);
+    yk_ids_free(&ids);
+    return status;
 }
 
 static yk_status begin(struct writing *writing)
@@ -68,7 +102,7 @@ static yk_status begin(struct writing *writing)
     const struct arguments *arguments = writing->arguments;
     YK_TRY(yk_loaded_open(&arguments->loaded, loaded));
     writing->known = yk_model_config_target_vocabulary(loaded->model->config);
-    const size_t most = strlen(arguments->prompt) + (size_t)arguments->tokens;
+    const size_t most = MOST_BEGUN + strlen(arguments->prompt) + (size_t)arguments->tokens;
     writing->window = loaded->model->workload.sequence;
     writing->window = (int64_t)most < writing->window ? (int64_t)most : writing->window;
     YK_TRY_NEW(loaded->arena, writing->ids, most);
@@ -79,27 +113,36 @@ static yk_status begin(struct writing *writing)
                              &writing->forward);
 }
 
-/* Prints what has not been printed yet, at once. */
-static yk_status print_new(struct writing *writing)
+/* Whether text ends in what a cut-off character is shown as: more tokens may complete it. */
+static bool ends_torn(const struct yk_text *text)
 {
-    const struct yk_vocabulary *vocabulary = writing->loaded.vocabulary;
+    static const char torn[] = "\xef\xbf\xbd";
+    const size_t length = sizeof torn - 1;
+    return text->length >= length && memcmp(text->bytes + text->length - length, torn, length) == 0;
+}
+
+/* Prints what has not been printed yet; but not half a character, unless it is the end. */
+static yk_status print_new(struct writing *writing, bool last)
+{
+    const struct yk_tokenizer *tokenizer = writing->loaded.tokenizer;
     const int32_t *ids = writing->ids + writing->printed;
     const int64_t count = writing->count - writing->printed;
     struct yk_text text = {0};
     yk_status status = YK_OK;
-    if (vocabulary) {
-        status = yk_vocabulary_decode(vocabulary, ids, count, &text);
+    if (tokenizer) {
+        status = yk_tokenizer_decode(tokenizer, ids, count, true, &text);
     }
-    for (int64_t i = 0; i < count && !vocabulary; i++) {
+    for (int64_t i = 0; i < count && !tokenizer; i++) {
         yk_text_addf(&text, writing->printed + i > 0 ? ",%d" : "%d", (int)ids[i]);
     }
     if (status == YK_OK) {
         status = yk_text_status(&text);
     }
-    if (status == YK_OK) {
+    const bool torn = !last && count < MOST_TORN && ends_torn(&text);
+    if (status == YK_OK && !torn) {
         status = yk_terminal_print(&text);
+        writing->printed = writing->count;
     }
-    writing->printed = writing->count;
     yk_text_free(&text);
     return status;
 }
@@ -118,7 +161,16 @@ static yk_status write_token(struct writing *writing, struct yk_random *random)
     YK_TRY(yk_sample_token(writing->logits, writing->known, &settings, random, writing->scratch,
                            &writing->ids[writing->count]));
     writing->count++;
-    return print_new(writing);
+    return print_new(writing, false);
+}
+
+/* What was written last ends the text. */
+static bool has_ended(const struct writing *writing)
+{
+    const struct yk_tokenizer *tokenizer = writing->loaded.tokenizer;
+    const int32_t last = writing->ids[writing->count - 1];
+    return tokenizer && (last == yk_tokenizer_role(tokenizer, YK_TOKEN_END) ||
+                         last == yk_tokenizer_id(tokenizer, "<|eot_id|>"));
 }
 
 static yk_status write_all(struct writing *writing)
@@ -126,11 +178,14 @@ static yk_status write_all(struct writing *writing)
     const atomic_bool *stop = yk_interrupt_watch();
     struct yk_random random = yk_random_from_seed((uint64_t)writing->arguments->seed);
     YK_TRY(begin(writing));
-    YK_TRY(print_new(writing));
+    YK_TRY(print_new(writing, false));
     for (int64_t i = 0; i < writing->arguments->tokens && !atomic_load(stop); i++) {
         YK_TRY(write_token(writing, &random));
+        if (has_ended(writing)) {
+            break;
+        }
     }
-    return YK_OK;
+    return print_new(writing, true);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
@@ -165,8 +220,8 @@ static const struct yk_option options[] = {
     {
         .name = "prompt",
         .placeholder = "TEXT",
-        .help = "What the text begins with; for a model without a vocabulary of characters, ids of "
-                "tokens: 464,3290",
+        .help =
+            "What the text begins with; for a model without a tokenizer, ids of tokens: 464,3290",
         .group = "Text options",
         .kind = YK_OPTION_TEXT,
         .offset = offsetof(struct arguments, prompt),

@@ -145,10 +145,10 @@ static yk_status add_checkpoint(const struct yk_checkpoint *checkpoint, struct y
                      checkpoint->base_model ? checkpoint->base_model : "weights it does not name");
     }
     yk_text_add(out, "\n");
-    if (checkpoint->vocabulary) {
-        const int32_t characters = yk_vocabulary_count(checkpoint->vocabulary);
-        yk_text_addf(out, "  vocabulary  %d character%s\n", (int)characters,
-                     yk_wording_plural(characters));
+    if (checkpoint->tokenizer) {
+        yk_text_add(out, "  tokenizer   ");
+        yk_tokenizer_describe(checkpoint->tokenizer, out);
+        yk_text_add(out, "\n");
     }
     YK_TRY(add_run(checkpoint, out));
     yk_text_add(out, "  whole       yes: all files have their sizes and hashes\n");

@@ -1,36 +1,6 @@
 #include "cli/loaded.h"
 
-#include "base/file.h"
 #include "cli/engine.h"
-#include "cli/folder.h"
-#include "cli/train.h"
-
-yk_status yk_loaded_read_vocabulary(const char *folder, struct yk_arena *arena,
-                                    struct yk_vocabulary **out)
-{
-    const char *path = NULL;
-    struct yk_text text = {0};
-    if (!yk_folder_has(folder, "vocabulary.json")) {
-        return YK_OK;
-    }
-    YK_TRY(yk_train_path(folder, "vocabulary.json", arena, &path));
-    yk_status status = yk_file_read(path, &text);
-    if (status == YK_OK) {
-        status = yk_vocabulary_read(yk_text_chars(&text), text.length, path, out);
-    }
-    yk_text_free(&text);
-    return status;
-}
-
-static yk_status find_vocabulary(struct yk_loaded *loaded)
-{
-    loaded->vocabulary = loaded->checkpoint->vocabulary;
-    if (!loaded->vocabulary) {
-        YK_TRY(yk_loaded_read_vocabulary(loaded->checkpoint->path, loaded->arena, &loaded->own));
-        loaded->vocabulary = loaded->own;
-    }
-    return YK_OK;
-}
 
 static yk_status describe(const struct yk_loaded_words *words, struct yk_loaded *loaded)
 {
@@ -48,7 +18,7 @@ yk_status yk_loaded_open(const struct yk_loaded_words *words, struct yk_loaded *
 {
     YK_TRY(yk_arena_create(&out->arena));
     YK_TRY(yk_checkpoint_open(words->path, &out->checkpoint));
-    YK_TRY(find_vocabulary(out));
+    out->tokenizer = out->checkpoint->tokenizer;
     YK_TRY(describe(words, out));
     const struct yk_net_settings settings = {.lora_alpha = out->checkpoint->lora_alpha};
     YK_TRY(yk_net_create(out->model, &settings, &out->net));
@@ -62,7 +32,6 @@ void yk_loaded_close(struct yk_loaded *loaded)
     yk_store_destroy(loaded->store);
     yk_net_destroy(loaded->net);
     yk_engine_close(&loaded->engine);
-    yk_vocabulary_destroy(loaded->own);
     yk_checkpoint_close(loaded->checkpoint);
     yk_arena_destroy(loaded->arena);
     *loaded = (struct yk_loaded){0};

@@ -28,8 +28,7 @@ struct yk_loaded_words {
 struct yk_loaded {
     struct yk_arena *arena;
     struct yk_checkpoint *checkpoint;
-    const struct yk_vocabulary *vocabulary; /* the checkpoint's, or `own`; NULL: none */
-    struct yk_vocabulary *own;              /* that lay beside Hugging Face's files */
+    const struct yk_tokenizer *tokenizer; /* the checkpoint's; NULL: none */
     const struct yk_model *model;
     struct yk_engine engine;
     struct yk_net *net;
@@ -38,10 +37,6 @@ struct yk_loaded {
 
 yk_status yk_loaded_open(const struct yk_loaded_words *words, struct yk_loaded *out) YK_MUST_USE;
 void yk_loaded_close(struct yk_loaded *loaded);
-
-/* The vocabulary.json in a folder; `out` stays NULL where there is none. */
-yk_status yk_loaded_read_vocabulary(const char *folder, struct yk_arena *arena,
-                                    struct yk_vocabulary **out) YK_MUST_USE;
 
 #define YK_LOADED_GROUP "Model options"
 

@@ -12,11 +12,6 @@
 
 static yk_status check(const struct yk_train_words *words)
 {
-    if (words->micro_batches > words->batch) {
-        return yk_fail(YK_ERROR_USAGE,
-                       "%" PRId64 " samples cannot be split into %" PRId64 " micro-batches",
-                       words->batch, words->micro_batches);
-    }
     if (!isnan(words->lora_alpha) && words->lora_rank == 0 && !words->adapter) {
         return yk_fail(YK_ERROR_USAGE, "--lora-alpha scales adapters; add them with --lora 8");
     }

@@ -22,14 +22,22 @@ struct yk_train_words {
     const char *weights;
     const char *adapter;
     const char *data;
+    const char *target; /* of pairs: the translations */
+    const char *tokenizer;
     double data_part;
     double eval_part;
+    const char *eval_data;
+    const char *eval_target;
+    const char *faulty;
+    bool packed;
 
     /* The workload. */
     int64_t steps;
     double epochs;
     int64_t batch;
+    int64_t batch_tokens; /* instead of the batch */
     int64_t sequence;
+    int64_t longest; /* of pairs: tokens of a sentence */
     int64_t micro_batches;
     const char *precision;
     int64_t lora_rank;

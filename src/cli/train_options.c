@@ -44,6 +44,19 @@ static bool rate_choices(size_t number, struct yk_choice *out)
     return true;
 }
 
+static bool faulty_choices(size_t number, struct yk_choice *out)
+{
+    static const struct yk_choice choices[] = {
+        {"refuse", "the first is named by its line, and nothing is trained"},
+        {"skip", "they are left out and counted"},
+    };
+    if (number >= sizeof choices / sizeof choices[0]) {
+        return false;
+    }
+    *out = choices[number];
+    return true;
+}
+
 /* The beginning of a row, and its end. A placeholder of NULL goes with a flag. */
 #define ROW(name_, placeholder_, group_, help_)                                                    \
     .name = (name_), .placeholder = (placeholder_), .group = (group_), .help = (help_)
@@ -73,13 +86,29 @@ static const struct yk_option options[] = {
     {ROW("adapter", "FOLDER", SOURCE_GROUP, "Start from this adapter, as PEFT keeps them"), INPUT,
      TO(adapter)},
     {ROW("data", "PATH", SOURCE_GROUP,
-         "Text, a folder of texts, or token shards (.bin); else yoke's own source"),
+         "Text, a folder of texts, token shards (.bin), instructions (.jsonl), or with --target "
+         "sentences, one a line; else yoke's own source"),
      INPUT, TO(data)},
+    {ROW("target", "PATH", SOURCE_GROUP, "The translations of those sentences, line by line"),
+     INPUT, TO(target)},
+    {ROW("tokenizer", "PATH", SOURCE_GROUP,
+         "The tokenizer.json that cuts text into tokens (yoke tokenize learns one); else that "
+         "beside --weights, else text is learned by character"),
+     INPUT, TO(tokenizer)},
     {ROW("data-part", "PART", SOURCE_GROUP, "Use only this much of the data, from its beginning"),
      .kind = YK_OPTION_PERCENT, .ceiling = 1, .preset = "100%", TO(data_part)},
     {ROW("eval-part", "PART", SOURCE_GROUP, "Keep the last part of that for evaluation"),
      .kind = YK_OPTION_PERCENT, .zero = true, .below = true, .ceiling = 1, .preset = "10%",
      TO(eval_part)},
+    {ROW("eval-data", "PATH", SOURCE_GROUP, "Evaluate on this instead"), INPUT, TO(eval_data)},
+    {ROW("eval-target", "PATH", SOURCE_GROUP, "With --target: the translations of that"), INPUT,
+     TO(eval_target)},
+    {ROW("faulty", "NAME", SOURCE_GROUP,
+         "Pairs and instructions that are empty or longer than the model can take"),
+     CHOICE(faulty_choices, "refuse"), TO(faulty)},
+    {ROW("packed", NULL, SOURCE_GROUP,
+         "Put several instructions into one sample, each seeing those before it"),
+     FLAG, TO(packed)},
 
     {ROW("steps", "N", YK_WORKLOAD_GROUP, "Train for this many steps; else 1000"),
      INTEGER(1, MOST_STEPS, NULL), .rival = "epochs", TO(steps)},
@@ -87,9 +116,17 @@ static const struct yk_option options[] = {
      NUMBER(NULL), .rival = "steps", TO(epochs)},
     {ROW("batch", "N", YK_WORKLOAD_GROUP, "Samples in a step"),
      INTEGER(1, YK_WORKLOAD_MOST_TOKENS, "16"), TO(batch)},
+    {ROW("batch-tokens", "N", YK_WORKLOAD_GROUP,
+         "The tokens of a step, which goes before --batch: of pairs, at most so many on either "
+         "side"),
+     INTEGER(1, YK_WORKLOAD_MOST_TOKENS, NULL), TO(batch_tokens)},
     {ROW("seq", "TOKENS", YK_WORKLOAD_GROUP,
-         "Length of a sample; else 1024, or what the model can take if that is less"),
+         "Length of a sample; else 1024, or what the model can take if that is less. Pairs, which "
+         "come with others of like length, are planned as if all had this length; else 32"),
      INTEGER(1, YK_WORKLOAD_MOST_TOKENS, NULL), TO(sequence)},
+    {ROW("longest", "TOKENS", YK_WORKLOAD_GROUP,
+         "The most tokens of a sentence of pairs; else what the model and a micro-batch can take"),
+     INTEGER(2, YK_WORKLOAD_MOST_TOKENS, NULL), TO(longest)},
     {ROW("micro-batches", "N", YK_WORKLOAD_GROUP,
          "Split the batch into this many parts; else as many as memory asks for"),
      INTEGER(1, MOST_MICRO_BATCHES, NULL), TO(micro_batches)},

@@ -194,8 +194,12 @@ static yk_status count_steps(struct yk_training *training)
     const struct yk_train_words *words = &training->words;
     training->steps = words->steps > 0 ? words->steps : USUAL_STEPS;
     if (!isnan(words->epochs)) {
-        const double samples = words->epochs * (double)training->source.samples->epoch_units;
-        const double steps = fmax(1, ceil(samples / (double)words->batch));
+        const struct yk_sampler *sampler = training->source.samples;
+        const struct yk_plan *plan = training->plan.planned->plan;
+        const int64_t pieces = plan ? plan->micro_batches : 1;
+        const int64_t units = sampler->piece_rows > 0 ? pieces : words->batch;
+        const double all = words->epochs * (double)sampler->epoch_units;
+        const double steps = fmax(1, ceil(all / (double)units));
         if (steps > 1e9) {
             return yk_fail(YK_ERROR_USAGE, "%g epochs are more than a billion steps",
                            words->epochs);
@@ -227,6 +231,35 @@ static yk_status open_net(struct yk_training *training)
     return yk_net_create(training->plan.planned->study->model, &settings, &training->net);
 }
 
+/* The length of samples, and the tokens of a step in samples of that length. */
+static yk_status settle_batch(struct yk_training *training)
+{
+    struct yk_train_words *words = &training->words;
+    const struct yk_model_config *config = training->source.config;
+    struct yk_workload workload;
+    if (words->sequence == 0) {
+        const int64_t usual =
+            yk_train_source_usual_sequence(yk_dataset_kind_of(config, training->source.data));
+        words->sequence = usual < config->positions ? usual : config->positions;
+    }
+    YK_TRY(yk_train_plan_workload(words, config, &workload));
+    if (words->batch_tokens > 0) {
+        words->batch = words->batch_tokens / workload.sequence;
+    }
+    if (words->batch == 0) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "a step of %" PRId64 " tokens has no room for a sample of %" PRId64
+                       "; see --batch-tokens and --seq",
+                       words->batch_tokens, workload.sequence);
+    }
+    if (words->micro_batches > words->batch) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "%" PRId64 " samples cannot be split into %" PRId64 " micro-batches",
+                       words->batch, words->micro_batches);
+    }
+    return YK_OK;
+}
+
 yk_status yk_training_open(struct yk_training *training)
 {
     const struct yk_train_words *words = &training->words;
@@ -237,11 +270,13 @@ yk_status yk_training_open(struct yk_training *training)
     YK_TRY(open_folder(training));
     YK_TRY(open_adapter(training));
     YK_TRY(yk_train_source_open(words, training->checkpoint, training->arena, source));
+    YK_TRY(settle_batch(training));
     YK_TRY(yk_train_plan_workload(words, source->config, &workload));
-    YK_TRY(yk_train_source_cut(source, words, workload.sequence));
-    YK_TRY(count_steps(training));
     YK_TRY(yk_train_plan_find(words, source->config, &workload, training->config_path,
                               training->arena, &training->plan));
+    const struct yk_plan *plan = training->plan.planned->plan;
+    YK_TRY(yk_train_source_cut(source, words, &workload, plan ? plan->micro_batches : 1));
+    YK_TRY(count_steps(training));
     return open_net(training);
 }
 
@@ -307,7 +342,7 @@ static void set_run(struct yk_training *training, const char *base)
         .folder = training->folder,
         .settings_json = yk_text_chars(&training->settings_json),
         .base_model = base,
-        .vocabulary = yk_corpus_vocabulary(source->corpus),
+        .tokenizer = source->tokenizer,
         .state = {.seed = (uint64_t)words->seed,
                   .scaler = yk_scaler_start(training->net->workload.precision)},
         .evaluation_loss = NAN,

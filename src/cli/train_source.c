@@ -2,7 +2,7 @@
 
 #include "base/log.h"
 #include "cli/folder.h"
-#include "cli/loaded.h"
+#include "model/architecture.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -15,14 +15,52 @@
 #define YOKE_CORPUS ""
 #endif
 
-static yk_status check_known(const struct yk_corpus *corpus, const char *path,
+enum {
+    USUAL_PAIR = 32,
+    USUAL_MASKED = 128,
+    USUAL_INSTRUCTION = 512,
+};
+
+enum yk_dataset_kind yk_dataset_kind_of(const struct yk_model_config *config, const char *path)
+{
+    static const char ending[] = ".jsonl";
+    const size_t length = strlen(path);
+    const size_t wanted = sizeof ending - 1;
+    if (config->architecture == &yk_architecture_transformer) {
+        return YK_DATASET_PAIRS;
+    }
+    if (config->architecture == &yk_architecture_bert) {
+        return YK_DATASET_MASKED;
+    }
+    return length > wanted && strcmp(path + length - wanted, ending) == 0 ? YK_DATASET_INSTRUCTIONS
+                                                                          : YK_DATASET_WINDOWS;
+}
+
+int64_t yk_train_source_usual_sequence(enum yk_dataset_kind kind)
+{
+    static const int64_t usual[] = {
+        [YK_DATASET_WINDOWS] = 0,
+        [YK_DATASET_MASKED] = USUAL_MASKED,
+        [YK_DATASET_PAIRS] = USUAL_PAIR,
+        [YK_DATASET_INSTRUCTIONS] = USUAL_INSTRUCTION,
+    };
+    return usual[kind];
+}
+
+static yk_status check_known(const struct yk_dataset *dataset, const char *path,
                              const struct yk_model_config *config)
 {
     const int64_t known = yk_model_config_target_vocabulary(config);
     int32_t largest = 0;
-    YK_TRY(yk_corpus_largest(corpus, &largest));
+    YK_TRY(yk_dataset_largest(dataset, &largest));
     if (largest < known) {
         return YK_OK;
+    }
+    if (yk_dataset_tokenizer(dataset)) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "the tokenizer has %d tokens, but %s knows %" PRId64
+                       "; choose a tokenizer or a model that fits the other",
+                       (int)largest + 1, config->name, known);
     }
     return yk_fail(YK_ERROR_INPUT,
                    "%s: token %d is outside the vocabulary of %s, which has tokens 0 to %" PRId64
@@ -30,23 +68,76 @@ static yk_status check_known(const struct yk_corpus *corpus, const char *path,
                    path, (int)largest, config->name, known - 1);
 }
 
-yk_status yk_corpus_open_known(const char *path, double part, const struct yk_known_words *known,
-                               struct yk_corpus **out)
+/* What a decoder is given first: what the config says, else the padding, as Marian does. */
+static int32_t find_start(const struct yk_model_config *config,
+                          const struct yk_tokenizer *tokenizer)
 {
-    const struct yk_corpus_request request = {path, part, known->vocabulary};
-    struct yk_corpus *corpus = NULL;
-    YK_TRY(yk_corpus_open(&request, &corpus));
-    const yk_status status = yk_corpus_vocabulary(corpus) && !known->vocabulary
+    const int32_t begin = yk_tokenizer_role(tokenizer, YK_TOKEN_BEGIN);
+    const int32_t pad = yk_tokenizer_role(tokenizer, YK_TOKEN_PAD);
+    if (config->ids.decoder_start >= 0) {
+        return (int32_t)config->ids.decoder_start;
+    }
+    return begin >= 0 ? begin : pad;
+}
+
+static yk_status check_request(const struct yk_dataset_request *request)
+{
+    static const char *const asks[] = {
+        [YK_DATASET_MASKED] = "BERT learns from text that a tokenizer cut into words",
+        [YK_DATASET_PAIRS] = "pairs of sentences share a tokenizer",
+        [YK_DATASET_INSTRUCTIONS] = "instructions are cut into tokens by a tokenizer",
+    };
+    if (request->kind == YK_DATASET_PAIRS && !request->target_path) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "an encoder–decoder learns from pairs: name the translations of %s by "
+                       "--target",
+                       request->path);
+    }
+    if (request->kind != YK_DATASET_PAIRS && request->target_path) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "--target goes with an encoder–decoder, such as --model transformer-small");
+    }
+    if (request->kind != YK_DATASET_WINDOWS && !request->tokenizer) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "%s; name it by --tokenizer, or learn one: yoke tokenize --learn 8000 -o "
+                       "tokenizer.json %s",
+                       asks[request->kind], request->path);
+    }
+    if (request->kind == YK_DATASET_PAIRS && request->start < 0) {
+        return yk_fail(YK_ERROR_INPUT, "the tokenizer has neither <s> nor <pad>, with one of which "
+                                       "a decoder begins");
+    }
+    return YK_OK;
+}
+
+static yk_status open_dataset(const struct yk_dataset_request *wish,
+                              const struct yk_model_config *config,
+                              const struct yk_tokenizer *tokenizer, struct yk_dataset **out)
+{
+    struct yk_dataset_request request = *wish;
+    request.kind = yk_dataset_kind_of(config, wish->path);
+    request.tokenizer = tokenizer;
+    request.start = tokenizer ? find_start(config, tokenizer) : -1;
+    YK_TRY(check_request(&request));
+    return yk_dataset_open(&request, out);
+}
+
+yk_status yk_dataset_open_known(const struct yk_dataset_request *request,
+                                const struct yk_known_words *known, struct yk_dataset **out)
+{
+    struct yk_dataset *dataset = NULL;
+    YK_TRY(open_dataset(request, known->config, known->tokenizer, &dataset));
+    const yk_status status = yk_dataset_tokenizer(dataset) && !known->tokenizer
                                  ? yk_fail(YK_ERROR_INPUT,
-                                           "%s has no vocabulary of characters: give token shards "
-                                           "(.bin) instead of text",
+                                           "%s has no tokenizer: name one by --tokenizer, or give "
+                                           "token shards (.bin) instead of text",
                                            known->model)
-                                 : check_known(corpus, path, known->config);
+                                 : check_known(dataset, request->path, known->config);
     if (status != YK_OK) {
-        yk_corpus_close(corpus);
+        yk_dataset_close(dataset);
         return status;
     }
-    *out = corpus;
+    *out = dataset;
     return YK_OK;
 }
 
@@ -86,16 +177,73 @@ static yk_status open_config(const struct yk_train_words *words, struct yk_arena
     return yk_model_config_open(word, arena, out);
 }
 
-/* The config with as many tokens as the text has characters. */
-static yk_status fit_vocabulary(const struct yk_vocabulary *vocabulary, struct yk_arena *arena,
-                                const struct yk_model_config **config)
+/* Tokens that mean something, as the tokenizer numbers them. */
+static void fit_ids(const struct yk_tokenizer *tokenizer, struct yk_model_config *config)
+{
+    config->ids = (struct yk_config_ids){
+        .pad = yk_tokenizer_role(tokenizer, YK_TOKEN_PAD),
+        .begin = yk_tokenizer_role(tokenizer, YK_TOKEN_BEGIN),
+        .end = yk_tokenizer_role(tokenizer, YK_TOKEN_END),
+        .decoder_start = -1,
+    };
+    if (config->encoder_layers > 0) {
+        config->ids.decoder_start = find_start(config, tokenizer);
+    }
+}
+
+/* The config with as many tokens as the tokenizer has. One that somebody wrote down may have more.
+ */
+static yk_status fit_vocabulary(const struct yk_tokenizer *tokenizer, bool written,
+                                struct yk_arena *arena, const struct yk_model_config **config)
 {
     struct yk_model_config *fitted = NULL;
+    const int32_t count = yk_tokenizer_count(tokenizer);
+    const bool by_character = yk_tokenizer_vocabulary(tokenizer) != NULL;
     YK_TRY_NEW(arena, fitted, 1);
     *fitted = **config;
-    fitted->vocabulary = yk_vocabulary_count(vocabulary);
-    fitted->target_vocabulary = 0;
+    fit_ids(tokenizer, fitted);
     *config = fitted;
+    if (written && !by_character) {
+        return YK_OK;
+    }
+    fitted->vocabulary = count;
+    fitted->target_vocabulary = 0;
+    return YK_OK;
+}
+
+static struct yk_dataset_request request_of(const struct yk_train_words *words, const char *path,
+                                            const struct yk_model_config *config)
+{
+    const int64_t rows = words->longest > 0 ? words->longest : config->positions;
+    const enum yk_dataset_kind kind = yk_dataset_kind_of(config, path);
+    const int64_t usual = yk_train_source_usual_sequence(kind);
+    const int64_t sequence = words->sequence > 0 ? words->sequence : usual;
+    return (struct yk_dataset_request){
+        .path = path,
+        .target_path = words->target,
+        .part = words->data_part,
+        .held_out = words->eval_data ? 0 : words->eval_part,
+        .longest = kind == YK_DATASET_INSTRUCTIONS ? sequence : rows,
+        .skip_faulty = strcmp(words->faulty, "skip") == 0,
+        .packed = words->packed,
+    };
+}
+
+/* The tokenizer that words or weights bring along. */
+static yk_status open_tokenizer(const struct yk_train_words *words, struct yk_arena *arena,
+                                struct yk_train_source *out)
+{
+    const char *path = words->tokenizer;
+    if (!path && words->weights) {
+        YK_TRY(yk_train_weights_folder(words, arena, &path));
+        path = yk_folder_has(path, "tokenizer.json") || yk_folder_has(path, "vocabulary.json")
+                   ? path
+                   : NULL;
+    }
+    if (path) {
+        YK_TRY(yk_tokenizer_open(path, &out->own));
+        out->tokenizer = out->own;
+    }
     return YK_OK;
 }
 
@@ -103,18 +251,34 @@ static yk_status open_new(const struct yk_train_words *words, struct yk_arena *a
                           struct yk_train_source *out)
 {
     YK_TRY(open_config(words, arena, &out->config));
-    if (words->weights) {
-        const char *folder = NULL;
-        YK_TRY(yk_train_weights_folder(words, arena, &folder));
-        YK_TRY(yk_loaded_read_vocabulary(folder, arena, &out->vocabulary));
-        const struct yk_known_words known = {words->weights, out->vocabulary, out->config};
-        return yk_corpus_open_known(out->data, words->data_part, &known, &out->corpus);
+    YK_TRY(open_tokenizer(words, arena, out));
+    const bool written = words->model && strchr(words->model, '/') != NULL;
+    if (out->tokenizer && !words->weights) {
+        YK_TRY(fit_vocabulary(out->tokenizer, written, arena, &out->config));
     }
-    const struct yk_corpus_request request = {.path = out->data, .part = words->data_part};
-    YK_TRY(yk_corpus_open(&request, &out->corpus));
-    const struct yk_vocabulary *vocabulary = yk_corpus_vocabulary(out->corpus);
-    return vocabulary ? fit_vocabulary(vocabulary, arena, &out->config)
-                      : check_known(out->corpus, out->data, out->config);
+    const struct yk_dataset_request request = request_of(words, out->data, out->config);
+    if (words->weights || out->tokenizer) {
+        const char *model = words->weights ? words->weights : out->config->name;
+        const struct yk_known_words known = {model, out->tokenizer, out->config};
+        return yk_dataset_open_known(&request, &known, &out->dataset);
+    }
+    YK_TRY(open_dataset(&request, out->config, NULL, &out->dataset));
+    out->tokenizer = yk_dataset_tokenizer(out->dataset);
+    return out->tokenizer ? fit_vocabulary(out->tokenizer, written, arena, &out->config)
+                          : check_known(out->dataset, out->data, out->config);
+}
+
+static yk_status open_other(const struct yk_train_words *words, struct yk_train_source *out)
+{
+    struct yk_dataset_request request = request_of(words, words->eval_data, out->config);
+    const struct yk_known_words known = {out->config->name, out->tokenizer, out->config};
+    if (words->target && !words->eval_target) {
+        return yk_fail(YK_ERROR_USAGE, "name the translations of %s by --eval-target",
+                       words->eval_data);
+    }
+    request.target_path = words->eval_target;
+    request.part = 1;
+    return yk_dataset_open_known(&request, &known, &out->other);
 }
 
 yk_status yk_train_source_open(const struct yk_train_words *words,
@@ -122,39 +286,41 @@ yk_status yk_train_source_open(const struct yk_train_words *words,
                                struct yk_train_source *out)
 {
     YK_TRY(find_data(words, &out->data));
-    if (!checkpoint) {
-        return open_new(words, arena, out);
+    if (checkpoint) {
+        out->config = checkpoint->config;
+        out->tokenizer = checkpoint->tokenizer;
+        const struct yk_dataset_request request = request_of(words, out->data, out->config);
+        const struct yk_known_words known = {checkpoint->path, out->tokenizer, out->config};
+        YK_TRY(yk_dataset_open_known(&request, &known, &out->dataset));
+    } else {
+        YK_TRY(open_new(words, arena, out));
     }
-    out->config = checkpoint->config;
-    const struct yk_known_words known = {checkpoint->path, checkpoint->vocabulary, out->config};
-    return yk_corpus_open_known(out->data, words->data_part, &known, &out->corpus);
+    return words->eval_data ? open_other(words, out) : YK_OK;
 }
 
 yk_status yk_train_source_cut(struct yk_train_source *source, const struct yk_train_words *words,
-                              int64_t sequence)
+                              const struct yk_workload *workload, int32_t micro_batches)
 {
-    struct yk_corpus_range training;
-    struct yk_corpus_range evaluation;
-    yk_corpus_split(source->corpus, words->eval_part, &training, &evaluation);
-    const yk_status status =
-        yk_window_sampler_create(&training, sequence, (uint64_t)words->seed, &source->samples);
-    if (status != YK_OK) {
-        return yk_fail_in(status, source->data);
+    const struct yk_dataset_cut cut = {
+        .sequence = workload->sequence,
+        .piece_rows = workload->batch / micro_batches * workload->sequence,
+        .seed = (uint64_t)words->seed,
+    };
+    const struct yk_dataset *evaluated = source->other ? source->other : source->dataset;
+    YK_TRY(yk_dataset_sample(source->dataset, &cut, &source->samples));
+    YK_TRY(yk_dataset_sample_in_order(evaluated, &cut, source->other != NULL, &source->evaluation));
+    if (!source->evaluation && words->eval_part > 0) {
+        yk_log(YK_LOG_NOTE, "the data is too short to keep a part of it for evaluation");
     }
-    if (evaluation.count < 2) {
-        if (words->eval_part > 0) {
-            yk_log(YK_LOG_NOTE, "the data is too short to keep a part of it for evaluation");
-        }
-        return YK_OK;
-    }
-    return yk_window_sampler_create_sequential(&evaluation, sequence, &source->evaluation);
+    return YK_OK;
 }
 
 void yk_train_source_close(struct yk_train_source *source)
 {
     yk_sampler_destroy(source->evaluation);
     yk_sampler_destroy(source->samples);
-    yk_corpus_close(source->corpus);
-    yk_vocabulary_destroy(source->vocabulary);
+    yk_dataset_close(source->other);
+    yk_dataset_close(source->dataset);
+    yk_tokenizer_destroy(source->own);
     *source = (struct yk_train_source){0};
 }

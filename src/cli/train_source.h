@@ -1,26 +1,29 @@
 /*
- * Train source: what is trained and on what: the model's config and the data, made to fit each
- * other.
+ * Train source: what is trained and on what: the model's config, the tokenizer and the data, made
+ * to fit each other.
  *
- * Characters of text are tokens, so the model of a new run gets the text's vocabulary; weights and
- * checkpoints have one already, and the data must then be within it.
+ * The model of a new run gets as many tokens as its tokenizer has, or as its text has characters;
+ * weights and checkpoints have a vocabulary already, and the data must then be within it. What kind
+ * of data a model learns from follows from the model: BERT from masked text, an encoder–decoder
+ * from pairs, others from text or, where the file is called so, from instructions.
  */
 #ifndef YK_CLI_TRAIN_SOURCE_H
 #define YK_CLI_TRAIN_SOURCE_H
 
 #include "cli/train.h"
-#include "data/corpus.h"
-#include "data/window_sampler.h"
+#include "data/dataset.h"
 #include "model/config.h"
-#include "model/model.h"
+#include "plan/plan.h"
 #include "train/checkpoint.h"
 
 /* Starts as {0}. Owns all but the config. */
 struct yk_train_source {
     const struct yk_model_config *config; /* built-in, in the arena, or the checkpoint's */
-    struct yk_vocabulary *vocabulary;     /* that came with the weights; NULL: none */
-    const char *data;                     /* the corpus's path */
-    struct yk_corpus *corpus;
+    const struct yk_tokenizer *tokenizer; /* of the text; NULL: shards */
+    struct yk_tokenizer *own;             /* opened here; NULL: it belongs to another */
+    const char *data;                     /* the path */
+    struct yk_dataset *dataset;
+    struct yk_dataset *other; /* to evaluate on; NULL: a part of the dataset is */
     struct yk_sampler *samples;
     struct yk_sampler *evaluation; /* NULL: no data is kept for it */
 };
@@ -34,22 +37,31 @@ yk_status yk_train_source_open(const struct yk_train_words *words,
 yk_status yk_train_weights_folder(const struct yk_train_words *words, struct yk_arena *arena,
                                   const char **out) YK_MUST_USE;
 
-/* The samples of the data, once the length of one is known. */
+/* The samples of the data, once it is planned how much a micro-batch holds. */
 yk_status yk_train_source_cut(struct yk_train_source *source, const struct yk_train_words *words,
-                              int64_t sequence) YK_MUST_USE;
+                              const struct yk_workload *workload,
+                              int32_t micro_batches) YK_MUST_USE;
 
 void yk_train_source_close(struct yk_train_source *source);
 
+/* Length of a sample of data of this kind where no words say it; 0: what the model can take. */
+int64_t yk_train_source_usual_sequence(enum yk_dataset_kind kind);
+
+/* What `path` is to a model. */
+enum yk_dataset_kind yk_dataset_kind_of(const struct yk_model_config *config, const char *path);
+
 /* A model whose tokens have a meaning already. */
 struct yk_known_words {
-    const char *model;                      /* what the user knows it by */
-    const struct yk_vocabulary *vocabulary; /* NULL: its tokens are no characters */
+    const char *model;                    /* what the user knows it by */
+    const struct yk_tokenizer *tokenizer; /* NULL: its tokens are shards' */
     const struct yk_model_config *config;
 };
 
-/* Opens a corpus whose tokens are all known to the model. Text is refused where the model has no
- * vocabulary of characters: ids by character would mean something else to it. */
-yk_status yk_corpus_open_known(const char *path, double part, const struct yk_known_words *known,
-                               struct yk_corpus **out) YK_MUST_USE;
+/* Opens data whose tokens are all known to the model; kind, tokenizer and start of the request are
+ * the model's. Text is refused where the model has no tokenizer: ids by character would mean
+ * something else to it. */
+yk_status yk_dataset_open_known(const struct yk_dataset_request *request,
+                                const struct yk_known_words *known,
+                                struct yk_dataset **out) YK_MUST_USE;
 
 #endif

@@ -53,7 +53,12 @@ static void announce_model(const struct yk_training *training, struct yk_text *o
     }
     yk_text_addf(out, ", %" PRId64 " token%s in its vocabulary\n", known, yk_wording_plural(known));
     yk_text_add(out, "data: ");
-    yk_corpus_describe(training->source.corpus, out);
+    yk_dataset_describe(training->source.dataset, out);
+    if (training->source.samples->piece_rows > 0) {
+        yk_text_addf(out, "; %" PRId64 " batch%s of up to %" PRId64 " tokens a side an epoch\n",
+                     samples, samples == 1 ? "" : "es", training->source.samples->piece_rows);
+        return;
+    }
     yk_text_addf(out, "; %" PRId64 " sample%s of %" PRId64 " token%s an epoch\n", samples,
                  yk_wording_plural(samples), length, yk_wording_plural(length));
 }

@@ -17,16 +17,18 @@ struct arguments {
     bool quiet;
 };
 
-/* Characters are part of a model that writes them: with them, the folder is one for yoke. */
-static yk_status save_vocabulary(const struct arguments *arguments, const struct yk_loaded *loaded)
+/* With what makes tokens of text, the folder is whole for yoke and for other tools. */
+static yk_status save_tokenizer(const struct arguments *arguments, const struct yk_loaded *loaded)
 {
     const char *path = NULL;
     struct yk_text text = {0};
-    if (!loaded->vocabulary) {
+    if (!loaded->tokenizer) {
         return YK_OK;
     }
-    YK_TRY(yk_train_path(arguments->output, "vocabulary.json", loaded->arena, &path));
-    yk_status status = yk_vocabulary_write(loaded->vocabulary, &text);
+    YK_TRY(yk_train_path(arguments->output, yk_tokenizer_file_name(loaded->tokenizer),
+                         loaded->arena, &path));
+    yk_tokenizer_write(loaded->tokenizer, &text);
+    yk_status status = yk_text_status(&text);
     if (status == YK_OK) {
         status = yk_file_write(path, &text);
     }
@@ -64,7 +66,7 @@ static yk_status save(const struct arguments *arguments, struct yk_loaded *loade
         YK_TRY(yk_weights_save(loaded->store, arguments->output, (uint64_t)arguments->shard_bytes,
                                arguments->merge));
     }
-    return save_vocabulary(arguments, loaded);
+    return save_tokenizer(arguments, loaded);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
@@ -173,8 +175,9 @@ const struct yk_command yk_command_weights = {
     .summary = "write a checkpoint's weights as a folder of Hugging Face's",
     .description = "Writes config.json and model.safetensors under the names that Hugging Face's "
                    "transformers knows, or adapter_config.json and adapter_model.safetensors as "
-                   "PEFT does. A model by character has its vocabulary.json beside them, so that "
-                   "yoke generate, yoke eval and yoke train --weights take the folder, too.",
+                   "PEFT does, with the tokenizer.json (by character, the vocabulary.json) beside "
+                   "them, so that yoke generate, yoke eval, yoke translate and yoke train "
+                   "--weights take the folder, too.",
     .examples = examples,
     .operands = operands,
     .operand_count = sizeof operands / sizeof operands[0],

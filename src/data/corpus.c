@@ -28,7 +28,8 @@ struct yk_corpus {
     int64_t count;
 
     /* Text: ids of two bytes where they are enough, else of four. */
-    struct yk_vocabulary *vocabulary;
+    const struct yk_tokenizer *tokenizer;
+    struct yk_tokenizer *own; /* NULL: it was given */
     uint16_t *narrow;
     uint32_t *wide;
     int32_t file_count;
@@ -94,84 +95,73 @@ static void cut(struct joined *joined, double part)
     joined->starts[joined->count] = length;
 }
 
-static yk_status copy_vocabulary(const struct yk_vocabulary *from, struct yk_vocabulary **out)
+/* Keeps ids in two bytes where they are enough. */
+static yk_status keep(struct yk_corpus *corpus, const struct yk_ids *ids)
 {
-    const int32_t count = yk_vocabulary_count(from);
-    uint32_t *characters = malloc((size_t)count * sizeof *characters);
-    if (!characters) {
+    YK_TRY(yk_ids_status(ids));
+    if (ids->count == 0) {
+        return YK_OK;
+    }
+    corpus->count = ids->count;
+    if (yk_tokenizer_count(corpus->tokenizer) > UINT16_MAX + 1) {
+        corpus->wide = calloc((size_t)ids->count, sizeof *corpus->wide);
+    } else {
+        corpus->narrow = calloc((size_t)ids->count, sizeof *corpus->narrow);
+    }
+    if (!corpus->narrow && !corpus->wide) {
         return yk_fail_out_of_memory();
     }
-    for (int32_t i = 0; i < count; i++) {
-        characters[i] = yk_vocabulary_character(from, i);
-    }
-    const yk_status status = yk_vocabulary_create(characters, count, out);
-    free(characters);
-    return status;
-}
-
-static int64_t count_characters(const char *bytes, size_t length)
-{
-    int64_t count = 0;
-    for (size_t i = 0; i < length; i++) {
-        count += ((unsigned char)bytes[i] & 0xc0) != 0x80;
-    }
-    return count;
-}
-
-/* Ids of one file, behind those that are there. */
-static yk_status encode(struct yk_corpus *corpus, const char *bytes, size_t length,
-                        const char *path)
-{
-    for (size_t at = 0; at < length;) {
-        uint32_t character = 0;
-        const size_t taken = yk_utf8_decode(bytes + at, length - at, &character);
-        const int32_t id = yk_vocabulary_id(corpus->vocabulary, character);
-        if (taken == 0 || id < 0) {
-            return yk_vocabulary_fail_at(bytes, length, at, path);
-        }
+    for (int64_t i = 0; i < ids->count; i++) {
         if (corpus->narrow) {
-            corpus->narrow[corpus->count] = (uint16_t)id;
+            corpus->narrow[i] = (uint16_t)ids->items[i];
         } else {
-            corpus->wide[corpus->count] = (uint32_t)id;
+            corpus->wide[i] = (uint32_t)ids->items[i];
         }
-        corpus->count++;
-        at += taken;
     }
     return YK_OK;
 }
 
-static yk_status take_memory(struct yk_corpus *corpus, int64_t tokens)
+/* The characters of the text, where no tokenizer was given. */
+static yk_status choose_tokenizer(struct yk_corpus *corpus, const struct yk_corpus_request *request,
+                                  const struct joined *joined)
 {
-    const bool narrow = yk_vocabulary_count(corpus->vocabulary) <= UINT16_MAX + 1;
-    assert(tokens > 0);
-    if (narrow) {
-        corpus->narrow = calloc((size_t)tokens, sizeof *corpus->narrow);
-    } else {
-        corpus->wide = calloc((size_t)tokens, sizeof *corpus->wide);
+    struct yk_vocabulary *vocabulary = NULL;
+    corpus->tokenizer = request->tokenizer;
+    if (request->tokenizer) {
+        return YK_OK;
     }
-    return corpus->narrow || corpus->wide ? YK_OK : yk_fail_out_of_memory();
+    YK_TRY(yk_vocabulary_build(yk_text_chars(&joined->text), joined->text.length, request->path,
+                               &vocabulary));
+    const yk_status status = yk_tokenizer_of_characters(vocabulary, &corpus->own);
+    yk_vocabulary_destroy(vocabulary);
+    corpus->tokenizer = corpus->own;
+    return status;
 }
 
 static yk_status encode_all(struct yk_corpus *corpus, const struct yk_corpus_request *request,
                             const struct joined *joined)
 {
-    const char *bytes = yk_text_chars(&joined->text);
-    const size_t length = joined->text.length;
-    if (length == 0) {
+    struct yk_encoder *encoder = NULL;
+    struct yk_ids ids = {0};
+    if (joined->text.length == 0) {
         return yk_fail(YK_ERROR_INPUT, "%s%s holds no text",
                        request->part < 1 ? "that part of " : "", request->path);
     }
-    YK_TRY(request->vocabulary
-               ? copy_vocabulary(request->vocabulary, &corpus->vocabulary)
-               : yk_vocabulary_build(bytes, length, request->path, &corpus->vocabulary));
-    YK_TRY(take_memory(corpus, count_characters(bytes, length)));
-    for (int32_t i = 0; i < joined->count; i++) {
-        YK_TRY(encode(corpus, bytes + joined->starts[i], joined->starts[i + 1] - joined->starts[i],
-                      joined->paths[i]));
+    YK_TRY(choose_tokenizer(corpus, request, joined));
+    yk_status status = yk_encoder_create(corpus->tokenizer, &encoder);
+    for (int32_t i = 0; status == YK_OK && i < joined->count; i++) {
+        status = yk_encoder_add(encoder, yk_text_chars(&joined->text) + joined->starts[i],
+                                joined->starts[i + 1] - joined->starts[i], joined->paths[i],
+                                YK_FRAMING_NONE, &ids);
     }
+    if (status == YK_OK) {
+        status = keep(corpus, &ids);
+    }
+    yk_encoder_destroy(encoder);
+    yk_ids_free(&ids);
     corpus->file_count = joined->count;
-    corpus->text_bytes = length;
-    return YK_OK;
+    corpus->text_bytes = joined->text.length;
+    return status;
 }
 
 static yk_status open_texts(struct yk_corpus *corpus, const struct yk_corpus_request *request,
@@ -273,7 +263,7 @@ void yk_corpus_close(struct yk_corpus *corpus)
     free(corpus->shards);
     free(corpus->narrow);
     free(corpus->wide);
-    yk_vocabulary_destroy(corpus->vocabulary);
+    yk_tokenizer_destroy(corpus->own);
     free(corpus);
 }
 
@@ -282,15 +272,15 @@ int64_t yk_corpus_count(const struct yk_corpus *corpus)
     return corpus->count;
 }
 
-const struct yk_vocabulary *yk_corpus_vocabulary(const struct yk_corpus *corpus)
+const struct yk_tokenizer *yk_corpus_tokenizer(const struct yk_corpus *corpus)
 {
-    return corpus->vocabulary;
+    return corpus->tokenizer;
 }
 
 yk_status yk_corpus_largest(const struct yk_corpus *corpus, int32_t *out)
 {
-    if (corpus->vocabulary) {
-        *out = yk_vocabulary_count(corpus->vocabulary) - 1;
+    if (corpus->tokenizer) {
+        *out = yk_tokenizer_count(corpus->tokenizer) - 1;
         return YK_OK;
     }
     int32_t largest = 0;
@@ -368,8 +358,11 @@ void yk_corpus_describe(const struct yk_corpus *corpus, struct yk_text *out)
         return;
     }
     yk_units_format((double)corpus->text_bytes, YK_UNIT_BYTES, size);
-    yk_text_addf(out, "%" PRId32 " file%s, %s, %" PRId32 " characters", corpus->file_count,
-                 corpus->file_count == 1 ? "" : "s", size, yk_vocabulary_count(corpus->vocabulary));
+    const bool by_character = yk_tokenizer_vocabulary(corpus->tokenizer) != NULL;
+    yk_text_addf(out, "%" PRId32 " file%s, %s, %" PRId64 " %s", corpus->file_count,
+                 corpus->file_count == 1 ? "" : "s", size,
+                 by_character ? yk_tokenizer_count(corpus->tokenizer) : corpus->count,
+                 by_character ? "characters" : "tokens");
 }
 
 struct yk_corpus_range yk_corpus_all(const struct yk_corpus *corpus)

@@ -2,7 +2,7 @@
  * Corpus: a long row of tokens to learn from.
  *
  * A path is
- *   a text file        UTF-8; its characters are the tokens (data/vocabulary.h),
+ *   a text file        UTF-8, cut into tokens by a tokenizer, or else into its characters,
  *   a folder           the text files in it and below, by the bytes of their paths, one after the
  *                      other; what is hidden, what is called build, node_modules or __pycache__,
  *                      and files that are not text are left out,
@@ -17,7 +17,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "data/vocabulary.h"
+#include "data/tokenizer.h"
 
 #include <stdint.h>
 
@@ -25,8 +25,9 @@ struct yk_corpus;
 
 struct yk_corpus_request {
     const char *path;
-    double part;                            /* of it, from the beginning: above 0, up to 1 */
-    const struct yk_vocabulary *vocabulary; /* of text; NULL: made from the text. Copied. */
+    double part;                          /* of it, from the beginning: above 0, up to 1 */
+    const struct yk_tokenizer *tokenizer; /* of text; NULL: the characters that are in it. It must
+                                             outlive the corpus. */
 };
 
 /* Tokens of a corpus from `first` on: what is trained on, or what is kept for evaluation. */
@@ -42,8 +43,8 @@ void yk_corpus_close(struct yk_corpus *corpus);
 
 int64_t yk_corpus_count(const struct yk_corpus *corpus);
 
-/* NULL for tokens of shards. It belongs to the corpus. */
-const struct yk_vocabulary *yk_corpus_vocabulary(const struct yk_corpus *corpus);
+/* The tokenizer of the text, given or the corpus's own; NULL for tokens of shards. */
+const struct yk_tokenizer *yk_corpus_tokenizer(const struct yk_corpus *corpus);
 
 /* The largest token there is: a model needs more rows than that. Reads all of a corpus of shards.
  */
@@ -53,7 +54,8 @@ yk_status yk_corpus_largest(const struct yk_corpus *corpus, int32_t *out) YK_MUS
 yk_status yk_corpus_read(const struct yk_corpus *corpus, int64_t first, int64_t count,
                          int32_t *out) YK_MUST_USE;
 
-/* "3 files, 1.2MB, 94 characters" or "2 shards, 200000 tokens". */
+/* "3 files, 1.2MB, 94 characters", "3 files, 1.2MB, 310000 tokens" or "2 shards, 200000 tokens".
+ */
 void yk_corpus_describe(const struct yk_corpus *corpus, struct yk_text *out);
 
 /* All of it. */

@@ -8,7 +8,7 @@
  *                            adapter_model.safetensors; then the frozen base is not saved again)
  *     optimizer.safetensors  master.NAME, moment1.NAME, moment2.NAME
  *     state.json             steps, samples, scaler, seed, and the run's settings
- *     vocabulary.json        of data by character
+ *     tokenizer.json         how its text becomes tokens; by character: vocabulary.json
  *
  * It is written beside its name, synced and renamed, so that it is there whole or not at all; older
  * ones go only when a newer one is whole. One thread at a time.
@@ -20,7 +20,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "data/vocabulary.h"
+#include "data/tokenizer.h"
 #include "model/model.h"
 #include "nn/optimizer.h"
 #include "nn/store.h"
@@ -39,9 +39,9 @@ struct yk_checkpoint_state {
 struct yk_checkpoint_content {
     const struct yk_store *store;
     struct yk_checkpoint_state state;
-    const struct yk_vocabulary *vocabulary; /* or NULL */
-    const char *settings_json;              /* an object */
-    const char *base_model;                 /* of adapters; else NULL */
+    const struct yk_tokenizer *tokenizer; /* or NULL */
+    const char *settings_json;            /* an object */
+    const char *base_model;               /* of adapters; else NULL */
 };
 
 /* Writes folder/step-NNNNNNNN and then removes all but the newest `keep`. `out` is its path. */
@@ -57,8 +57,8 @@ struct yk_checkpoint {
     double lora_alpha;
     const char *base_model;
     struct yk_checkpoint_state state;
-    struct yk_vocabulary *vocabulary; /* or NULL */
-    const char *settings_json;        /* or NULL: a folder of Hugging Face */
+    struct yk_tokenizer *tokenizer; /* or NULL */
+    const char *settings_json;      /* or NULL: a folder of Hugging Face */
 };
 
 /*

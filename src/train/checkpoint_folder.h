@@ -25,6 +25,7 @@
 #define YK_CHECKPOINT_FROZEN "frozen.safetensors"
 #define YK_CHECKPOINT_OPTIMIZER "optimizer.safetensors"
 #define YK_CHECKPOINT_STATE "state.json"
+#define YK_CHECKPOINT_TOKENIZER "tokenizer.json"
 #define YK_CHECKPOINT_VOCABULARY "vocabulary.json"
 #define YK_CHECKPOINT_MANIFEST "manifest.json"
 

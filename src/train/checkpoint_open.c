@@ -60,18 +60,32 @@ static yk_status read_state(struct yk_checkpoint *checkpoint, const char **model
     return status;
 }
 
-static yk_status read_vocabulary(struct yk_checkpoint *checkpoint)
+static yk_status read_tokenizer(struct yk_checkpoint *checkpoint, const char *folder,
+                                const char *name)
 {
     struct yk_text path = {0};
     struct yk_text text = {0};
-    yk_status status = read_beside(checkpoint->path, YK_CHECKPOINT_VOCABULARY, &path, &text);
+    yk_status status = read_beside(folder, name, &path, &text);
     if (status == YK_OK) {
-        status = yk_vocabulary_read(yk_text_chars(&text), text.length, path.bytes,
-                                    &checkpoint->vocabulary);
+        status = yk_tokenizer_read(yk_text_chars(&text), text.length, path.bytes,
+                                   &checkpoint->tokenizer);
     }
     yk_text_free(&text);
     yk_text_free(&path);
     return status;
+}
+
+/* Other tools' files are of more kinds than are known here; much can be done without them. */
+static yk_status read_other_tokenizer(struct yk_checkpoint *checkpoint, const char *folder)
+{
+    if (yk_checkpoint_has(folder, YK_CHECKPOINT_VOCABULARY)) {
+        return read_tokenizer(checkpoint, folder, YK_CHECKPOINT_VOCABULARY);
+    }
+    if (yk_checkpoint_has(folder, YK_CHECKPOINT_TOKENIZER) &&
+        read_tokenizer(checkpoint, folder, YK_CHECKPOINT_TOKENIZER) != YK_OK) {
+        yk_log(YK_LOG_NOTE, "%s; text cannot be used with this model", yk_status_message());
+    }
+    return YK_OK;
 }
 
 /* A folder that yoke wrote. */
@@ -86,8 +100,12 @@ static yk_status open_own(struct yk_checkpoint *checkpoint)
         return yk_fail(YK_ERROR_INPUT, "%s: the manifest and the state are of different steps",
                        checkpoint->path);
     }
-    return yk_manifest_has(&manifest, YK_CHECKPOINT_VOCABULARY) ? read_vocabulary(checkpoint)
-                                                                : YK_OK;
+    if (yk_manifest_has(&manifest, YK_CHECKPOINT_TOKENIZER)) {
+        return read_tokenizer(checkpoint, checkpoint->path, YK_CHECKPOINT_TOKENIZER);
+    }
+    return yk_manifest_has(&manifest, YK_CHECKPOINT_VOCABULARY)
+               ? read_tokenizer(checkpoint, checkpoint->path, YK_CHECKPOINT_VOCABULARY)
+               : YK_OK;
 }
 
 /* What the weights are kept in, for the precision to go on with. */
@@ -166,7 +184,10 @@ static yk_status open_other(struct yk_checkpoint *checkpoint)
     checkpoint->workload.batch = 1;
     checkpoint->workload.sequence = checkpoint->config->positions;
     checkpoint->state.scaler = yk_scaler_start(checkpoint->workload.precision);
-    return YK_OK;
+    YK_TRY(read_other_tokenizer(checkpoint, checkpoint->path));
+    return !checkpoint->tokenizer && checkpoint->base_model
+               ? read_other_tokenizer(checkpoint, checkpoint->base_model)
+               : YK_OK;
 }
 
 static yk_status open_one(const char *path, yk_status (*read)(struct yk_checkpoint *checkpoint),
@@ -298,7 +319,7 @@ yk_status yk_checkpoint_open(const char *path, struct yk_checkpoint **out)
 void yk_checkpoint_close(struct yk_checkpoint *checkpoint)
 {
     if (checkpoint) {
-        yk_vocabulary_destroy(checkpoint->vocabulary);
+        yk_tokenizer_destroy(checkpoint->tokenizer);
         yk_arena_destroy(checkpoint->arena);
     }
 }

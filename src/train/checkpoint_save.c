@@ -64,10 +64,11 @@ static yk_status write_config(const struct yk_net *net, const char *path)
                       path);
 }
 
-static yk_status write_vocabulary(const struct yk_vocabulary *vocabulary, const char *path)
+static yk_status write_tokenizer(const struct yk_tokenizer *tokenizer, const char *path)
 {
     struct yk_text text = {0};
-    return write_text(yk_vocabulary_write(vocabulary, &text), &text, path);
+    yk_tokenizer_write(tokenizer, &text);
+    return write_text(yk_text_status(&text), &text, path);
 }
 
 static yk_status write_state(const struct yk_checkpoint_content *content, const char *path)
@@ -106,9 +107,10 @@ static yk_status write_files(const struct yk_checkpoint_content *content, struct
         YK_TRY(yk_checkpoint_join(partial, YK_CHECKPOINT_OPTIMIZER, &places->file));
         YK_TRY(yk_checkpoint_save_optimizer(content->store, places->file.bytes));
     }
-    if (content->vocabulary) {
-        YK_TRY(yk_checkpoint_join(partial, YK_CHECKPOINT_VOCABULARY, &places->file));
-        YK_TRY(write_vocabulary(content->vocabulary, places->file.bytes));
+    if (content->tokenizer) {
+        YK_TRY(
+            yk_checkpoint_join(partial, yk_tokenizer_file_name(content->tokenizer), &places->file));
+        YK_TRY(write_tokenizer(content->tokenizer, places->file.bytes));
     }
     YK_TRY(yk_checkpoint_join(partial, YK_CHECKPOINT_STATE, &places->file));
     YK_TRY(write_state(content, places->file.bytes));

@@ -42,7 +42,7 @@ static yk_status save(struct running *running, bool last)
     const struct yk_checkpoint_content content = {
         .store = run->store,
         .state = run->state,
-        .vocabulary = run->vocabulary,
+        .tokenizer = run->tokenizer,
         .settings_json = run->settings_json,
         .base_model = run->base_model,
     };

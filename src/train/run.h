@@ -10,7 +10,7 @@
 
 #include "base/status.h"
 #include "data/sampler.h"
-#include "data/vocabulary.h"
+#include "data/tokenizer.h"
 #include "nn/optimizer.h"
 #include "nn/store.h"
 #include "program/program.h"
@@ -64,8 +64,8 @@ struct yk_run {
     const char *folder;        /* for checkpoints/ and metrics.jsonl; NULL: nothing is kept */
     const char *settings_json; /* an object, kept in checkpoints word for word */
     const char *base_model;    /* what adapters adapt, by name or path; NULL without */
-    const struct yk_vocabulary *vocabulary; /* kept in checkpoints; may be NULL */
-    struct yk_checkpoint_state state;       /* where to go on; where it stands afterwards */
+    const struct yk_tokenizer *tokenizer; /* kept in checkpoints; may be NULL */
+    struct yk_checkpoint_state state;     /* where to go on; where it stands afterwards */
     /* Afterwards: */
     double first_loss;
     double last_loss;

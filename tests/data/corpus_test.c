@@ -29,8 +29,8 @@ static void assert_text(const struct yk_corpus *corpus, const char *expected)
     struct yk_text text = {0};
     assert_in_range(yk_corpus_count(corpus), 0, 100);
     assert_ok(yk_corpus_read(corpus, 0, yk_corpus_count(corpus), ids));
-    assert_ok(
-        yk_vocabulary_decode(yk_corpus_vocabulary(corpus), ids, yk_corpus_count(corpus), &text));
+    assert_ok(yk_tokenizer_decode(yk_corpus_tokenizer(corpus), ids, yk_corpus_count(corpus), true,
+                                  &text));
     assert_string_equal(yk_text_chars(&text), expected);
     yk_text_free(&text);
 }
@@ -84,7 +84,7 @@ static void a_part_ends_at_a_character(void **state)
     const char *path = support_scratch_write_text("a.txt", "abc\xed\x95\x9cxyz1");
     struct yk_corpus *corpus = open_part(path, 0.5); /* 5 of 10 bytes: in the middle */
     assert_text(corpus, "abc");
-    assert_int_equal(yk_vocabulary_count(yk_corpus_vocabulary(corpus)), 3);
+    assert_int_equal(yk_tokenizer_count(yk_corpus_tokenizer(corpus)), 3);
     yk_corpus_close(corpus);
     corpus = open_part(path, 0.6);
     assert_text(corpus, "abc\xed\x95\x9c");
@@ -103,17 +103,20 @@ static void a_part_of_a_folder_leaves_out_its_last_files(void **state)
     yk_corpus_close(corpus);
 }
 
-static void a_vocabulary_can_be_given(void **state)
+static void a_tokenizer_can_be_given(void **state)
 {
     (void)state;
     struct yk_vocabulary *vocabulary = NULL;
+    struct yk_tokenizer *tokenizer = NULL;
     struct yk_corpus *corpus = NULL;
     int32_t ids[2];
     char message[600];
     assert_ok(yk_vocabulary_build("abcdef", 6, "text", &vocabulary));
+    assert_ok(yk_tokenizer_of_characters(vocabulary, &tokenizer));
+    yk_vocabulary_destroy(vocabulary);
     support_scratch_write_text("a/1", "fa");
     const struct yk_corpus_request request = {
-        .path = support_scratch_path("a"), .part = 1, .vocabulary = vocabulary};
+        .path = support_scratch_path("a"), .part = 1, .tokenizer = tokenizer};
     assert_ok(yk_corpus_open(&request, &corpus));
     assert_ok(yk_corpus_read(corpus, 0, 2, ids));
     assert_true(ids[0] == 5 && ids[1] == 0);
@@ -122,7 +125,7 @@ static void a_vocabulary_can_be_given(void **state)
     const char *path = support_scratch_write_text("a/2", "ab\ncx");
     snprintf(message, sizeof message, "%s:1:3: U+000A is not in the vocabulary", path);
     assert_fails(yk_corpus_open(&request, &corpus), YK_ERROR_INPUT, message);
-    yk_vocabulary_destroy(vocabulary);
+    yk_tokenizer_destroy(tokenizer);
 }
 
 static void more_characters_than_two_bytes_hold_are_kept(void **state)
@@ -195,7 +198,7 @@ static void shards_of_a_folder_are_one_row(void **state)
     struct yk_corpus *corpus = open_part(support_scratch_folder(), 1);
     int32_t largest = 0;
     assert_int_equal(yk_corpus_count(corpus), 6);
-    assert_null(yk_corpus_vocabulary(corpus));
+    assert_null(yk_corpus_tokenizer(corpus));
     for (int64_t from = 0; from <= 6; from++) {
         for (int64_t count = 0; count <= 6 - from; count++) {
             int32_t ids[6] = {0};
@@ -263,7 +266,7 @@ int main(void)
         in_scratch(a_folder_is_its_texts_joined_without_what_is_no_text),
         in_scratch(a_part_ends_at_a_character),
         in_scratch(a_part_of_a_folder_leaves_out_its_last_files),
-        in_scratch(a_vocabulary_can_be_given),
+        in_scratch(a_tokenizer_can_be_given),
         in_scratch(more_characters_than_two_bytes_hold_are_kept),
         in_scratch(a_file_asked_for_by_name_must_be_text),
         in_scratch(what_holds_nothing_is_refused),

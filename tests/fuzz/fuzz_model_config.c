@@ -1,9 +1,11 @@
 /*
  * Fuzz target of the reader of config.json. A config that is accepted must keep the promises of
- * config.h, and what it describes those of model.h, under every kind of workload.
+ * config.h, and what it describes those of model.h, under every kind of workload; and written
+ * again, it is accepted again.
  */
 #include "model/architecture.h"
 #include "model/config.h"
+#include "model/config_write.h"
 #include "model/model.h"
 
 #include <stdint.h>
@@ -57,6 +59,24 @@ static void check_model(const struct yk_model *model)
     }
 }
 
+static void check_written(const struct yk_model_config *config, struct yk_arena *arena)
+{
+    const struct yk_model_config *again = NULL;
+    struct yk_text text = {0};
+    if (yk_model_config_write(config, YK_PRECISION_FP32, &text) == YK_OK) {
+        expect(yk_model_config_read(yk_text_chars(&text), text.length, "again", arena, &again) ==
+                   YK_OK,
+               "what was written is read");
+        expect(again->architecture == config->architecture &&
+                   again->vocabulary == config->vocabulary && again->width == config->width &&
+                   again->layers == config->layers && again->tied == config->tied &&
+                   again->relu == config->relu && again->silu == config->silu &&
+                   again->ids.pad == config->ids.pad && again->ids.end == config->ids.end,
+               "a config comes back");
+    }
+    yk_text_free(&text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct yk_workload workloads[] = {
@@ -71,6 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (yk_model_config_read((const char *)data, size, "fuzz", arena, &config) == YK_OK) {
         check_config(config);
+        check_written(config, arena);
         for (size_t i = 0; i < sizeof workloads / sizeof workloads[0]; i++) {
             const struct yk_model *model = NULL;
             if (yk_model_describe(config, &workloads[i], arena, &model) == YK_OK) {

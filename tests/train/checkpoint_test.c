@@ -86,9 +86,11 @@ static void all_that_a_training_needs_comes_back(void **state)
                                    "  \"text\": \"\\\"\\u00e4\\n}\", \"list\":[ ]}";
     struct small_store small = small_store_open(&adamw);
     struct yk_vocabulary *vocabulary = NULL;
+    struct yk_tokenizer *tokenizer = NULL;
     struct yk_checkpoint *opened = NULL;
     struct yk_text path = {0};
     assert_ok(yk_vocabulary_build("hello\n", 6, "test", &vocabulary));
+    assert_ok(yk_tokenizer_of_characters(vocabulary, &tokenizer));
     const struct yk_checkpoint_content content = {
         .store = small.store,
         .state = {.step = 123456789,
@@ -97,7 +99,7 @@ static void all_that_a_training_needs_comes_back(void **state)
                   .bad = 3,
                   .seed = UINT64_MAX - 1,
                   .scaler = {.scale = 1.0 / 3, .clean = 1999}},
-        .vocabulary = vocabulary,
+        .tokenizer = tokenizer,
         .settings_json = settings,
     };
     assert_ok(yk_checkpoint_save(support_scratch_folder(), &content, 1, &path));
@@ -110,9 +112,10 @@ static void all_that_a_training_needs_comes_back(void **state)
     assert_int_equal(opened->config->vocabulary, 11);
     assert_int_equal(opened->workload.batch, 3);
     assert_int_equal(opened->workload.sequence, 5);
-    assert_int_equal(yk_vocabulary_count(opened->vocabulary), 5);
+    assert_int_equal(yk_tokenizer_count(opened->tokenizer), 5);
     assert_null(opened->base_model);
     yk_checkpoint_close(opened);
+    yk_tokenizer_destroy(tokenizer);
     yk_vocabulary_destroy(vocabulary);
     yk_text_free(&path);
     small_store_close(&small);
@@ -419,7 +422,7 @@ static void a_model_of_hugging_faces_opens_at_step_0(void **state)
         assert_int_equal(opened->state.updates, 0);
         assert_null(opened->settings_json);
         assert_string_equal(opened->config->name, support_scratch_folder());
-        assert_null(opened->vocabulary);
+        assert_null(opened->tokenizer);
         assert_int_equal(opened->workload.precision, YK_PRECISION_BF16);
         assert_int_equal(opened->workload.sequence, 16);
         assert_int_equal(opened->workload.lora_rank, 0);

@@ -94,7 +94,7 @@ static void open_trainer(struct bench *bench, enum yk_precision precision, int32
     (void)snprintf(json, sizeof json,
                    "{\"model_type\": \"gpt2\", \"vocab_size\": %d, \"n_positions\": %d, "
                    "\"n_embd\": 24, \"n_layer\": 2, \"n_head\": 2}",
-                   (int)yk_vocabulary_count(yk_corpus_vocabulary(bench->corpus)), (int)SEQUENCE);
+                   (int)yk_tokenizer_count(yk_corpus_tokenizer(bench->corpus)), (int)SEQUENCE);
     assert_int_equal(yk_arena_create(&bench->arena), YK_OK);
     assert_int_equal(yk_model_config_read(json, strlen(json), "test", bench->arena, &config),
                      YK_OK);
@@ -122,7 +122,7 @@ static void open_trainer(struct bench *bench, enum yk_precision precision, int32
                      .keep = 2},
         .watch = {.user = bench, .step = note_step, .saved = note_save, .stop = wants_to_stop},
         .settings_json = "{}",
-        .vocabulary = yk_corpus_vocabulary(bench->corpus),
+        .tokenizer = yk_corpus_tokenizer(bench->corpus),
         .state = {.seed = 1, .scaler = yk_scaler_start(precision)},
     };
 }

@@ -1,0 +1,37 @@
+/*
+ * BPE word: the tokens of one word while rules of merging are applied to it. One thread at a time.
+ */
+#ifndef YK_DATA_BPE_WORD_H
+#define YK_DATA_BPE_WORD_H
+
+#include "base/status.h"
+#include "data/merges.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct yk_bpe_symbol; /* a token of a long word, and its neighbours */
+struct yk_bpe_step;   /* a rule that may be applied at a place */
+
+/* A plain struct that starts as {0} and is freed by yk_bpe_word_free(). */
+struct yk_bpe_word {
+    int32_t *ids; /* the tokens */
+    int32_t count;
+    int32_t capacity;
+
+    struct yk_bpe_symbol *symbols;
+    int32_t symbol_capacity;
+    struct yk_bpe_step *steps; /* a heap: the one that is next stands first */
+    int32_t step_count;
+    int32_t step_capacity;
+};
+
+void yk_bpe_word_free(struct yk_bpe_word *word);
+
+/* Makes room for `count` tokens, which the caller then writes into `ids`. */
+yk_status yk_bpe_word_reserve(struct yk_bpe_word *word, size_t count) YK_MUST_USE;
+
+/* Joins tokens by the rules until none is left that applies. Of n tokens in time n log n. */
+yk_status yk_bpe_word_merge(struct yk_bpe_word *word, const struct yk_merges *merges) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,53 @@
+#include "data/byte_letters.h"
+
+#include "data/utf8.h"
+
+enum {
+    FIRST_OTHER = 0x100,
+    OTHERS = 68, /* 0x00 to 0x20, 0x7f to 0xa0 and 0xad */
+    SOFT_HYPHEN = 0xad
+};
+
+uint32_t yk_byte_letter(unsigned char byte)
+{
+    if (byte <= 0x20) {
+        return FIRST_OTHER + (uint32_t)byte;
+    }
+    if (byte >= 0x7f && byte <= 0xa0) {
+        return FIRST_OTHER + 0x21 + (uint32_t)byte - 0x7f;
+    }
+    return byte == SOFT_HYPHEN ? FIRST_OTHER + OTHERS - 1 : byte;
+}
+
+int yk_byte_letter_byte(uint32_t character)
+{
+    if (character < FIRST_OTHER) {
+        return yk_byte_letter((unsigned char)character) == character ? (int)character : -1;
+    }
+    const uint32_t other = character - FIRST_OTHER;
+    if (other >= OTHERS) {
+        return -1;
+    }
+    if (other <= 0x20) {
+        return (int)other;
+    }
+    return other == OTHERS - 1 ? SOFT_HYPHEN : (int)(other - 0x21 + 0x7f);
+}
+
+bool yk_byte_letters_read(const char *token, size_t length, struct yk_text *out)
+{
+    const size_t start = out->length;
+    for (size_t at = 0; at < length;) {
+        uint32_t character = 0;
+        const size_t taken = yk_utf8_decode(token + at, length - at, &character);
+        const int byte = taken ? yk_byte_letter_byte(character) : -1;
+        if (byte < 0) {
+            out->length = start;
+            return false;
+        }
+        const char letter = (char)byte;
+        yk_text_add_bytes(out, &letter, 1);
+        at += taken;
+    }
+    return true;
+}

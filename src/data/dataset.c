@@ -1,0 +1,139 @@
+#include "data/dataset.h"
+
+#include "data/corpus.h"
+#include "data/pair_sampler.h"
+#include "data/window_sampler.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct yk_dataset {
+    struct yk_dataset_request request;
+    struct yk_corpus *corpus;          /* of windows and masked text */
+    struct yk_corpus_range training;   /* of it */
+    struct yk_corpus_range evaluation; /* of it */
+    struct yk_pair_list *pairs;        /* to train on */
+    struct yk_pair_list *other_pairs;  /* held out; NULL: none are */
+};
+
+static yk_status open_corpus(struct yk_dataset *dataset)
+{
+    const struct yk_dataset_request *request = &dataset->request;
+    const struct yk_corpus_request wish = {request->path, request->part, request->tokenizer};
+    YK_TRY(yk_corpus_open(&wish, &dataset->corpus));
+    yk_corpus_split(dataset->corpus, request->held_out, &dataset->training, &dataset->evaluation);
+    return YK_OK;
+}
+
+static yk_status open_pairs(struct yk_dataset *dataset)
+{
+    const struct yk_dataset_request *request = &dataset->request;
+    const double kept = request->part * (1 - request->held_out);
+    struct yk_pair_request wish = {
+        .source_path = request->path,
+        .target_path = request->target_path,
+        .source_tokenizer = request->tokenizer,
+        .target_tokenizer = request->tokenizer,
+        .until = kept,
+        .longest = request->longest,
+        .start_id = request->start,
+        .skip_faulty = request->skip_faulty,
+    };
+    YK_TRY(yk_pair_list_open(&wish, &dataset->pairs));
+    if (request->held_out == 0) {
+        return YK_OK;
+    }
+    wish.from = kept;
+    wish.until = request->part;
+    return yk_pair_list_open(&wish, &dataset->other_pairs);
+}
+
+yk_status yk_dataset_open(const struct yk_dataset_request *request, struct yk_dataset **out)
+{
+    struct yk_dataset *dataset = calloc(1, sizeof *dataset);
+    if (!dataset) {
+        return yk_fail_out_of_memory();
+    }
+    dataset->request = *request;
+    yk_status status = YK_OK;
+    switch (request->kind) {
+    case YK_DATASET_PAIRS:
+        status = open_pairs(dataset);
+        break;
+    default:
+        status = open_corpus(dataset);
+        break;
+    }
+    if (status != YK_OK) {
+        yk_dataset_close(dataset);
+        return status;
+    }
+    *out = dataset;
+    return YK_OK;
+}
+
+void yk_dataset_close(struct yk_dataset *dataset)
+{
+    if (dataset) {
+        yk_corpus_close(dataset->corpus);
+        yk_pair_list_close(dataset->pairs);
+        yk_pair_list_close(dataset->other_pairs);
+        free(dataset);
+    }
+}
+
+const struct yk_tokenizer *yk_dataset_tokenizer(const struct yk_dataset *dataset)
+{
+    return dataset->corpus ? yk_corpus_tokenizer(dataset->corpus) : dataset->request.tokenizer;
+}
+
+yk_status yk_dataset_largest(const struct yk_dataset *dataset, int32_t *out)
+{
+    if (dataset->corpus) {
+        return yk_corpus_largest(dataset->corpus, out);
+    }
+    *out = yk_tokenizer_count(dataset->request.tokenizer) - 1;
+    return YK_OK;
+}
+
+void yk_dataset_describe(const struct yk_dataset *dataset, struct yk_text *out)
+{
+    if (dataset->pairs) {
+        yk_pair_list_describe(dataset->pairs, out);
+    } else {
+        yk_corpus_describe(dataset->corpus, out);
+    }
+}
+
+yk_status yk_dataset_sample(const struct yk_dataset *dataset, const struct yk_dataset_cut *cut,
+                            struct yk_sampler **out)
+{
+    yk_status status = YK_OK;
+    switch (dataset->request.kind) {
+    case YK_DATASET_PAIRS:
+        status = yk_pair_sampler_create(dataset->pairs, cut->piece_rows, cut->seed, out);
+        break;
+    default:
+        status = yk_window_sampler_create(&dataset->training, cut->sequence, cut->seed, out);
+        break;
+    }
+    return status == YK_OK ? YK_OK : yk_fail_in(status, dataset->request.path);
+}
+
+yk_status yk_dataset_sample_in_order(const struct yk_dataset *dataset,
+                                     const struct yk_dataset_cut *cut, bool all,
+                                     struct yk_sampler **out)
+{
+    const struct yk_corpus_range range =
+        all && dataset->corpus ? yk_corpus_all(dataset->corpus) : dataset->evaluation;
+    const struct yk_pair_list *pairs = all ? dataset->pairs : dataset->other_pairs;
+    *out = NULL;
+    switch (dataset->request.kind) {
+    case YK_DATASET_PAIRS:
+        return pairs ? yk_pair_sampler_create_sequential(pairs, cut->piece_rows, out) : YK_OK;
+    default:
+        return range.count < 2 && !all
+                   ? YK_OK
+                   : yk_window_sampler_create_sequential(&range, cut->sequence, out);
+    }
+}

@@ -1,0 +1,73 @@
+/*
+ * Dataset: what is learned from, of whichever kind, and the samplers over it.
+ *
+ *   windows       text or token shards (data/corpus.h), each token foretold from those before it,
+ *   masked        the same text with some tokens hidden, to be foretold from both sides,
+ *   pairs         sentences and their translations (data/pair_list.h),
+ *   instructions  prompts and what completes them (data/instructions.h).
+ *
+ * A dataset does not change once it is open: any number of threads may use one. It must outlive its
+ * samplers, and what the request points to must outlive it.
+ */
+#ifndef YK_DATA_DATASET_H
+#define YK_DATA_DATASET_H
+
+#include "base/status.h"
+#include "base/text.h"
+#include "data/sampler.h"
+#include "data/tokenizer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum yk_dataset_kind {
+    YK_DATASET_WINDOWS,
+    YK_DATASET_MASKED,
+    YK_DATASET_PAIRS,
+    YK_DATASET_INSTRUCTIONS,
+};
+
+struct yk_dataset_request {
+    enum yk_dataset_kind kind;
+    const char *path;
+    const char *target_path;              /* of pairs: the translations */
+    const struct yk_tokenizer *tokenizer; /* NULL: of windows, the characters of the text */
+    double part;                          /* of it, from the beginning: above 0, up to 1 */
+    double held_out;  /* the last part of that, for evaluation: from 0 to below 1 */
+    int64_t longest;  /* of pairs and instructions: the most tokens of a sentence or a sample */
+    int32_t start;    /* of pairs: what a decoder reads first */
+    bool skip_faulty; /* leave out pairs and instructions that are empty or too long */
+    bool packed;      /* instructions share samples */
+};
+
+struct yk_dataset;
+
+yk_status yk_dataset_open(const struct yk_dataset_request *request,
+                          struct yk_dataset **out) YK_MUST_USE;
+void yk_dataset_close(struct yk_dataset *dataset);
+
+/* The one that was asked for, or by character the dataset's own; NULL for tokens of shards. */
+const struct yk_tokenizer *yk_dataset_tokenizer(const struct yk_dataset *dataset);
+
+/* The largest token there may be: a model needs more rows than that. */
+yk_status yk_dataset_largest(const struct yk_dataset *dataset, int32_t *out) YK_MUST_USE;
+
+/* "3 files, 1.2MB, 94 characters", "29000 pairs, …". */
+void yk_dataset_describe(const struct yk_dataset *dataset, struct yk_text *out);
+
+struct yk_dataset_cut {
+    int64_t sequence;   /* T of samples that are all as long */
+    int64_t piece_rows; /* of pairs: the most tokens of a side in a micro-batch */
+    uint64_t seed;
+};
+
+/* Samples to train on: all that is not held out. */
+yk_status yk_dataset_sample(const struct yk_dataset *dataset, const struct yk_dataset_cut *cut,
+                            struct yk_sampler **out) YK_MUST_USE;
+
+/* What is held out, or with `all` everything, once and in order. NULL where nothing is. */
+yk_status yk_dataset_sample_in_order(const struct yk_dataset *dataset,
+                                     const struct yk_dataset_cut *cut, bool all,
+                                     struct yk_sampler **out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,304 @@
+#include "data/gettext_pairs.h"
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/grow.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "data/file_list.h"
+#include "data/lowercase.h"
+#include "data/mo_catalogue.h"
+#include "data/unicode.h"
+#include "data/utf8.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct collecting {
+    const struct yk_gettext_request *request;
+    struct yk_gettext_pairs *pairs;
+    int32_t capacity; /* of pairs->items */
+    struct yk_pair_sides sides;
+    struct yk_text small; /* a source in small letters */
+};
+
+void yk_gettext_pairs_destroy(struct yk_gettext_pairs *pairs)
+{
+    if (pairs) {
+        yk_arena_destroy(pairs->arena);
+        free(pairs->items);
+        free(pairs);
+    }
+}
+
+/* The letters and digits of a sentence, in small letters, as a number: "Open file…" and "Open File"
+ * have the same. */
+static uint64_t key_of(const struct yk_text *source, struct yk_text *small)
+{
+    size_t kept = 0;
+    small->length = 0;
+    yk_lowercase_add(yk_text_chars(source), source->length, small);
+    for (size_t at = 0; at < small->length;) {
+        uint32_t c = 0;
+        const size_t taken = yk_utf8_decode(small->bytes + at, small->length - at, &c);
+        const bool letter =
+            c < 0x80 ? isalnum((int)c) != 0
+                     : !yk_unicode_is_space(c) && !yk_unicode_is(c, YK_UNICODE_PUNCTUATION);
+        if (letter) {
+            memmove(small->bytes + kept, small->bytes + at, taken);
+            kept += taken;
+        }
+        at += taken ? taken : 1;
+    }
+    return yk_hash_bytes(yk_text_chars(small), kept);
+}
+
+static yk_status keep(struct collecting *collecting)
+{
+    struct yk_gettext_pairs *pairs = collecting->pairs;
+    const struct yk_text *source = &collecting->sides.source_out;
+    const struct yk_text *translation = &collecting->sides.translation_out;
+    YK_TRY(
+        yk_grow((void **)&pairs->items, &collecting->capacity, pairs->count, sizeof *pairs->items));
+    struct yk_gettext_pair pair = {
+        .source = yk_arena_copy_text(pairs->arena, yk_text_chars(source), source->length),
+        .translation =
+            yk_arena_copy_text(pairs->arena, yk_text_chars(translation), translation->length),
+        .key = key_of(source, &collecting->small),
+    };
+    if (!pair.source || !pair.translation || collecting->small.failed) {
+        return yk_fail_out_of_memory();
+    }
+    pairs->items[pairs->count++] = pair;
+    return YK_OK;
+}
+
+static yk_status add(struct collecting *collecting, struct yk_mo_text source,
+                     struct yk_mo_text translation)
+{
+    enum yk_pair_fault fault = YK_PAIR_GOOD;
+    struct yk_pair_sides *sides = &collecting->sides;
+    sides->source = source.bytes;
+    sides->source_length = source.length;
+    sides->translation = translation.bytes;
+    sides->translation_length = translation.length;
+    collecting->pairs->entries++;
+    YK_TRY(yk_pair_clean(sides, collecting->request->longest, &fault));
+    if (fault != YK_PAIR_GOOD) {
+        collecting->pairs->left_out[fault]++;
+        return YK_OK;
+    }
+    return keep(collecting);
+}
+
+static yk_status add_entry(struct collecting *collecting, const struct yk_mo_entry *entry)
+{
+    if (!entry->plural.bytes) {
+        return add(collecting, entry->source, yk_mo_entry_form(entry, 0));
+    }
+    if (entry->form_count > 2) {
+        collecting->pairs->entries++;
+        collecting->pairs->left_out[YK_PAIR_PLURAL]++;
+        return YK_OK;
+    }
+    if (entry->form_count == 2) {
+        YK_TRY(add(collecting, entry->source, yk_mo_entry_form(entry, 0)));
+    }
+    return add(collecting, entry->plural, yk_mo_entry_form(entry, entry->form_count - 1));
+}
+
+static yk_status add_catalogue(struct collecting *collecting, const struct yk_text *bytes,
+                               const char *path)
+{
+    struct yk_mo_catalogue catalogue = {0};
+    yk_status status = yk_mo_catalogue_open(yk_text_chars(bytes), bytes->length, path, &catalogue);
+    if (status == YK_OK) {
+        status = yk_mo_catalogue_check_utf8(&catalogue, path);
+    }
+    if (status != YK_OK) {
+        yk_log(YK_LOG_NOTE, "left out: %s", yk_status_message());
+        collecting->pairs->broken++;
+        return YK_OK;
+    }
+    collecting->pairs->catalogues++;
+    for (uint32_t i = 0; i < catalogue.count; i++) {
+        const struct yk_mo_entry entry = yk_mo_catalogue_at(&catalogue, i);
+        if (entry.source.length > 0) {
+            YK_TRY(add_entry(collecting, &entry));
+        }
+    }
+    return YK_OK;
+}
+
+static bool is_catalogue(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 3 && strcmp(path + length - 3, ".mo") == 0;
+}
+
+static yk_status add_folder(struct collecting *collecting, const char *folder)
+{
+    struct yk_file_list list = {0};
+    YK_TRY(yk_file_list_read(folder, collecting->pairs->arena, &list));
+    for (int32_t i = 0; i < list.count; i++) {
+        if (is_catalogue(list.paths[i])) {
+            struct yk_text bytes = {0};
+            yk_status status = yk_file_read(list.paths[i], &bytes);
+            if (status == YK_OK) {
+                status = add_catalogue(collecting, &bytes, list.paths[i]);
+            }
+            yk_text_free(&bytes);
+            YK_TRY(status);
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status fail_without_catalogues(const struct yk_gettext_request *request)
+{
+    struct yk_text folders = {0};
+    for (int32_t i = 0; i < request->folder_count; i++) {
+        yk_text_addf(&folders, "%s%s", i == 0 ? "" : " or ", request->folders[i]);
+    }
+    const yk_status status =
+        yk_fail(YK_ERROR_INPUT,
+                "there are no catalogues of %s in %s (%s/LC_MESSAGES/*.mo); install programs with "
+                "their translations, or look elsewhere",
+                request->language, yk_text_chars(&folders), request->language);
+    yk_text_free(&folders);
+    return status;
+}
+
+static yk_status add_folders(struct collecting *collecting)
+{
+    const struct yk_gettext_request *request = collecting->request;
+    for (int32_t i = 0; i < request->folder_count; i++) {
+        struct stat info;
+        struct yk_text path = {0};
+        yk_text_addf(&path, "%s/%s/LC_MESSAGES", request->folders[i], request->language);
+        yk_status status = yk_text_status(&path);
+        if (status == YK_OK && stat(path.bytes, &info) == 0 && S_ISDIR(info.st_mode)) {
+            const char *kept =
+                yk_arena_copy_text(collecting->pairs->arena, path.bytes, path.length);
+            status = kept ? add_folder(collecting, kept) : yk_fail_out_of_memory();
+        }
+        yk_text_free(&path);
+        YK_TRY(status);
+    }
+    return collecting->pairs->catalogues + collecting->pairs->broken > 0
+               ? YK_OK
+               : fail_without_catalogues(request);
+}
+
+static int by_words(const void *left, const void *right)
+{
+    const struct yk_gettext_pair *a = left;
+    const struct yk_gettext_pair *b = right;
+    const int order = strcmp(a->source, b->source);
+    return order ? order : strcmp(a->translation, b->translation);
+}
+
+static int by_key(const void *left, const void *right)
+{
+    const struct yk_gettext_pair *a = left;
+    const struct yk_gettext_pair *b = right;
+    return a->key != b->key ? (a->key > b->key ? 1 : -1) : by_words(left, right);
+}
+
+static void drop_repeated(struct yk_gettext_pairs *pairs)
+{
+    int32_t kept = 0;
+    qsort(pairs->items, (size_t)pairs->count, sizeof *pairs->items, by_words);
+    for (int32_t i = 0; i < pairs->count; i++) {
+        if (kept > 0 && by_words(&pairs->items[i], &pairs->items[kept - 1]) == 0) {
+            pairs->left_out[YK_PAIR_REPEATED]++;
+        } else {
+            pairs->items[kept++] = pairs->items[i];
+        }
+    }
+    pairs->count = kept;
+}
+
+/* Goes through the sources in the order of their keys, which is none that a person would see, and
+ * takes each with all its translations as long as they are not too many. */
+static yk_status hold_out(struct yk_gettext_pairs *pairs, int64_t wanted)
+{
+    if (wanted > 0 && wanted >= pairs->count) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%" PRId64 " pairs to hold out of %" PRId32 "; hold out fewer", wanted,
+                       pairs->count);
+    }
+    qsort(pairs->items, (size_t)pairs->count, sizeof *pairs->items, by_key);
+    for (int32_t i = 0; i < pairs->count;) {
+        int32_t end = i + 1;
+        while (end < pairs->count && pairs->items[end].key == pairs->items[i].key) {
+            end++;
+        }
+        if (pairs->held_out + (end - i) <= wanted) {
+            pairs->held_out += end - i;
+            while (i < end) {
+                pairs->items[i++].held_out = true;
+            }
+        }
+        i = end;
+    }
+    qsort(pairs->items, (size_t)pairs->count, sizeof *pairs->items, by_words);
+    return pairs->held_out == wanted
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT,
+                         "%" PRId64 " pairs cannot be held out without some of their sentences "
+                         "being among the others; hold out %" PRId32,
+                         wanted, pairs->held_out);
+}
+
+static yk_status finish(struct yk_gettext_pairs *pairs, const struct yk_gettext_request *request)
+{
+    if (pairs->count == 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "the %" PRId32 " catalogues of %s have no pair of sentences to keep",
+                       pairs->catalogues + pairs->broken, request->language);
+    }
+    drop_repeated(pairs);
+    return hold_out(pairs, request->held_out);
+}
+
+static yk_status check_language(const char *language)
+{
+    if (language[0] == '\0' || language[0] == '.' || strchr(language, '/')) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "\"%s\" is no language; name it as its folder is called: de, pt_BR",
+                       language);
+    }
+    return YK_OK;
+}
+
+yk_status yk_gettext_pairs_collect(const struct yk_gettext_request *request,
+                                   struct yk_gettext_pairs **out)
+{
+    struct collecting collecting = {.request = request};
+    YK_TRY(check_language(request->language));
+    struct yk_gettext_pairs *pairs = calloc(1, sizeof *pairs);
+    if (!pairs) {
+        return yk_fail_out_of_memory();
+    }
+    collecting.pairs = pairs;
+    yk_status status = yk_arena_create(&pairs->arena);
+    if (status == YK_OK) {
+        status = add_folders(&collecting);
+    }
+    if (status == YK_OK) {
+        status = finish(pairs, request);
+    }
+    yk_text_free(&collecting.sides.source_out);
+    yk_text_free(&collecting.sides.translation_out);
+    yk_text_free(&collecting.small);
+    if (status != YK_OK) {
+        yk_gettext_pairs_destroy(pairs);
+        return status;
+    }
+    *out = pairs;
+    return YK_OK;
+}

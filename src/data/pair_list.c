@@ -1,0 +1,251 @@
+#include "data/pair_list.h"
+
+#include "data/ids.h"
+#include "data/lines.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct yk_pair_list {
+    struct yk_ids ids;
+    int64_t *starts; /* (2 count + 1) in `ids`: source, target, source, target … and the end */
+    int64_t *lines;  /* (count) */
+    int64_t count;
+    int64_t skipped;
+    int32_t start_id;
+    int32_t source_filling;
+    int32_t target_filling;
+};
+
+/* One of the two files while it is read. */
+struct side {
+    const char *path;
+    struct yk_lines *lines;
+    struct yk_encoder *encoder;
+    int32_t end_id;
+};
+
+void yk_pair_list_close(struct yk_pair_list *list)
+{
+    if (list) {
+        yk_ids_free(&list->ids);
+        free(list->starts);
+        free(list->lines);
+        free(list);
+    }
+}
+
+static yk_status open_side(const char *path, const struct yk_tokenizer *tokenizer,
+                           struct side *side)
+{
+    side->path = path;
+    side->end_id = yk_tokenizer_role(tokenizer, YK_TOKEN_END);
+    if (side->end_id < 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: the tokenizer has no token that ends a sentence, such as \"</s>\"; use "
+                       "one that has",
+                       path);
+    }
+    YK_TRY(yk_lines_read(path, &side->lines));
+    return yk_encoder_create(tokenizer, &side->encoder);
+}
+
+static void close_side(struct side *side)
+{
+    yk_lines_destroy(side->lines);
+    yk_encoder_destroy(side->encoder);
+}
+
+static bool is_blank(const char *line)
+{
+    return line[strspn(line, " \t\r\f\v")] == '\0';
+}
+
+/* Adds the tokens of a line, or says what is wrong with it. */
+static yk_status encode(struct side *side, int64_t number, int64_t longest, struct yk_ids *out)
+{
+    const char *line = side->lines->items[number];
+    const int64_t before = out->count;
+    struct yk_text place = {0};
+    if (!is_blank(line)) {
+        yk_text_addf(&place, "%s, line %" PRId64, side->path, number + 1);
+        yk_status status = yk_text_status(&place);
+        if (status == YK_OK) {
+            status = yk_encoder_add(side->encoder, line, side->lines->lengths[number],
+                                    yk_text_chars(&place), YK_FRAMING_NONE, out);
+        }
+        yk_text_free(&place);
+        YK_TRY(status);
+    }
+    if (out->count == before) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s:%" PRId64 ": an empty line; write its sentence, or leave such lines out "
+                       "by --faulty skip",
+                       side->path, number + 1);
+    }
+    yk_ids_add(out, side->end_id);
+    YK_TRY(yk_ids_status(out));
+    const int64_t count = out->count - before;
+    if (count > longest) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s:%" PRId64 ": %" PRId64 " tokens, but there may be %" PRId64
+                       " at most; shorten it, or leave such lines out by --faulty skip",
+                       side->path, number + 1, count, longest);
+    }
+    return YK_OK;
+}
+
+/* Adds pair `number`, or leaves the list as it was. */
+static yk_status add_pair(struct yk_pair_list *list, struct side *source, struct side *target,
+                          int64_t number, int64_t longest)
+{
+    const int64_t before = list->ids.count;
+    yk_status status = encode(source, number, longest, &list->ids);
+    const int64_t middle = list->ids.count;
+    if (status == YK_OK) {
+        status = encode(target, number, longest, &list->ids);
+    }
+    if (status != YK_OK) {
+        list->ids.count = before;
+        return status;
+    }
+    list->starts[2 * list->count + 1] = middle;
+    list->starts[2 * list->count + 2] = list->ids.count;
+    list->lines[list->count] = number + 1;
+    list->count++;
+    return YK_OK;
+}
+
+static yk_status fill(struct yk_pair_list *list, const struct yk_pair_request *request,
+                      struct side *source, struct side *target)
+{
+    const int64_t count = source->lines->count;
+    if (count != target->lines->count) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s has %" PRId64 " lines, but %s has %" PRId64
+                       "; each line of one must translate the same line of the other",
+                       source->path, count, target->path, target->lines->count);
+    }
+    list->starts = calloc(2 * (size_t)count + 1, sizeof *list->starts);
+    list->lines = calloc((size_t)count + 1, sizeof *list->lines);
+    if (!list->starts || !list->lines) {
+        return yk_fail_out_of_memory();
+    }
+    const int64_t first = (int64_t)((double)count * request->from);
+    const int64_t end = request->until > 0 ? (int64_t)((double)count * request->until) : count;
+    for (int64_t i = first; i < end; i++) {
+        const yk_status status = add_pair(list, source, target, i, request->longest);
+        if (status != YK_OK && !(status == YK_ERROR_INPUT && request->skip_faulty)) {
+            return status;
+        }
+        list->skipped += status != YK_OK;
+    }
+    if (list->count == 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s and %s hold no pair to learn from: of %" PRId64 " lines, %" PRId64
+                       " are faulty",
+                       source->path, target->path, end - first, list->skipped);
+    }
+    return YK_OK;
+}
+
+static int32_t filling(const struct yk_tokenizer *tokenizer)
+{
+    const int32_t id = yk_tokenizer_role(tokenizer, YK_TOKEN_PAD);
+    return id >= 0 ? id : 0;
+}
+
+yk_status yk_pair_list_open(const struct yk_pair_request *request, struct yk_pair_list **out)
+{
+    assert(request->longest > 1 && request->longest <= INT32_MAX && request->start_id >= 0);
+    struct side source = {0};
+    struct side target = {0};
+    struct yk_pair_list *list = calloc(1, sizeof *list);
+    yk_status status = list ? YK_OK : yk_fail_out_of_memory();
+    if (status == YK_OK) {
+        list->start_id = request->start_id;
+        list->source_filling = filling(request->source_tokenizer);
+        list->target_filling = filling(request->target_tokenizer);
+        status = open_side(request->source_path, request->source_tokenizer, &source);
+    }
+    if (status == YK_OK) {
+        status = open_side(request->target_path, request->target_tokenizer, &target);
+    }
+    if (status == YK_OK) {
+        status = fill(list, request, &source, &target);
+    }
+    close_side(&source);
+    close_side(&target);
+    if (status != YK_OK) {
+        yk_pair_list_close(list);
+        return status;
+    }
+    *out = list;
+    return YK_OK;
+}
+
+int64_t yk_pair_list_count(const struct yk_pair_list *list)
+{
+    return list->count;
+}
+
+int64_t yk_pair_list_skipped(const struct yk_pair_list *list)
+{
+    return list->skipped;
+}
+
+struct yk_pair yk_pair_list_at(const struct yk_pair_list *list, int64_t index)
+{
+    assert(index >= 0 && index < list->count);
+    const int64_t *starts = list->starts + 2 * index;
+    return (struct yk_pair){
+        .source = list->ids.items + starts[0],
+        .source_count = starts[1] - starts[0],
+        .target = list->ids.items + starts[1],
+        .target_count = starts[2] - starts[1],
+        .line = list->lines[index],
+    };
+}
+
+struct yk_pair_totals yk_pair_list_totals(const struct yk_pair_list *list)
+{
+    struct yk_pair_totals totals = {.pairs = list->count, .skipped = list->skipped};
+    int64_t longer_sides = 0;
+    for (int64_t i = 0; i < list->count; i++) {
+        const struct yk_pair pair = yk_pair_list_at(list, i);
+        const int64_t source = pair.source_count;
+        const int64_t target = pair.target_count;
+        totals.source_tokens += source;
+        totals.target_tokens += target;
+        totals.longest_source = source > totals.longest_source ? source : totals.longest_source;
+        totals.longest_target = target > totals.longest_target ? target : totals.longest_target;
+        longer_sides += source > target ? source : target;
+    }
+    totals.mean_longer_side = (double)longer_sides / (double)list->count;
+    return totals;
+}
+
+int32_t yk_pair_list_start_id(const struct yk_pair_list *list)
+{
+    return list->start_id;
+}
+
+int32_t yk_pair_list_source_filling(const struct yk_pair_list *list)
+{
+    return list->source_filling;
+}
+
+int32_t yk_pair_list_target_filling(const struct yk_pair_list *list)
+{
+    return list->target_filling;
+}
+
+void yk_pair_list_describe(const struct yk_pair_list *list, struct yk_text *out)
+{
+    const struct yk_pair_totals totals = yk_pair_list_totals(list);
+    yk_text_addf(out, "%" PRId64 " pairs, %" PRId64 " + %" PRId64 " tokens, %" PRId64 " left out",
+                 totals.pairs, totals.source_tokens, totals.target_tokens, totals.skipped);
+}

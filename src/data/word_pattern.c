@@ -1,0 +1,220 @@
+#include "data/word_pattern.h"
+
+#include "base/text.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <stdlib.h>
+
+enum {
+    /* Steps back that one match may take. Those of GPT-2 and Llama 3 take at most a few for each
+     * character; a hostile one is given up after a part of a second. */
+    MOST_STEPS = 10 * 1000 * 1000,
+    FIRST_STACK_BYTES = 32 * 1024,
+    MOST_STACK_BYTES = 4 * 1024 * 1024,
+    MOST_PATTERN_BYTES = 64 * 1024, /* the compiler's time grows faster than the pattern */
+    SHOWN_BYTES = 100               /* of a pattern in messages */
+};
+
+struct yk_word_pattern {
+    pcre2_code *code;
+    bool compiled; /* to machine code */
+};
+
+struct yk_word_room {
+    pcre2_match_data *match;
+    pcre2_match_context *context;
+    pcre2_jit_stack *stack;
+};
+
+/* What Oniguruma takes a class for, where PCRE2 takes it for something else; `inside` brackets
+ * NULL: it has no such form. */
+static const struct {
+    char letter;
+    const char *outside;
+    const char *inside;
+} classes[] = {
+    {'s', "\\p{White_Space}", "\\p{White_Space}"},
+    {'S', "\\P{White_Space}", "\\P{White_Space}"},
+    {'w', "[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}]", "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"},
+    {'W', "[^\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}]", NULL},
+    {'h', "[0-9a-fA-F]", "0-9a-fA-F"},
+    {'H', "[^0-9a-fA-F]", NULL},
+};
+
+/* Adds what `letter` after a backslash stands for. */
+static yk_status add_escape(char letter, bool inside, struct yk_text *out)
+{
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        if (classes[i].letter == letter) {
+            const char *words = inside ? classes[i].inside : classes[i].outside;
+            if (!words) {
+                return yk_fail(YK_ERROR_INPUT, "\\%c inside brackets is not supported", letter);
+            }
+            yk_text_add(out, words);
+            return YK_OK;
+        }
+    }
+    const char escape[] = {'\\', letter};
+    yk_text_add_bytes(out, escape, sizeof escape);
+    return YK_OK;
+}
+
+/* The same pattern in the words of PCRE2. */
+static yk_status translate(const char *pattern, size_t length, struct yk_text *out)
+{
+    bool inside = false; /* brackets */
+    for (size_t i = 0; i < length; i++) {
+        if (pattern[i] == '\\' && i + 1 < length) {
+            YK_TRY(add_escape(pattern[++i], inside, out));
+            continue;
+        }
+        /* Oniguruma alone knows brackets in brackets and what && means there. */
+        const bool twice = i + 1 < length && pattern[i + 1] == pattern[i];
+        if (inside && (pattern[i] == '[' || (pattern[i] == '&' && twice))) {
+            return yk_fail(YK_ERROR_INPUT, "sets inside brackets are not supported");
+        }
+        const bool opens = pattern[i] == '[';
+        inside = inside ? pattern[i] != ']' : opens;
+        yk_text_add_bytes(out, pattern + i, 1);
+        /* A bracket that closes at the very beginning, behind ^ as well, is one of the set. */
+        if (opens && i + 1 < length && pattern[i + 1] == '^') {
+            yk_text_add(out, "^");
+            i++;
+        }
+        if (opens && i + 1 < length && pattern[i + 1] == ']') {
+            yk_text_add(out, "\\]");
+            i++;
+        }
+    }
+    return yk_text_status(out);
+}
+
+static yk_status fail_by_code(int code, const char *pattern, size_t length)
+{
+    PCRE2_UCHAR words[128] = {0};
+    if (code == PCRE2_ERROR_NOMEMORY) {
+        return yk_fail_out_of_memory();
+    }
+    (void)pcre2_get_error_message(code, words, sizeof words);
+    return yk_fail(YK_ERROR_INPUT, "the pattern \"%.*s\" cannot be used: %s",
+                   length < SHOWN_BYTES ? (int)length : SHOWN_BYTES, pattern, (const char *)words);
+}
+
+static yk_status compile(const char *pattern, size_t length, bool literal, pcre2_code **out)
+{
+    /* \C would match a part of a character. */
+    const uint32_t kind = literal ? PCRE2_LITERAL : PCRE2_UCP | PCRE2_MULTILINE;
+    const uint32_t options = PCRE2_UTF | (literal ? 0 : PCRE2_NEVER_BACKSLASH_C) | kind;
+    int code = 0;
+    PCRE2_SIZE at = 0;
+    pcre2_compile_context *context = pcre2_compile_context_create(NULL);
+    if (!context) {
+        return yk_fail_out_of_memory();
+    }
+    (void)pcre2_set_newline(context, PCRE2_NEWLINE_LF);
+    *out = pcre2_compile((PCRE2_SPTR)pattern, length, options, &code, &at, context);
+    pcre2_compile_context_free(context);
+    return *out ? YK_OK : fail_by_code(code, pattern, length);
+}
+
+yk_status yk_word_pattern_create(const char *pattern, size_t length, bool literal,
+                                 struct yk_word_pattern **out)
+{
+    struct yk_text words = {0};
+    struct yk_word_pattern *made = calloc(1, sizeof *made);
+    yk_status status = YK_OK;
+    if (!made) {
+        return yk_fail_out_of_memory();
+    }
+    if (length > MOST_PATTERN_BYTES) {
+        status = yk_fail(YK_ERROR_INPUT, "a pattern of %zu bytes, where at most %d are allowed",
+                         length, MOST_PATTERN_BYTES);
+        goto done;
+    }
+    if (literal) {
+        status = compile(pattern, length, true, &made->code);
+        goto done;
+    }
+    YK_TRY_GOTO(translate(pattern, length, &words), done);
+    YK_TRY_GOTO(compile(yk_text_chars(&words), words.length, false, &made->code), done);
+done:
+    yk_text_free(&words);
+    if (status != YK_OK) {
+        yk_word_pattern_destroy(made);
+        return status;
+    }
+    /* Where the machine allows no code made at run time, the library interprets the pattern. */
+    made->compiled = pcre2_jit_compile(made->code, PCRE2_JIT_COMPLETE) == 0;
+    *out = made;
+    return YK_OK;
+}
+
+void yk_word_pattern_destroy(struct yk_word_pattern *pattern)
+{
+    if (pattern) {
+        pcre2_code_free(pattern->code);
+        free(pattern);
+    }
+}
+
+yk_status yk_word_room_create(struct yk_word_room **out)
+{
+    struct yk_word_room *room = calloc(1, sizeof *room);
+    if (!room) {
+        return yk_fail_out_of_memory();
+    }
+    room->match = pcre2_match_data_create(1, NULL);
+    room->context = pcre2_match_context_create(NULL);
+    room->stack = pcre2_jit_stack_create(FIRST_STACK_BYTES, MOST_STACK_BYTES, NULL);
+    if (!room->match || !room->context) {
+        yk_word_room_destroy(room);
+        return yk_fail_out_of_memory();
+    }
+    (void)pcre2_set_match_limit(room->context, MOST_STEPS);
+    (void)pcre2_set_heap_limit(room->context, MOST_STACK_BYTES / 1024);
+    if (room->stack) {
+        pcre2_jit_stack_assign(room->context, NULL, room->stack);
+    }
+    *out = room;
+    return YK_OK;
+}
+
+void yk_word_room_destroy(struct yk_word_room *room)
+{
+    if (room) {
+        pcre2_match_data_free(room->match);
+        pcre2_match_context_free(room->context);
+        pcre2_jit_stack_free(room->stack);
+        free(room);
+    }
+}
+
+yk_status yk_word_pattern_find(const struct yk_word_pattern *pattern, struct yk_word_room *room,
+                               const char *text, size_t length, size_t from, bool *found,
+                               size_t *begin, size_t *end)
+{
+    int code = 0;
+    if (pattern->compiled) {
+        code = pcre2_jit_match(pattern->code, (PCRE2_SPTR)text, length, from, 0, room->match,
+                               room->context);
+    } else {
+        code = pcre2_match(pattern->code, (PCRE2_SPTR)text, length, from, PCRE2_NO_UTF_CHECK,
+                           room->match, room->context);
+    }
+    if (code < 0 && code != PCRE2_ERROR_NOMATCH) {
+        PCRE2_UCHAR words[128] = {0};
+        (void)pcre2_get_error_message(code, words, sizeof words);
+        return yk_fail(YK_ERROR_INPUT, "the pattern that cuts words gave up: %s",
+                       (const char *)words);
+    }
+    *found = code >= 0;
+    if (*found) {
+        const PCRE2_SIZE *places = pcre2_get_ovector_pointer(room->match);
+        *begin = places[0];
+        *end = places[1];
+        /* \K in a lookaround may put the beginning behind the end. */
+        *found = *begin <= *end && *begin >= from;
+    }
+    return YK_OK;
+}
