@@ -96,6 +96,11 @@ bool yk_json_next(const struct yk_json *object, struct yk_json_member *member)
     return true;
 }
 
+size_t yk_json_member_count(const struct yk_json *object)
+{
+    return json_object_size(node_of(object));
+}
+
 size_t yk_json_count(const struct yk_json *node)
 {
     return json_array_size(node_of(node));

@@ -39,6 +39,9 @@ struct yk_json_member {
  * of anything else than an object. Each step takes the same time, however many there are. */
 bool yk_json_next(const struct yk_json *object, struct yk_json_member *member);
 
+/* How many members an object has; 0 of anything else. */
+size_t yk_json_member_count(const struct yk_json *object);
+
 /* The elements of an array; 0 and NULL for anything else. */
 size_t yk_json_count(const struct yk_json *node);
 const struct yk_json *yk_json_at(const struct yk_json *node, size_t index);

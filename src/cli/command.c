@@ -7,6 +7,9 @@ extern const struct yk_command yk_command_eval;
 extern const struct yk_command yk_command_generate;
 extern const struct yk_command yk_command_inspect;
 extern const struct yk_command yk_command_weights;
+extern const struct yk_command yk_command_translate;
+extern const struct yk_command yk_command_pairs;
+extern const struct yk_command yk_command_bleu;
 extern const struct yk_command yk_command_plan;
 extern const struct yk_command yk_command_simulate;
 extern const struct yk_command yk_command_report;
@@ -21,11 +24,11 @@ extern const struct yk_command yk_command_help;
 extern const struct yk_command yk_command_completion;
 
 const struct yk_command *const yk_commands[] = {
-    &yk_command_train,      &yk_command_eval,     &yk_command_generate, &yk_command_inspect,
-    &yk_command_weights,    &yk_command_plan,     &yk_command_simulate, &yk_command_report,
-    &yk_command_tradeoff,   &yk_command_order,    &yk_command_place,    &yk_command_model,
-    &yk_command_devices,    &yk_command_schedule, &yk_command_doctor,   &yk_command_help,
-    &yk_command_completion,
+    &yk_command_train,    &yk_command_eval,     &yk_command_generate, &yk_command_translate,
+    &yk_command_inspect,  &yk_command_weights,  &yk_command_pairs,    &yk_command_bleu,
+    &yk_command_plan,     &yk_command_simulate, &yk_command_report,   &yk_command_tradeoff,
+    &yk_command_order,    &yk_command_place,    &yk_command_model,    &yk_command_devices,
+    &yk_command_schedule, &yk_command_doctor,   &yk_command_help,     &yk_command_completion,
 };
 const size_t yk_command_count = sizeof yk_commands / sizeof yk_commands[0];
 

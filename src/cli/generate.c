@@ -109,8 +109,10 @@ static yk_status begin(struct writing *writing)
     YK_TRY_NEW(loaded->arena, writing->logits, writing->known);
     YK_TRY_NEW(loaded->arena, writing->scratch, writing->known);
     YK_TRY(read_prompt(writing));
-    return yk_forward_create(loaded->store, &(struct yk_forward_shape){1, writing->window, 0},
-                             &writing->forward);
+    return yk_forward_create(
+        loaded->store,
+        &(struct yk_forward_shape){.samples = 1, .sequence = writing->window, .last_only = true},
+        &writing->forward);
 }
 
 /* Whether text ends in what a cut-off character is shown as: more tokens may complete it. */
@@ -157,7 +159,7 @@ static yk_status write_token(struct writing *writing, struct yk_random *random)
     };
     const int64_t seen = writing->count < writing->window ? writing->count : writing->window;
     YK_TRY(yk_forward_run(writing->forward, writing->ids + writing->count - seen, 1, seen));
-    YK_TRY(yk_forward_logits(writing->forward, 0, seen - 1, writing->logits));
+    YK_TRY(yk_forward_logits(writing->forward, 0, 0, writing->logits));
     YK_TRY(yk_sample_token(writing->logits, writing->known, &settings, random, writing->scratch,
                            &writing->ids[writing->count]));
     writing->count++;

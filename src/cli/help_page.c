@@ -120,10 +120,15 @@ static void add_verbs(const struct page *page)
 
 static void add_operands(const struct page *page, const struct yk_command *command)
 {
+    size_t longest = 0;
+    for (size_t i = 0; i < command->operand_count; i++) {
+        const size_t length = strlen(command->operands[i].placeholder);
+        longest = length > longest ? length : longest;
+    }
     for (size_t i = 0; i < command->operand_count; i++) {
         const struct yk_operand *operand = &command->operands[i];
         yk_text_add(page->out, i == 0 ? "Operands:\n" : "");
-        add_row(page, operand->placeholder, operand->help, 2, 4 + strlen(operand->placeholder));
+        add_row(page, operand->placeholder, operand->help, 2, 4 + longest);
         if (explains(operand->choices)) {
             add_choices(page, operand->choices, 6);
         }

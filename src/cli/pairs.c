@@ -155,6 +155,7 @@ static yk_status run(const void *given, struct yk_text *out)
     if (!arguments->output) {
         return yk_fail(YK_ERROR_USAGE, "name what the files begin with: -o ui");
     }
+    YK_TRY(yk_gettext_check_language(arguments->language));
     yk_status status = make_names(arguments, &names);
     if (status == YK_OK) {
         status = collect(arguments, &names, out);

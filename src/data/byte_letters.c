@@ -5,7 +5,8 @@
 enum {
     FIRST_OTHER = 0x100,
     OTHERS = 68, /* 0x00 to 0x20, 0x7f to 0xa0 and 0xad */
-    SOFT_HYPHEN = 0xad
+    SOFT_HYPHEN = 0xad,
+    CHUNK = 64 /* bytes that are added at once; most tokens have fewer */
 };
 
 uint32_t yk_byte_letter(unsigned char byte)
@@ -36,6 +37,8 @@ int yk_byte_letter_byte(uint32_t character)
 
 bool yk_byte_letters_read(const char *token, size_t length, struct yk_text *out)
 {
+    char bytes[CHUNK];
+    size_t count = 0;
     const size_t start = out->length;
     for (size_t at = 0; at < length;) {
         uint32_t character = 0;
@@ -45,9 +48,13 @@ bool yk_byte_letters_read(const char *token, size_t length, struct yk_text *out)
             out->length = start;
             return false;
         }
-        const char letter = (char)byte;
-        yk_text_add_bytes(out, &letter, 1);
+        bytes[count++] = (char)byte;
+        if (count == CHUNK) {
+            yk_text_add_bytes(out, bytes, count);
+            count = 0;
+        }
         at += taken;
     }
+    yk_text_add_bytes(out, bytes, count);
     return true;
 }

@@ -1,6 +1,8 @@
 #include "data/dataset.h"
 
 #include "data/corpus.h"
+#include "data/instruction_sampler.h"
+#include "data/masked_sampler.h"
 #include "data/pair_sampler.h"
 #include "data/window_sampler.h"
 
@@ -14,6 +16,9 @@ struct yk_dataset {
     struct yk_corpus_range evaluation; /* of it */
     struct yk_pair_list *pairs;        /* to train on */
     struct yk_pair_list *other_pairs;  /* held out; NULL: none are */
+    struct yk_instructions *instructions;
+    struct yk_instructions *other_instructions;
+    struct yk_masked_tokens masked;
 };
 
 static yk_status open_corpus(struct yk_dataset *dataset)
@@ -23,6 +28,12 @@ static yk_status open_corpus(struct yk_dataset *dataset)
     YK_TRY(yk_corpus_open(&wish, &dataset->corpus));
     yk_corpus_split(dataset->corpus, request->held_out, &dataset->training, &dataset->evaluation);
     return YK_OK;
+}
+
+static yk_status open_masked(struct yk_dataset *dataset)
+{
+    YK_TRY(yk_masked_tokens_find(dataset->request.tokenizer, &dataset->masked));
+    return open_corpus(dataset);
 }
 
 static yk_status open_pairs(struct yk_dataset *dataset)
@@ -48,6 +59,26 @@ static yk_status open_pairs(struct yk_dataset *dataset)
     return yk_pair_list_open(&wish, &dataset->other_pairs);
 }
 
+static yk_status open_instructions(struct yk_dataset *dataset)
+{
+    const struct yk_dataset_request *request = &dataset->request;
+    const double kept = request->part * (1 - request->held_out);
+    struct yk_instructions_request wish = {
+        .path = request->path,
+        .tokenizer = request->tokenizer,
+        .longest = request->longest,
+        .skip_faulty = request->skip_faulty,
+        .until = kept,
+    };
+    YK_TRY(yk_instructions_open(&wish, &dataset->instructions));
+    if (request->held_out == 0) {
+        return YK_OK;
+    }
+    wish.from = kept;
+    wish.until = request->part;
+    return yk_instructions_open(&wish, &dataset->other_instructions);
+}
+
 yk_status yk_dataset_open(const struct yk_dataset_request *request, struct yk_dataset **out)
 {
     struct yk_dataset *dataset = calloc(1, sizeof *dataset);
@@ -59,6 +90,12 @@ yk_status yk_dataset_open(const struct yk_dataset_request *request, struct yk_da
     switch (request->kind) {
     case YK_DATASET_PAIRS:
         status = open_pairs(dataset);
+        break;
+    case YK_DATASET_INSTRUCTIONS:
+        status = open_instructions(dataset);
+        break;
+    case YK_DATASET_MASKED:
+        status = open_masked(dataset);
         break;
     default:
         status = open_corpus(dataset);
@@ -78,6 +115,8 @@ void yk_dataset_close(struct yk_dataset *dataset)
         yk_corpus_close(dataset->corpus);
         yk_pair_list_close(dataset->pairs);
         yk_pair_list_close(dataset->other_pairs);
+        yk_instructions_close(dataset->instructions);
+        yk_instructions_close(dataset->other_instructions);
         free(dataset);
     }
 }
@@ -100,23 +139,61 @@ void yk_dataset_describe(const struct yk_dataset *dataset, struct yk_text *out)
 {
     if (dataset->pairs) {
         yk_pair_list_describe(dataset->pairs, out);
+    } else if (dataset->instructions) {
+        yk_instructions_describe(dataset->instructions, out);
     } else {
         yk_corpus_describe(dataset->corpus, out);
+    }
+}
+
+static yk_status sample_masked(const struct yk_dataset *dataset,
+                               const struct yk_corpus_range *range,
+                               const struct yk_dataset_cut *cut, bool in_order,
+                               struct yk_sampler **out)
+{
+    const struct yk_masked_request request = {
+        .range = *range,
+        .sequence = cut->sequence,
+        .seed = cut->seed,
+        .tokens = dataset->masked,
+    };
+    return in_order ? yk_masked_sampler_create_sequential(&request, out)
+                    : yk_masked_sampler_create(&request, out);
+}
+
+static yk_status sample_instructions(const struct yk_dataset *dataset,
+                                     const struct yk_instructions *instructions,
+                                     const struct yk_dataset_cut *cut, bool in_order,
+                                     struct yk_sampler **out)
+{
+    const struct yk_instruction_sampling sampling = {
+        .sequence = cut->sequence,
+        .seed = cut->seed,
+        .packed = dataset->request.packed,
+        .sequential = in_order,
+    };
+    return yk_instruction_sampler_create(instructions, &sampling, out);
+}
+
+static yk_status sample(const struct yk_dataset *dataset, const struct yk_dataset_cut *cut,
+                        struct yk_sampler **out)
+{
+    switch (dataset->request.kind) {
+    case YK_DATASET_PAIRS:
+        return yk_pair_sampler_create(dataset->pairs, cut->piece_rows, cut->seed, out);
+    case YK_DATASET_INSTRUCTIONS:
+        return sample_instructions(dataset, dataset->instructions, cut, false, out);
+    case YK_DATASET_MASKED:
+        return sample_masked(dataset, &dataset->training, cut, false, out);
+    default:
+        return yk_window_sampler_create(&dataset->training, cut->sequence, cut->seed, out);
     }
 }
 
 yk_status yk_dataset_sample(const struct yk_dataset *dataset, const struct yk_dataset_cut *cut,
                             struct yk_sampler **out)
 {
-    yk_status status = YK_OK;
-    switch (dataset->request.kind) {
-    case YK_DATASET_PAIRS:
-        status = yk_pair_sampler_create(dataset->pairs, cut->piece_rows, cut->seed, out);
-        break;
-    default:
-        status = yk_window_sampler_create(&dataset->training, cut->sequence, cut->seed, out);
-        break;
-    }
+    const yk_status status = sample(dataset, cut, out);
     return status == YK_OK ? YK_OK : yk_fail_in(status, dataset->request.path);
 }
 
@@ -127,10 +204,16 @@ yk_status yk_dataset_sample_in_order(const struct yk_dataset *dataset,
     const struct yk_corpus_range range =
         all && dataset->corpus ? yk_corpus_all(dataset->corpus) : dataset->evaluation;
     const struct yk_pair_list *pairs = all ? dataset->pairs : dataset->other_pairs;
+    const struct yk_instructions *instructions =
+        all ? dataset->instructions : dataset->other_instructions;
     *out = NULL;
     switch (dataset->request.kind) {
     case YK_DATASET_PAIRS:
         return pairs ? yk_pair_sampler_create_sequential(pairs, cut->piece_rows, out) : YK_OK;
+    case YK_DATASET_INSTRUCTIONS:
+        return instructions ? sample_instructions(dataset, instructions, cut, true, out) : YK_OK;
+    case YK_DATASET_MASKED:
+        return range.count > 0 ? sample_masked(dataset, &range, cut, true, out) : YK_OK;
     default:
         return range.count < 2 && !all
                    ? YK_OK

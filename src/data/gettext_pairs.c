@@ -258,14 +258,14 @@ static yk_status finish(struct yk_gettext_pairs *pairs, const struct yk_gettext_
 {
     if (pairs->count == 0) {
         return yk_fail(YK_ERROR_INPUT,
-                       "the %" PRId32 " catalogues of %s have no pair of sentences to keep",
+                       "of %" PRId32 " catalogues of %s, none has a pair of sentences to keep",
                        pairs->catalogues + pairs->broken, request->language);
     }
     drop_repeated(pairs);
     return hold_out(pairs, request->held_out);
 }
 
-static yk_status check_language(const char *language)
+yk_status yk_gettext_check_language(const char *language)
 {
     if (language[0] == '\0' || language[0] == '.' || strchr(language, '/')) {
         return yk_fail(YK_ERROR_INPUT,
@@ -279,7 +279,7 @@ yk_status yk_gettext_pairs_collect(const struct yk_gettext_request *request,
                                    struct yk_gettext_pairs **out)
 {
     struct collecting collecting = {.request = request};
-    YK_TRY(check_language(request->language));
+    YK_TRY(yk_gettext_check_language(request->language));
     struct yk_gettext_pairs *pairs = calloc(1, sizeof *pairs);
     if (!pairs) {
         return yk_fail_out_of_memory();

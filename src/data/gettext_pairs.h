@@ -45,6 +45,9 @@ struct yk_gettext_pairs {
     struct yk_arena *arena;
 };
 
+/* Refuses what can be no folder of a language. */
+yk_status yk_gettext_check_language(const char *language) YK_MUST_USE;
+
 /*
  * Those of all catalogues of the language. Exactly `held_out` of them are marked, chosen by a hash
  * of their source's letters and digits, so that no sentence is both among them and among the

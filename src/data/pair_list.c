@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,31 +63,38 @@ static bool is_blank(const char *line)
     return line[strspn(line, " \t\r\f\v")] == '\0';
 }
 
-/* Adds the tokens of a line, or says what is wrong with it. */
-static yk_status encode(struct side *side, int64_t number, int64_t longest, struct yk_ids *out)
+/* Adds the tokens of a line and an end. */
+static yk_status encode(struct side *side, int64_t number, struct yk_ids *out)
 {
     const char *line = side->lines->items[number];
-    const int64_t before = out->count;
     struct yk_text place = {0};
-    if (!is_blank(line)) {
-        yk_text_addf(&place, "%s, line %" PRId64, side->path, number + 1);
-        yk_status status = yk_text_status(&place);
-        if (status == YK_OK) {
-            status = yk_encoder_add(side->encoder, line, side->lines->lengths[number],
-                                    yk_text_chars(&place), YK_FRAMING_NONE, out);
-        }
-        yk_text_free(&place);
-        YK_TRY(status);
+    if (is_blank(line)) {
+        return YK_OK;
     }
-    if (out->count == before) {
+    const int64_t before = out->count;
+    yk_text_addf(&place, "%s:%" PRId64, side->path, number + 1);
+    yk_status status = yk_text_status(&place);
+    if (status == YK_OK) {
+        status = yk_encoder_add(side->encoder, line, side->lines->lengths[number],
+                                yk_text_chars(&place), YK_FRAMING_NONE, out);
+    }
+    yk_text_free(&place);
+    YK_TRY(status);
+    if (out->count > before) {
+        yk_ids_add(out, side->end_id);
+    }
+    return yk_ids_status(out);
+}
+
+static yk_status check_count(const struct side *side, int64_t number, int64_t count,
+                             int64_t longest)
+{
+    if (count == 0) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s:%" PRId64 ": an empty line; write its sentence, or leave such lines out "
                        "by --faulty skip",
                        side->path, number + 1);
     }
-    yk_ids_add(out, side->end_id);
-    YK_TRY(yk_ids_status(out));
-    const int64_t count = out->count - before;
     if (count > longest) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s:%" PRId64 ": %" PRId64 " tokens, but there may be %" PRId64
@@ -98,19 +104,22 @@ static yk_status encode(struct side *side, int64_t number, int64_t longest, stru
     return YK_OK;
 }
 
-/* Adds pair `number`, or leaves the list as it was. */
-static yk_status add_pair(struct yk_pair_list *list, struct side *source, struct side *target,
-                          int64_t number, int64_t longest)
+/* Adds pair `number`, or leaves it out. */
+static yk_status add_pair(struct yk_pair_list *list, const struct yk_pair_request *request,
+                          struct side *source, struct side *target, int64_t number)
 {
     const int64_t before = list->ids.count;
-    yk_status status = encode(source, number, longest, &list->ids);
+    YK_TRY(encode(source, number, &list->ids));
     const int64_t middle = list->ids.count;
-    if (status == YK_OK) {
-        status = encode(target, number, longest, &list->ids);
+    YK_TRY(encode(target, number, &list->ids));
+    yk_status fault = check_count(source, number, middle - before, request->longest);
+    if (fault == YK_OK) {
+        fault = check_count(target, number, list->ids.count - middle, request->longest);
     }
-    if (status != YK_OK) {
+    if (fault != YK_OK) {
         list->ids.count = before;
-        return status;
+        list->skipped++;
+        return request->skip_faulty ? YK_OK : fault;
     }
     list->starts[2 * list->count + 1] = middle;
     list->starts[2 * list->count + 2] = list->ids.count;
@@ -137,11 +146,7 @@ static yk_status fill(struct yk_pair_list *list, const struct yk_pair_request *r
     const int64_t first = (int64_t)((double)count * request->from);
     const int64_t end = request->until > 0 ? (int64_t)((double)count * request->until) : count;
     for (int64_t i = first; i < end; i++) {
-        const yk_status status = add_pair(list, source, target, i, request->longest);
-        if (status != YK_OK && !(status == YK_ERROR_INPUT && request->skip_faulty)) {
-            return status;
-        }
-        list->skipped += status != YK_OK;
+        YK_TRY(add_pair(list, request, source, target, i));
     }
     if (list->count == 0) {
         return yk_fail(YK_ERROR_INPUT,

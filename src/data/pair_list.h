@@ -5,9 +5,9 @@
  * A source is the tokens of its line and an end token, and so is a target, as Marian has them
  * (Junczys-Dowmunt et al., 2018). A decoder reads a start token and all of the target but its end.
  *
- * Faulty are pairs with a side that is empty, that is too long, or that the tokenizer cannot
- * encode. The first of them is refused by its line; or, where it is wished, all are left out and
- * counted. What is no UTF-8 is always refused, and so are files of different numbers of lines.
+ * Faulty are pairs with a side that is empty or too long. The first of them is refused by its line;
+ * or, where it is wished, all are left out and counted. What is no UTF-8 is always refused, and so
+ * are files of different numbers of lines.
  *
  * All tokens are in memory, four bytes each. A list does not change once it is open: any number of
  * threads may use one. It keeps nothing of the request.

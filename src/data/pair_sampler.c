@@ -290,16 +290,16 @@ yk_status yk_pair_sampler_create_sequential(const struct yk_pair_list *list, int
     return create(&values, out);
 }
 
-double yk_pair_sampler_filling(const struct yk_sampler *base)
+double yk_pair_sampler_filling(const struct yk_sampler *sampler)
 {
-    const struct pair_sampler *sampler = (const struct pair_sampler *)base;
-    const struct epoch epoch = epoch_of(sampler, 0);
+    const struct pair_sampler *pairs = (const struct pair_sampler *)sampler;
+    const struct epoch epoch = epoch_of(pairs, 0);
     int64_t rows = 0;
     int64_t present = 0;
-    assert(base->kind == &pairs_kind);
-    for (int64_t piece = 0; piece < base->epoch_units; piece++) {
+    assert(sampler->kind == &pairs_kind);
+    for (int64_t piece = 0; piece < sampler->epoch_units; piece++) {
         struct yk_piece measured = {0};
-        measure(sampler, epoch, piece, &measured);
+        measure(pairs, epoch, piece, &measured);
         rows += measured.samples * (measured.sequence + measured.target_sequence);
         present += measured.present;
     }

@@ -8,8 +8,8 @@
  * the file, without holes or overlap; the header may name them in any order.
  */
 #include "base/json.h"
+#include "base/json_value.h"
 #include "base/text.h"
-#include "data/json_members.h"
 #include "data/safetensors.h"
 
 #include <inttypes.h>
@@ -233,11 +233,11 @@ static yk_status check_places(const struct yk_tensor_entry *entries, int32_t cou
 
 static const char metadata_key[] = "__metadata__";
 
-static yk_status read_notes(const char *bytes, size_t length, const struct yk_json *root,
-                            struct yk_arena *arena, struct yk_tensor_header *out)
+static yk_status read_notes(const struct yk_json *root, struct yk_arena *arena,
+                            struct yk_tensor_header *out)
 {
     const struct yk_json *node = yk_json_get(root, metadata_key);
-    const char *const *keys = NULL;
+    struct yk_json_member member = {0};
     struct yk_tensor_note *notes = NULL;
     if (!node) {
         return YK_OK;
@@ -246,46 +246,39 @@ static yk_status read_notes(const char *bytes, size_t length, const struct yk_js
         return yk_fail(YK_ERROR_INPUT, "\"%s\" must be an object, not %s", metadata_key,
                        yk_json_kind(node));
     }
-    YK_TRY(yk_json_members_list(bytes, length, metadata_key, arena, &out->note_count, &keys));
-    YK_TRY_NEW(arena, notes, out->note_count);
-    for (int32_t i = 0; i < out->note_count; i++) {
-        const struct yk_json *member = yk_json_get(node, keys[i]);
-        const char *value = yk_json_string(member);
+    YK_TRY_NEW(arena, notes, yk_json_member_count(node));
+    while (yk_json_next(node, &member)) {
+        const char *value = yk_json_string(member.value);
         if (!value) {
             return yk_fail(YK_ERROR_INPUT, "\"%.*s\" of \"%s\" must be a string, not %s",
-                           (int)yk_text_prefix(keys[i], SHOWN_COLUMNS), keys[i], metadata_key,
-                           yk_json_kind(member));
+                           (int)yk_text_prefix(member.name, SHOWN_COLUMNS), member.name,
+                           metadata_key, yk_json_kind(member.value));
         }
-        notes[i].key = keys[i];
-        notes[i].value = yk_arena_copy_text(arena, value, strlen(value));
-        if (!notes[i].value) {
-            return yk_fail_out_of_memory();
-        }
+        struct yk_tensor_note *note = &notes[out->note_count++];
+        YK_TRY(yk_json_keep(arena, member.name, &note->key));
+        YK_TRY(yk_json_keep(arena, value, &note->value));
     }
     out->notes = notes;
     return YK_OK;
 }
 
-static yk_status read_root(const char *bytes, size_t length, uint64_t file_size,
-                           const struct yk_json *root, struct yk_arena *arena,
-                           struct yk_tensor_header *out)
+static yk_status read_root(size_t length, uint64_t file_size, const struct yk_json *root,
+                           struct yk_arena *arena, struct yk_tensor_header *out)
 {
     const uint64_t data = YK_TENSOR_PREFIX_BYTES + (uint64_t)length;
-    const char *const *names = NULL;
+    struct yk_json_member member = {0};
     struct yk_tensor_entry *entries = NULL;
-    int32_t member_count = 0;
-    YK_TRY(read_notes(bytes, length, root, arena, out));
-    YK_TRY(yk_json_members_list(bytes, length, NULL, arena, &member_count, &names));
-    YK_TRY_NEW(arena, entries, member_count);
-    for (int32_t i = 0; i < member_count; i++) {
-        if (strcmp(names[i], metadata_key) == 0) {
+    YK_TRY(read_notes(root, arena, out));
+    YK_TRY_NEW(arena, entries, yk_json_member_count(root));
+    while (yk_json_next(root, &member)) {
+        if (strcmp(member.name, metadata_key) == 0) {
             continue;
         }
         struct yk_tensor_entry *entry = &entries[out->count++];
-        entry->name = names[i];
-        const yk_status status = read_entry(yk_json_get(root, names[i]), data, entry);
+        YK_TRY(yk_json_keep(arena, member.name, &entry->name));
+        const yk_status status = read_entry(member.value, data, entry);
         if (status != YK_OK) {
-            return fail_in_tensor(status, names[i]);
+            return fail_in_tensor(status, entry->name);
         }
     }
     qsort(entries, (size_t)out->count, sizeof *entries, compare_places);
@@ -307,7 +300,7 @@ yk_status yk_tensor_header_parse(const char *bytes, size_t length, uint64_t file
         goto done;
     }
     YK_TRY_GOTO(yk_json_parse(bytes, length, &root), done);
-    YK_TRY_GOTO(read_root(bytes, length, file_size, root, arena, header), done);
+    YK_TRY_GOTO(read_root(length, file_size, root, arena, header), done);
     *out = header;
 done:
     yk_json_destroy(root);

@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "base/text.h"
-#include "data/json_members.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -97,26 +96,23 @@ static yk_status open_named(struct yk_tensor_set *set, struct yk_names *files, c
     return YK_OK;
 }
 
-static yk_status add_mapped(struct yk_tensor_set *set, const struct yk_text *index,
-                            const struct yk_json *root, struct yk_names *files)
+static yk_status add_mapped(struct yk_tensor_set *set, const struct yk_json *root,
+                            struct yk_names *files)
 {
     const struct yk_json *map = yk_json_get(root, "weight_map");
-    const char *const *names = NULL;
-    int32_t count = 0;
+    struct yk_json_member member = {0};
     if (!yk_json_is_object(map)) {
         return yk_fail(YK_ERROR_INPUT, "\"weight_map\" must be an object, not %s",
                        yk_json_kind(map));
     }
-    YK_TRY(yk_json_members_list(index->bytes, index->length, "weight_map", set->arena, &count,
-                                &names));
-    for (int32_t i = 0; i < count; i++) {
+    while (yk_json_next(map, &member)) {
         const char *name = NULL;
         const struct yk_tensor_file *file = NULL;
-        YK_TRY(file_of_tensor(map, names[i], &name));
+        YK_TRY(file_of_tensor(map, member.name, &name));
         YK_TRY(open_named(set, files, name, &file));
-        const struct yk_tensor_entry *entry = yk_tensor_file_find(file, names[i]);
+        const struct yk_tensor_entry *entry = yk_tensor_file_find(file, member.name);
         if (!entry) {
-            return yk_fail(YK_ERROR_INPUT, "weight_map: \"%s\" is not in %s", names[i],
+            return yk_fail(YK_ERROR_INPUT, "weight_map: \"%s\" is not in %s", member.name,
                            yk_tensor_file_path(file));
         }
         YK_TRY(add_tensor(set, file, entry));
@@ -136,7 +132,7 @@ static yk_status add_index(struct yk_tensor_set *set, const char *path)
     }
     YK_TRY_GOTO(yk_json_parse(yk_text_chars(&index), index.length, &root), done);
     YK_TRY_GOTO(yk_names_create(&files), done);
-    YK_TRY_GOTO(add_mapped(set, &index, root, files), done);
+    YK_TRY_GOTO(add_mapped(set, root, files), done);
 done:
     yk_names_destroy(files);
     yk_json_destroy(root);

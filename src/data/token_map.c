@@ -23,7 +23,7 @@ struct entry {
 /* Open addressing, at most half full; the hash's upper half tells most others apart unseen. */
 struct slot {
     uint32_t tag;
-    int32_t entry; /* −1: free */
+    int32_t entry; /* its place and one; 0: a free slot */
 };
 
 struct yk_token_map {
@@ -38,29 +38,16 @@ struct yk_token_map {
     size_t slot_count;
 };
 
-static yk_status make_slots(size_t count, struct slot **out)
-{
-    struct slot *slots = malloc(count * sizeof *slots);
-    if (!slots) {
-        return yk_fail_out_of_memory();
-    }
-    for (size_t i = 0; i < count; i++) {
-        slots[i] = (struct slot){.entry = -1};
-    }
-    *out = slots;
-    return YK_OK;
-}
-
 yk_status yk_token_map_create(struct yk_token_map **out)
 {
     struct yk_token_map *map = calloc(1, sizeof *map);
     if (!map) {
         return yk_fail_out_of_memory();
     }
-    const yk_status status = make_slots(FIRST_SLOTS, &map->slots);
-    if (status != YK_OK) {
+    map->slots = calloc(FIRST_SLOTS, sizeof *map->slots);
+    if (!map->slots) {
         free(map);
-        return status;
+        return yk_fail_out_of_memory();
     }
     map->slot_count = FIRST_SLOTS;
     *out = map;
@@ -84,10 +71,10 @@ static struct slot *seek(const struct yk_token_map *map, uint64_t hash, const ch
 {
     const uint32_t tag = (uint32_t)(hash >> 32);
     size_t at = (size_t)hash & (map->slot_count - 1);
-    while (map->slots[at].entry >= 0) {
+    while (map->slots[at].entry > 0) {
         const struct slot *slot = &map->slots[at];
         if (slot->tag == tag) {
-            const struct entry *entry = &map->entries[slot->entry];
+            const struct entry *entry = &map->entries[slot->entry - 1];
             if (entry->length == length &&
                 memcmp(map->bytes.bytes + entry->start, token, length) == 0) {
                 break;
@@ -100,8 +87,10 @@ static struct slot *seek(const struct yk_token_map *map, uint64_t hash, const ch
 
 static yk_status widen_slots(struct yk_token_map *map)
 {
-    struct slot *larger = NULL;
-    YK_TRY(make_slots(map->slot_count * 2, &larger));
+    struct slot *larger = calloc(map->slot_count * 2, sizeof *larger);
+    if (!larger) {
+        return yk_fail_out_of_memory();
+    }
     free(map->slots);
     map->slots = larger;
     map->slot_count *= 2;
@@ -110,7 +99,7 @@ static yk_status widen_slots(struct yk_token_map *map)
         const char *token = map->bytes.bytes + entry->start;
         const uint64_t hash = yk_hash_bytes(token, entry->length);
         *seek(map, hash, token, entry->length) =
-            (struct slot){.tag = (uint32_t)(hash >> 32), .entry = i};
+            (struct slot){.tag = (uint32_t)(hash >> 32), .entry = i + 1};
     }
     return YK_OK;
 }
@@ -170,7 +159,7 @@ yk_status yk_token_map_add(struct yk_token_map *map, const char *token, size_t l
     const uint64_t hash = yk_hash_bytes(token, length);
     map->entries[map->count] = (struct entry){.start = start, .length = length, .id = (int32_t)id};
     *seek(map, hash, token, length) =
-        (struct slot){.tag = (uint32_t)(hash >> 32), .entry = map->count};
+        (struct slot){.tag = (uint32_t)(hash >> 32), .entry = map->count + 1};
     map->by_id[id] = map->count;
     map->count++;
     return YK_OK;
@@ -179,7 +168,7 @@ yk_status yk_token_map_add(struct yk_token_map *map, const char *token, size_t l
 int32_t yk_token_map_find(const struct yk_token_map *map, const char *token, size_t length)
 {
     const struct slot *slot = seek(map, yk_hash_bytes(token, length), token, length);
-    return slot->entry >= 0 ? map->entries[slot->entry].id : -1;
+    return slot->entry > 0 ? map->entries[slot->entry - 1].id : -1;
 }
 
 const char *yk_token_map_token(const struct yk_token_map *map, int32_t id, size_t *length)

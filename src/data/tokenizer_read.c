@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 enum {
@@ -32,10 +33,9 @@ static yk_status read_vocabulary(const struct yk_json *model, struct yk_token_ma
             return yk_fail(YK_ERROR_INPUT, "the id of \"%.*s\" must be a whole number", SHOWN_BYTES,
                            member.name);
         }
-        /* Whatever is out of range stays so. */
-        const bool within = fabs(id) < YK_TOKEN_MAP_MOST;
+        /* What no 64 bits hold is out of range as well. */
         YK_TRY(yk_token_map_add(*out, member.name, strlen(member.name),
-                                within ? (int64_t)id : YK_TOKEN_MAP_MOST));
+                                fabs(id) < 0x1p53 ? (int64_t)id : INT64_MAX));
     }
     if (yk_token_map_count(*out) == 0) {
         return yk_fail(YK_ERROR_INPUT, "\"vocab\" is empty");

@@ -188,12 +188,11 @@ static void turn_over(struct yk_tokens_13a *tokens, size_t length)
     tokens->length = length;
 }
 
-/* Puts `with`, which is not longer, in place of `what` from left to right, as str.replace() does.
- */
-static void replace(struct yk_tokens_13a *tokens, const char *what, const char *with)
+/* Puts `with`, or nothing where it is zero, in place of `what` from left to right, as str.replace()
+ * does. */
+static void replace(struct yk_tokens_13a *tokens, const char *what, char with)
 {
     const size_t what_length = strlen(what);
-    const size_t with_length = strlen(with);
     char *from = tokens->words;
     char *to = tokens->words;
     char *const end = tokens->words + tokens->length;
@@ -201,8 +200,9 @@ static void replace(struct yk_tokens_13a *tokens, const char *what, const char *
     while ((found = memmem(from, (size_t)(end - from), what, what_length))) {
         memmove(to, from, (size_t)(found - from));
         to += found - from;
-        memcpy(to, with, with_length);
-        to += with_length;
+        if (with != '\0') {
+            *to++ = with;
+        }
         from = found + what_length;
     }
     memmove(to, from, (size_t)(end - from));
@@ -212,14 +212,14 @@ static void replace(struct yk_tokens_13a *tokens, const char *what, const char *
 
 static void undo_markup(struct yk_tokens_13a *tokens)
 {
-    replace(tokens, "<skipped>", "");
-    replace(tokens, "-\n", "");
-    replace(tokens, "\n", " ");
+    replace(tokens, "<skipped>", '\0');
+    replace(tokens, "-\n", '\0');
+    replace(tokens, "\n", ' ');
     /* In this order, so that "&amp;lt;" ends as "<". */
-    replace(tokens, "&quot;", "\"");
-    replace(tokens, "&amp;", "&");
-    replace(tokens, "&lt;", "<");
-    replace(tokens, "&gt;", ">");
+    replace(tokens, "&quot;", '"');
+    replace(tokens, "&amp;", '&');
+    replace(tokens, "&lt;", '<');
+    replace(tokens, "&gt;", '>');
 }
 
 yk_status yk_tokens_13a_cut(const char *sentence, size_t length, struct yk_tokens_13a *tokens)

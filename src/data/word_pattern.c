@@ -4,7 +4,9 @@
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     /* Steps back that one match may take. Those of GPT-2 and Llama 3 take at most a few for each
@@ -13,6 +15,7 @@ enum {
     FIRST_STACK_BYTES = 32 * 1024,
     MOST_STACK_BYTES = 4 * 1024 * 1024,
     MOST_PATTERN_BYTES = 64 * 1024, /* the compiler's time grows faster than the pattern */
+    MOST_NAME_BYTES = 40,           /* of a property */
     SHOWN_BYTES = 100               /* of a pattern in messages */
 };
 
@@ -60,12 +63,49 @@ static yk_status add_escape(char letter, bool inside, struct yk_text *out)
     return YK_OK;
 }
 
+static bool is_script(const char *name, size_t length)
+{
+    char pattern[MOST_NAME_BYTES + sizeof "\\p{sc:}"];
+    int code = 0;
+    PCRE2_SIZE at = 0;
+    (void)snprintf(pattern, sizeof pattern, "\\p{sc:%.*s}", (int)length, name);
+    pcre2_code *compiled =
+        pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_UTF, &code, &at, NULL);
+    const bool known = compiled != NULL;
+    pcre2_code_free(compiled);
+    return known;
+}
+
+/* Adds the \p{…} or \P{…} at the beginning of `pattern` and returns how long it is. By the name of
+ * a script Oniguruma means its characters, PCRE2 also those that it shares with others. */
+static size_t add_property(const char *pattern, size_t length, struct yk_text *out)
+{
+    const char *close = memchr(pattern, '}', length);
+    if (length < 3 || pattern[2] != '{' || !close) {
+        yk_text_add_bytes(out, pattern, 2);
+        return 2;
+    }
+    const char *name = pattern + 3 + (pattern[3] == '^');
+    const size_t name_length = (size_t)(close - name);
+    /* The categories have names of one or two letters. */
+    const bool script =
+        name_length > 2 && name_length <= MOST_NAME_BYTES && is_script(name, name_length);
+    yk_text_add_bytes(out, pattern, (size_t)(name - pattern));
+    yk_text_add(out, script ? "sc:" : "");
+    yk_text_add_bytes(out, name, name_length + 1);
+    return (size_t)(close - pattern) + 1;
+}
+
 /* The same pattern in the words of PCRE2. */
 static yk_status translate(const char *pattern, size_t length, struct yk_text *out)
 {
     bool inside = false; /* brackets */
     for (size_t i = 0; i < length; i++) {
         if (pattern[i] == '\\' && i + 1 < length) {
+            if (pattern[i + 1] == 'p' || pattern[i + 1] == 'P') {
+                i += add_property(pattern + i, length - i, out) - 1;
+                continue;
+            }
             YK_TRY(add_escape(pattern[++i], inside, out));
             continue;
         }

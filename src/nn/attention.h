@@ -1,65 +1,67 @@
 /*
- * Attention: the first half of a block with its norm before it, whatever follows: x +
- * out(attention( norm x)), forward and backward. Queries, keys and values lie side by side in one
- * row, heads in each. The sites of a block that uses it begin with those two, YK_ATTENTION_QKV and
- * YK_ATTENTION_OUT, and its parameters with the norm's.
+ * Attention: out(attention(queries, keys, values)) of a block, forward and backward, wherever its
+ * norm stands: of a stream to itself, or to another that the layer looks at (cross attention).
+ * Queries, keys and values of self attention lie side by side in one row, heads in each; so do keys
+ * and values of cross attention.
  */
 #ifndef YK_NN_ATTENTION_H
 #define YK_NN_ATTENTION_H
 
-#include "nn/site.h"
+#include "nn/stream.h"
 
+/* The sites of every block begin with these. */
 enum {
     YK_ATTENTION_QKV,
     YK_ATTENTION_OUT,
+    YK_ATTENTION_END,
 };
 
-/* Places of dropout, see yk_pass_dropout(). */
-enum {
-    YK_DROP_ATTENTION,
-    YK_DROP_OUT,
-    YK_DROP_DOWN,
+struct yk_attention_shape {
+    int32_t queries; /* the site of queries, with keys and values too in self attention */
+    int32_t memory;  /* that of keys and values of what is looked at; −1: self attention */
+    int32_t out;
+    enum yk_place_of_drop drop_attention;
+    enum yk_place_of_drop drop_out;
+    int64_t heads;
+    int64_t kv_heads;
+    int64_t head_size;
+    bool causal;   /* of no token to those after it */
+    bool measured; /* keys count up to the pass's lengths alone */
 };
 
 /* What is kept from forward to backward, besides the input. */
 struct yk_attention_saved {
-    void *norm;     /* (rows, C) */
-    void *qkv;      /* (rows, Q + 2K), turned where positions are rotary */
+    void *q;        /* (rows, Q + 2K), turned where positions are rotary; (rows, Q) of cross */
+    void *kv;       /* (B·S, 2K) of cross attention; else NULL */
     void *attended; /* (rows, Q) */
-    void *inner_qkv;
+    void *inner_q;
+    void *inner_kv;
     void *inner_out;
     float *sums; /* (B, H, T) */
-    float *mean; /* (rows); NULL: the root-mean-square norm */
-    float *rstd;
 };
 
-/* Gradients on their way, and room. */
-struct yk_attention_room {
-    void *wide;    /* (rows, Q + 2K) */
-    void *narrow;  /* (rows, C or Q) */
-    void *dropped; /* (rows, C) where anything is dropped */
-    void *d_inner;
-    void *weights;
-};
+/* Causal attention of a stream to itself, by the config's heads. */
+struct yk_attention_shape yk_attention_causal(const struct yk_model_config *config);
 
-void yk_attention_carve(const struct yk_net *net, int32_t layer, int64_t rows, bool with_mean,
+/* Numbers a row of the gradient of what `q` is. */
+int64_t yk_attention_width(const struct yk_attention_shape *shape);
+
+void yk_attention_carve(const struct yk_net *net, int32_t layer,
+                        const struct yk_attention_shape *shape, const struct yk_extent *extent,
                         struct yk_carver *carver, struct yk_attention_saved *out);
 
-/* `out` (rows, C) = the input + what attention adds to it. */
-void yk_attention_forward(const struct yk_pass *pass, const struct yk_attention_saved *saved,
-                          void *weights, void *out);
+/* to = stream + what attention makes of x. */
+void yk_attention_forward(const struct yk_pass *pass, const struct yk_attention_shape *shape,
+                          const struct yk_attention_saved *saved, const void *x, const void *stream,
+                          void *weights, void *to);
 
-/* Turns the gradient of `out`, which is where the input's belongs, into that of the input. */
-void yk_attention_backward(const struct yk_pass *pass, const struct yk_attention_saved *saved,
-                           const struct yk_attention_room *room);
-
-/* A product whose output is dropped from and added to the residual stream: to = stream + … */
-void yk_stream_add(const struct yk_pass *pass, int32_t site, uint64_t place, const void *x,
-                   const void *stream, void *inner, void *weights, void *to);
-
-/* The gradient of what such a product made, before some of it was dropped: `gradient` itself, or
- * made in `room`. */
-const void *yk_stream_back(const struct yk_pass *pass, uint64_t place, const void *gradient,
-                           void *room);
+/*
+ * From `gradient`, that of `to`: dx = add + the gradient of x, and that of what is looked at. Both
+ * `add` and `dx` may be `gradient` itself; dx may be room->narrow.
+ */
+void yk_attention_backward(const struct yk_pass *pass, const struct yk_attention_shape *shape,
+                           const struct yk_attention_saved *saved,
+                           const struct yk_stream_room *room, const void *x, const void *gradient,
+                           const void *add, void *dx);
 
 #endif

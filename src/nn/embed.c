@@ -1,8 +1,13 @@
-/* The first layer: a row of the table for each token, and of learned positions where there are. */
-#include "nn/parameters.h"
-#include "nn/site.h"
-
+/*
+ * The first layer, of an encoder and of a decoder: a row of the table for each token, and of
+ * learned or sinusoidal positions where there are. The table is its own or that of another layer.
+ */
 #include "model/architecture.h"
+#include "nn/parameters.h"
+#include "nn/stream.h"
+
+#include <math.h>
+#include <stdio.h>
 
 enum {
     TOKENS,
@@ -14,13 +19,36 @@ static bool has_positions(const struct yk_model_config *config)
     return config->architecture->learned_positions;
 }
 
+/*
+ * Marian with "share_encoder_decoder_embeddings" but untied: encoder, decoder and head have a table
+ * each, and the one that they do not share is kept besides, unused.
+ */
+static void list_unshared(struct yk_parameters *parameters)
+{
+    const struct yk_model_config *config = parameters->config;
+    char name[64];
+    (void)snprintf(name, sizeof name, "%s.weight", parameters->modules[0]);
+    yk_parameters_add_table(parameters, parameters->modules[1], config->vocabulary, config->width);
+    yk_parameters_add_fixed(parameters, name, config->vocabulary, config->width);
+}
+
 static void list(struct yk_parameters *parameters)
 {
     const struct yk_model_config *config = parameters->config;
-    yk_parameters_add_table(parameters, parameters->modules[0], config->vocabulary, config->width);
+    const char *const *modules = parameters->modules;
+    if (parameters->follows) {
+        return;
+    }
+    if (config->shared && !config->tied && !parameters->decodes) {
+        list_unshared(parameters);
+        return;
+    }
+    yk_parameters_add_table(parameters, modules[0],
+                            parameters->decodes ? yk_model_config_target_vocabulary(config)
+                                                : config->vocabulary,
+                            config->width);
     if (has_positions(config)) {
-        yk_parameters_add_table(parameters, parameters->modules[1], config->positions,
-                                config->width);
+        yk_parameters_add_table(parameters, modules[1], config->positions, config->width);
     }
 }
 
@@ -33,62 +61,61 @@ static void measure(const struct yk_net *net, int32_t layer, const struct yk_ext
     *out = (struct yk_layer_sizes){0};
 }
 
-static void drop(const struct yk_pass *pass, void *numbers)
+static int64_t vocabulary_of(const struct yk_pass *pass)
 {
-    const struct yk_dropout dropout = yk_pass_dropout(pass, 0);
-    if (dropout.rate > 0) {
-        pass->store->engine.backend->drop(pass->lane, &(struct yk_drop){
-                                                          .rows = yk_pass_rows(pass),
-                                                          .width = pass->net->config->width,
-                                                          .sequence = pass->extent.sequence,
-                                                          .from = numbers,
-                                                          .to = numbers,
-                                                          .dropout = dropout,
-                                                          .type = pass->net->workload.precision,
-                                                      });
-    }
+    const struct yk_model_config *config = pass->net->config;
+    return pass->net->layers[pass->layer].decodes ? yk_model_config_target_vocabulary(config)
+                                                  : config->vocabulary;
+}
+
+static float scale_of(const struct yk_model_config *config)
+{
+    return config->scaled_embedding ? sqrtf((float)config->width) : 1.0F;
 }
 
 static void forward(const struct yk_pass *pass)
 {
     const struct yk_model_config *config = pass->net->config;
+    const struct yk_pass owner = yk_pass_leader(pass);
     pass->store->engine.backend->embed(
-        pass->lane,
-        &(struct yk_embed){
-            .rows = yk_pass_rows(pass),
-            .width = config->width,
-            .sequence = pass->extent.sequence,
-            .vocabulary = config->vocabulary,
-            .tokens = pass->tokens,
-            .table = yk_pass_weights(pass, TOKENS),
-            .positions = has_positions(config) ? yk_pass_weights(pass, POSITIONS) : NULL,
-            .out = pass->output,
-            .scale = 1,
-            .table_type = yk_pass_type(pass, TOKENS),
-            .out_type = pass->net->workload.precision,
-        });
-    drop(pass, pass->output);
+        pass->lane, &(struct yk_embed){
+                        .rows = yk_pass_rows(pass),
+                        .width = config->width,
+                        .sequence = pass->extent.sequence,
+                        .vocabulary = vocabulary_of(pass),
+                        .tokens = pass->tokens,
+                        .table = yk_pass_weights(&owner, TOKENS),
+                        .positions = has_positions(config) ? yk_pass_weights(&owner, POSITIONS)
+                                                           : pass->constants.waves,
+                        .out = pass->output,
+                        .scale = scale_of(config),
+                        .table_type = yk_pass_type(&owner, TOKENS),
+                        .out_type = pass->net->workload.precision,
+                    });
+    yk_stream_drop(pass, YK_DROP_EMBED, pass->output);
 }
 
 static void backward(const struct yk_pass *pass)
 {
     const struct yk_model_config *config = pass->net->config;
-    if (!pass->net->layers[pass->layer].parameters[TOKENS].trained) {
+    const struct yk_pass owner = yk_pass_leader(pass);
+    void *d_table = yk_pass_gradients(&owner, TOKENS);
+    if (!d_table) {
         return;
     }
-    drop(pass, pass->output_gradient);
+    yk_stream_drop(pass, YK_DROP_EMBED, pass->output_gradient);
     pass->store->engine.backend->embed_back(
         pass->lane,
         &(struct yk_embed_back){
             .rows = yk_pass_rows(pass),
             .width = config->width,
             .sequence = pass->extent.sequence,
-            .vocabulary = config->vocabulary,
+            .vocabulary = vocabulary_of(pass),
             .tokens = pass->tokens,
             .d_out = pass->output_gradient,
-            .d_table = yk_pass_gradients(pass, TOKENS),
-            .d_positions = has_positions(config) ? yk_pass_gradients(pass, POSITIONS) : NULL,
-            .scale = 1,
+            .d_table = d_table,
+            .d_positions = has_positions(config) ? yk_pass_gradients(&owner, POSITIONS) : NULL,
+            .scale = scale_of(config),
             .table_type = pass->net->workload.precision,
             .out_type = pass->net->workload.precision,
         });

@@ -15,7 +15,6 @@ struct yk_forward {
     struct yk_extent source; /* of the last run */
     struct yk_extent target; /* of a decoder */
     int64_t logit_sequence;  /* rows of logits of each sample */
-    bool last_only;          /* the head sees the last token of each sample alone */
     void *own;               /* memory; NULL: it is lent */
     int32_t *tokens;         /* (B, T) */
     int32_t *lengths;        /* (B) */
@@ -56,6 +55,11 @@ static struct yk_extent most_of(const struct yk_forward *forward, int32_t layer)
     };
 }
 
+static bool is_head(const struct yk_forward *forward, int32_t layer)
+{
+    return layer + 1 == forward->store->net->layer_count;
+}
+
 /* The most that any layer but the head needs; the head's logits stay. */
 static void carve_layers(struct yk_forward *forward, struct yk_carver *carver)
 {
@@ -64,12 +68,13 @@ static void carve_layers(struct yk_forward *forward, struct yk_carver *carver)
     struct yk_layer_sizes last = {0};
     for (int32_t l = 0; l < net->layer_count; l++) {
         struct yk_layer_sizes sizes;
-        const struct yk_extent extent = most_of(forward, l);
+        struct yk_extent extent = most_of(forward, l);
+        extent.sequence = forward->most.last_only && is_head(forward, l) ? 1 : extent.sequence;
         net->layers[l].kind->measure(net, l, &extent, &sizes);
         last = sizes;
         most.forward_bytes =
             sizes.forward_bytes > most.forward_bytes ? sizes.forward_bytes : most.forward_bytes;
-        if (l + 1 < net->layer_count && sizes.saved_bytes > most.saved_bytes) {
+        if (!is_head(forward, l) && sizes.saved_bytes > most.saved_bytes) {
             most.saved_bytes = sizes.saved_bytes;
         }
     }
@@ -96,7 +101,7 @@ static void carve(struct yk_forward *forward, struct yk_carver *carver)
     yk_constants_carve(net, longest(forward), carver, &forward->constants);
     forward->loss = yk_carve(carver, 1, sizeof(double));
     forward->wide = yk_carve(carver,
-                             (decodes(forward) ? most->samples : 1) *
+                             (most->last_only ? most->samples : 1) *
                                  yk_model_config_target_vocabulary(net->config),
                              sizeof(float));
     forward->streams[0] = yk_carve(carver, larger * C, size);
@@ -196,7 +201,7 @@ static void put_layer(struct yk_forward *forward, int32_t number, bool losing)
 {
     const struct yk_net *net = forward->store->net;
     const struct yk_net_layer *layer = &net->layers[number];
-    const bool last = number + 1 == net->layer_count;
+    const bool last = is_head(forward, number);
     struct yk_pass pass = {
         .net = net,
         .store = forward->store,
@@ -214,7 +219,7 @@ static void put_layer(struct yk_forward *forward, int32_t number, bool losing)
         .workspace = forward->workspace,
         .memory = layer->memory >= 0 ? forward->streams[MEMORY] : NULL,
     };
-    if (last && forward->last_only) {
+    if (last && forward->most.last_only) {
         keep_last(forward, number, &pass);
     }
     forward->logit_sequence = pass.extent.sequence;
@@ -244,7 +249,6 @@ yk_status yk_forward_run(struct yk_forward *forward, const int32_t *tokens, int6
 {
     const struct yk_engine *engine = &forward->store->engine;
     forward->source = (struct yk_extent){.samples = samples, .sequence = sequence};
-    forward->last_only = false;
     upload(forward, forward->tokens, tokens, samples * sequence);
     int32_t *lengths = malloc((size_t)samples * sizeof *lengths);
     if (!lengths) {
@@ -268,7 +272,6 @@ yk_status yk_forward_lose(struct yk_forward *forward, const struct yk_piece *pie
     forward->source = (struct yk_extent){.samples = piece->samples, .sequence = piece->sequence};
     forward->target = (struct yk_extent){
         .samples = piece->samples, .sequence = piece->target_sequence, .memory = piece->sequence};
-    forward->last_only = false;
     upload(forward, forward->tokens, piece->tokens, rows);
     upload(forward, forward->lengths, piece->lengths, piece->samples);
     upload(forward, forward->targets, piece->targets, target_rows > 0 ? target_rows : rows);
@@ -318,7 +321,6 @@ yk_status yk_forward_decode(struct yk_forward *forward, const int32_t *tokens, i
 {
     const struct yk_engine *engine = &forward->store->engine;
     forward->target.sequence = sequence;
-    forward->last_only = true;
     upload(forward, forward->target_tokens, tokens, forward->target.samples * sequence);
     put(forward, false, true, false);
     return engine->backend->finish(engine->lane);
@@ -350,5 +352,6 @@ yk_status yk_forward_logits(const struct yk_forward *forward, int64_t sample, in
 
 yk_status yk_forward_last_logits(const struct yk_forward *forward, float *out)
 {
-    return download(forward, 0, forward->target.samples, out);
+    const struct yk_extent *run = decodes(forward) ? &forward->target : &forward->source;
+    return download(forward, 0, run->samples, out);
 }

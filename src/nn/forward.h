@@ -11,6 +11,7 @@
 #include "data/sampler.h"
 #include "nn/store.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,8 @@ struct yk_forward_shape {
     int64_t samples;
     int64_t sequence;
     int64_t target_sequence; /* of a decoder; 0 without */
+    bool last_only;          /* only the last token of each sample gets logits; then there are no
+                                losses */
 };
 
 /* In memory of its own. The store must outlive it. */
@@ -50,16 +53,15 @@ yk_status yk_forward_encode(struct yk_forward *forward, const int32_t *tokens,
 yk_status yk_forward_spread(struct yk_forward *forward, const int32_t *from,
                             int64_t samples) YK_MUST_USE;
 
-/* Runs the decoder over tokens (samples, sequence) from their beginning on; only the last position
- * of each sample has logits. */
+/* Runs the decoder over tokens (samples, sequence) from their beginning on. */
 yk_status yk_forward_decode(struct yk_forward *forward, const int32_t *tokens,
                             int64_t sequence) YK_MUST_USE;
 
-/* The logits (V) that the last run gave for one token. */
+/* The logits (V) that the last run gave for one token; where only the last has any, position 0. */
 yk_status yk_forward_logits(const struct yk_forward *forward, int64_t sample, int64_t position,
                             float *out) YK_MUST_USE;
 
-/* Those of the last decoding: (samples, V). */
+/* Those of all samples, where only the last token has any: (samples, V). */
 yk_status yk_forward_last_logits(const struct yk_forward *forward, float *out) YK_MUST_USE;
 
 #endif

@@ -3,7 +3,9 @@
 #include <string.h>
 
 const struct yk_layer_kind *const yk_layer_kinds[] = {
-    &yk_layer_embed, &yk_layer_gpt_block, &yk_layer_llama_block, &yk_layer_norm, &yk_layer_head,
+    &yk_layer_embed,      &yk_layer_bert_embed,    &yk_layer_gpt_block,     &yk_layer_llama_block,
+    &yk_layer_bert_block, &yk_layer_encoder_block, &yk_layer_decoder_block, &yk_layer_norm,
+    &yk_layer_head,       &yk_layer_bert_head,
 };
 const size_t yk_layer_kind_count = sizeof yk_layer_kinds / sizeof yk_layer_kinds[0];
 

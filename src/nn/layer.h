@@ -72,10 +72,15 @@ struct yk_layer_kind {
 };
 
 extern const struct yk_layer_kind yk_layer_embed;
+extern const struct yk_layer_kind yk_layer_bert_embed;
 extern const struct yk_layer_kind yk_layer_gpt_block;
 extern const struct yk_layer_kind yk_layer_llama_block;
+extern const struct yk_layer_kind yk_layer_bert_block;
+extern const struct yk_layer_kind yk_layer_encoder_block;
+extern const struct yk_layer_kind yk_layer_decoder_block;
 extern const struct yk_layer_kind yk_layer_norm;
 extern const struct yk_layer_kind yk_layer_head;
+extern const struct yk_layer_kind yk_layer_bert_head;
 
 /* The tokens of a whole pass: B·T. */
 static inline int64_t yk_pass_rows(const struct yk_pass *pass)

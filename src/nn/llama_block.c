@@ -2,16 +2,15 @@
  * The block of Llama (Touvron et al. 2023): x₂ = x + out(attention(norm x)) with positions turned
  * into queries and keys, then x₂ + down(silu(gate(norm x₂)) · up(norm x₂)).
  */
-#include "nn/attention.h"
-#include "nn/norm.h"
 #include "nn/parameters.h"
+#include "nn/pre_attention.h"
 
 enum {
     NORM2 = 1, /* after the first norm's weight */
 };
 
 enum {
-    GATE_UP = YK_ATTENTION_OUT + 1,
+    GATE_UP = YK_ATTENTION_END,
     DOWN,
 };
 
@@ -25,9 +24,8 @@ static void list(struct yk_parameters *parameters)
     const int64_t K = config->kv_heads * config->head_size;
     const bool bias = config->linear_bias;
     const double spread = config->spread;
-    yk_parameters_add_vector(parameters, module, "input_layernorm.weight", C, YK_START_ONE);
-    yk_parameters_add_vector(parameters, module, "post_attention_layernorm.weight", C,
-                             YK_START_ONE);
+    yk_parameters_add_norm(parameters, module, "input_layernorm");
+    yk_parameters_add_norm(parameters, module, "post_attention_layernorm");
     const struct yk_site_names sites[] = {
         [YK_ATTENTION_QKV] = {{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"},
                               {Q, K, K},
@@ -47,29 +45,31 @@ static void list(struct yk_parameters *parameters)
 
 /* What is kept from forward to backward, besides the input. */
 struct saved {
-    struct yk_attention_saved attention;
+    struct yk_pre_attention_saved attention;
     void *middle; /* x₂ */
-    void *norm2;
+    void *normed;
+    struct yk_norm norm;
     void *gate_up; /* (rows, 2F) */
     void *active;  /* (rows, F) */
     void *inner_gate_up;
     void *inner_down;
-    float *rstd2;
 };
 
-static void carve_saved(const struct yk_net *net, int32_t layer, int64_t rows,
+static void carve_saved(const struct yk_net *net, int32_t layer, const struct yk_extent *extent,
                         struct yk_carver *carver, struct saved *out)
 {
     const struct yk_model_config *config = net->config;
-    const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
-    yk_attention_carve(net, layer, rows, false, carver, &out->attention);
+    const enum yk_precision type = net->workload.precision;
+    const size_t size = (size_t)yk_precision_bytes(type);
+    const int64_t rows = extent->samples * extent->sequence;
+    yk_pre_attention_carve(net, layer, extent, carver, &out->attention);
     out->middle = yk_carve(carver, rows * config->width, size);
-    out->norm2 = yk_carve(carver, rows * config->width, size);
+    out->normed = yk_carve(carver, rows * config->width, size);
+    out->norm = yk_norm_carve(net, NORM2, type, rows, carver);
     out->gate_up = yk_carve(carver, rows * 2 * config->inner, size);
     out->active = yk_carve(carver, rows * config->inner, size);
     out->inner_gate_up = yk_site_carve_inner(net, layer, GATE_UP, rows, carver);
     out->inner_down = yk_site_carve_inner(net, layer, DOWN, rows, carver);
-    out->rstd2 = yk_carve(carver, rows, sizeof(float));
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -77,19 +77,16 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* `wide` is that of `active`, too. */
-static void carve_room(const struct yk_net *net, int32_t layer, int64_t rows,
-                       struct yk_carver *carver, struct yk_attention_room *out)
+static void carve_room(const struct yk_net *net, int32_t layer, const struct yk_extent *extent,
+                       struct yk_carver *carver, struct yk_stream_room *out)
 {
     const struct yk_model_config *config = net->config;
-    const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
-    const int64_t Q = config->heads * config->head_size;
-    const int64_t K = config->kv_heads * config->head_size;
-    out->wide = yk_carve(carver, rows * larger(config->inner, Q + 2 * K), size);
-    out->narrow = yk_carve(carver, rows * larger(config->width, Q), size);
-    out->dropped = NULL;
-    out->d_inner = yk_site_carve_d_inner(net, layer, rows, carver);
-    out->weights = yk_site_carve_weights(net, layer, carver);
+    const struct yk_attention_shape shape = yk_attention_causal(config);
+    const struct yk_stream_widths widths = {
+        .wide = larger(config->inner, yk_attention_width(&shape)),
+        .narrow = larger(config->width, config->heads * config->head_size),
+    };
+    yk_stream_carve_room(net, layer, extent, &widths, carver, out);
 }
 
 static void measure(const struct yk_net *net, int32_t layer, const struct yk_extent *extent,
@@ -99,17 +96,17 @@ static void measure(const struct yk_net *net, int32_t layer, const struct yk_ext
     struct yk_carver forward_carver = {0};
     struct yk_carver backward_carver = {0};
     struct saved saved;
-    struct yk_attention_room room;
-    carve_saved(net, layer, extent->samples * extent->sequence, &saved_carver, &saved);
+    struct yk_stream_room room;
+    carve_saved(net, layer, extent, &saved_carver, &saved);
     (void)yk_site_carve_weights(net, layer, &forward_carver);
-    carve_room(net, layer, extent->samples * extent->sequence, &backward_carver, &room);
+    carve_room(net, layer, extent, &backward_carver, &room);
     *out = (struct yk_layer_sizes){saved_carver.used, forward_carver.used, backward_carver.used};
 }
 
 static void feed_forward(const struct yk_pass *pass, const struct saved *saved, void *weights)
 {
     yk_site_forward(pass, GATE_UP,
-                    &(struct yk_site_forward){.x = saved->norm2,
+                    &(struct yk_site_forward){.x = saved->normed,
                                               .y = saved->gate_up,
                                               .inner = saved->inner_gate_up,
                                               .weights = weights});
@@ -135,19 +132,19 @@ static void feed_forward(const struct yk_pass *pass, const struct saved *saved, 
 
 static void forward(const struct yk_pass *pass)
 {
-    const int64_t rows = yk_pass_rows(pass);
     struct saved saved;
+    struct yk_carver carver = {.base = pass->saved};
     struct yk_carver room = {.base = pass->workspace};
-    carve_saved(pass->net, pass->layer, rows, &(struct yk_carver){.base = pass->saved}, &saved);
+    carve_saved(pass->net, pass->layer, &pass->extent, &carver, &saved);
     void *weights = yk_site_carve_weights(pass->net, pass->layer, &room);
-    yk_attention_forward(pass, &saved.attention, weights, saved.middle);
-    yk_norm_forward(pass, NORM2, saved.middle, saved.norm2, NULL, saved.rstd2);
+    yk_pre_attention_forward(pass, &saved.attention, weights, saved.middle);
+    yk_norm_forward(pass, &saved.norm, saved.middle, saved.normed);
     feed_forward(pass, &saved, weights);
 }
 
 /* Leaves the gradient of x₂ in the input's, and that of `gate_up` where `gate_up` was. */
 static void feed_forward_back(const struct yk_pass *pass, const struct saved *saved,
-                              const struct yk_attention_room *room)
+                              const struct yk_stream_room *room)
 {
     yk_site_backward(pass, DOWN,
                      &(struct yk_site_backward){
@@ -168,26 +165,27 @@ static void feed_forward_back(const struct yk_pass *pass, const struct saved *sa
                                                        });
     yk_site_backward(pass, GATE_UP,
                      &(struct yk_site_backward){
-                         .x = saved->norm2,
+                         .x = saved->normed,
                          .dy = saved->gate_up,
                          .dx = room->narrow,
                          .inner = saved->inner_gate_up,
                          .d_inner = room->d_inner,
                          .weights = room->weights,
                      });
-    yk_norm_backward(pass, NORM2, saved->middle, room->narrow, pass->output_gradient,
-                     pass->input_gradient, NULL, saved->rstd2);
+    yk_norm_backward(pass, &saved->norm, saved->middle, room->narrow, pass->output_gradient,
+                     pass->input_gradient);
 }
 
 static void backward(const struct yk_pass *pass)
 {
-    const int64_t rows = yk_pass_rows(pass);
     struct saved saved;
-    struct yk_attention_room room;
-    carve_saved(pass->net, pass->layer, rows, &(struct yk_carver){.base = pass->saved}, &saved);
-    carve_room(pass->net, pass->layer, rows, &(struct yk_carver){.base = pass->workspace}, &room);
+    struct yk_stream_room room;
+    struct yk_carver carver = {.base = pass->saved};
+    struct yk_carver room_carver = {.base = pass->workspace};
+    carve_saved(pass->net, pass->layer, &pass->extent, &carver, &saved);
+    carve_room(pass->net, pass->layer, &pass->extent, &room_carver, &room);
     feed_forward_back(pass, &saved, &room);
-    yk_attention_backward(pass, &saved.attention, &room);
+    yk_pre_attention_backward(pass, &saved.attention, &room);
 }
 
 const struct yk_layer_kind yk_layer_llama_block = {

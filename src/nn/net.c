@@ -72,13 +72,22 @@ static yk_status add_layer(struct yk_net *net, const struct yk_model *model, int
         .config = net->config,
         .workload = &net->workload,
         .modules = described->modules,
+        .follows = described->shares != YK_LAYER_NONE,
     };
     layer->kind = yk_layer_kind_find(described->kind);
+    if (strcmp(described->kind, "pooler") == 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s has a pooler, for whose output there is no loss to train by; BERT is "
+                       "trained to predict masked words: --model bert-base-mlm, or a config of "
+                       "BertForMaskedLM",
+                       net->config->name);
+    }
     if (!layer->kind) {
         return yk_fail(YK_ERROR_INPUT, "%s cannot be trained yet: its layers are of kind %s",
                        net->config->name, described->kind);
     }
     parameters.block = layer->kind->is_block;
+    parameters.decodes = layer->kind->reads_tokens && number > 0;
     layer->name = yk_arena_copy_text(net->arena, described->name, strlen(described->name));
     layer->leader = described->shares == YK_LAYER_NONE ? number : described->shares;
     layer->kind->list(&parameters);

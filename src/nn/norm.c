@@ -1,33 +1,40 @@
 #include "nn/norm.h"
 
-#include "model/architecture.h"
 #include "nn/parameters.h"
 
-void yk_norm_forward(const struct yk_pass *pass, int32_t weight, const void *x, void *y,
-                     float *mean, float *rstd)
+struct yk_norm yk_norm_carve(const struct yk_net *net, int32_t weight, enum yk_precision type,
+                             int64_t rows, struct yk_carver *carver)
 {
-    const enum yk_precision type = pass->net->workload.precision;
+    return (struct yk_norm){
+        .weight = weight,
+        .type = type,
+        .mean = net->config->rms_norm ? NULL : yk_carve(carver, rows, sizeof(float)),
+        .rstd = yk_carve(carver, rows, sizeof(float)),
+    };
+}
+
+void yk_norm_forward(const struct yk_pass *pass, const struct yk_norm *norm, const void *x, void *y)
+{
     pass->store->engine.backend->normalise(
         pass->lane, &(struct yk_normalise){
                         .rows = yk_pass_rows(pass),
                         .width = pass->net->config->width,
                         .x = x,
                         .y = y,
-                        .weight = yk_pass_weights(pass, weight),
-                        .bias = mean ? yk_pass_weights(pass, weight + 1) : NULL,
-                        .mean = mean,
-                        .rstd = rstd,
+                        .weight = yk_pass_weights(pass, norm->weight),
+                        .bias = norm->mean ? yk_pass_weights(pass, norm->weight + 1) : NULL,
+                        .mean = norm->mean,
+                        .rstd = norm->rstd,
                         .epsilon = (float)pass->net->config->norm_epsilon,
-                        .x_type = type,
-                        .y_type = type,
-                        .weight_type = yk_pass_type(pass, weight),
+                        .x_type = norm->type,
+                        .y_type = norm->type,
+                        .weight_type = yk_pass_type(pass, norm->weight),
                     });
 }
 
-void yk_norm_backward(const struct yk_pass *pass, int32_t weight, const void *x, const void *dy,
-                      const void *add, void *dx, const float *mean, const float *rstd)
+void yk_norm_backward(const struct yk_pass *pass, const struct yk_norm *norm, const void *x,
+                      const void *dy, const void *add, void *dx)
 {
-    const enum yk_precision type = pass->net->workload.precision;
     pass->store->engine.backend->normalise_back(
         pass->lane, &(struct yk_normalise_back){
                         .rows = yk_pass_rows(pass),
@@ -36,67 +43,48 @@ void yk_norm_backward(const struct yk_pass *pass, int32_t weight, const void *x,
                         .dy = dy,
                         .dx = dx,
                         .add = add,
-                        .weight = yk_pass_weights(pass, weight),
-                        .d_weight = yk_pass_gradients(pass, weight),
-                        .d_bias = mean ? yk_pass_gradients(pass, weight + 1) : NULL,
-                        .mean = mean,
-                        .rstd = rstd,
-                        .x_type = type,
-                        .y_type = type,
-                        .weight_type = yk_pass_type(pass, weight),
+                        .weight = yk_pass_weights(pass, norm->weight),
+                        .d_weight = yk_pass_gradients(pass, norm->weight),
+                        .d_bias = norm->mean ? yk_pass_gradients(pass, norm->weight + 1) : NULL,
+                        .mean = norm->mean,
+                        .rstd = norm->rstd,
+                        .x_type = norm->type,
+                        .y_type = norm->type,
+                        .weight_type = yk_pass_type(pass, norm->weight),
                     });
-}
-
-/* Layer norms have a mean to take away, Llama's have not. */
-static bool has_mean(const struct yk_model_config *config)
-{
-    return config->architecture != &yk_architecture_llama;
 }
 
 static void list(struct yk_parameters *parameters)
 {
-    const int64_t C = parameters->config->width;
-    yk_parameters_add_vector(parameters, parameters->modules[0], "weight", C, YK_START_ONE);
-    if (has_mean(parameters->config)) {
-        yk_parameters_add_vector(parameters, parameters->modules[0], "bias", C, YK_START_ZERO);
-    }
+    yk_parameters_add_norm(parameters, parameters->modules[0], "");
 }
 
-struct saved {
-    float *mean; /* (rows); NULL: root mean square */
-    float *rstd;
-};
-
-static void carve(const struct yk_net *net, int64_t rows, struct yk_carver *carver,
-                  struct saved *out)
+static struct yk_norm carve(const struct yk_net *net, int64_t rows, struct yk_carver *carver)
 {
-    out->rstd = yk_carve(carver, rows, sizeof(float));
-    out->mean = has_mean(net->config) ? yk_carve(carver, rows, sizeof(float)) : NULL;
+    return yk_norm_carve(net, 0, net->workload.precision, rows, carver);
 }
 
 static void measure(const struct yk_net *net, int32_t layer, const struct yk_extent *extent,
                     struct yk_layer_sizes *out)
 {
     struct yk_carver carver = {0};
-    struct saved saved;
     (void)layer;
-    carve(net, extent->samples * extent->sequence, &carver, &saved);
+    (void)carve(net, extent->samples * extent->sequence, &carver);
     *out = (struct yk_layer_sizes){.saved_bytes = carver.used};
 }
 
 static void forward(const struct yk_pass *pass)
 {
-    struct saved saved;
-    carve(pass->net, yk_pass_rows(pass), &(struct yk_carver){.base = pass->saved}, &saved);
-    yk_norm_forward(pass, 0, pass->input, pass->output, saved.mean, saved.rstd);
+    struct yk_carver carver = {.base = pass->saved};
+    const struct yk_norm norm = carve(pass->net, yk_pass_rows(pass), &carver);
+    yk_norm_forward(pass, &norm, pass->input, pass->output);
 }
 
 static void backward(const struct yk_pass *pass)
 {
-    struct saved saved;
-    carve(pass->net, yk_pass_rows(pass), &(struct yk_carver){.base = pass->saved}, &saved);
-    yk_norm_backward(pass, 0, pass->input, pass->output_gradient, NULL, pass->input_gradient,
-                     saved.mean, saved.rstd);
+    struct yk_carver carver = {.base = pass->saved};
+    const struct yk_norm norm = carve(pass->net, yk_pass_rows(pass), &carver);
+    yk_norm_backward(pass, &norm, pass->input, pass->output_gradient, NULL, pass->input_gradient);
 }
 
 const struct yk_layer_kind yk_layer_norm = {

@@ -37,7 +37,8 @@ struct yk_parameter {
     enum yk_store_form form;
     bool trained;
     bool decayed;
-    bool adapter; /* saved with the adapter, not with the model */
+    bool adapter;  /* saved with the adapter, not with the model */
+    bool optional; /* a file may lack it: it is then as it starts */
     enum yk_start start;
     double spread;
     size_t offset; /* in the layer's weights, bytes */

@@ -54,6 +54,33 @@ void yk_parameters_add_vector(struct yk_parameters *parameters, const char *modu
               });
 }
 
+void yk_parameters_add_norm(struct yk_parameters *parameters, const char *module,
+                            const char *suffix)
+{
+    char name[LONGEST_NAME];
+    const char *point = suffix[0] ? "." : "";
+    const int64_t C = parameters->config->width;
+    snprintf(name, sizeof name, "%s%sweight", suffix, point);
+    yk_parameters_add_vector(parameters, module, name, C, YK_START_ONE);
+    if (!parameters->config->rms_norm) {
+        snprintf(name, sizeof name, "%s%sbias", suffix, point);
+        yk_parameters_add_vector(parameters, module, name, C, YK_START_ZERO);
+    }
+}
+
+void yk_parameters_add_fixed(struct yk_parameters *parameters, const char *name, int64_t rows,
+                             int64_t columns)
+{
+    (void)add(parameters, name,
+              (struct yk_parameter){
+                  .rank = rows > 0 ? 2 : 1,
+                  .shape = {rows > 0 ? rows : columns, rows > 0 ? columns : 1},
+                  .form = outer_form(parameters),
+                  .optional = true,
+                  .start = YK_START_ZERO,
+              });
+}
+
 void yk_parameters_add_table(struct yk_parameters *parameters, const char *module, int64_t rows,
                              int64_t columns)
 {

@@ -20,6 +20,8 @@ struct yk_parameters {
     const struct yk_workload *workload;
     const char *const *modules; /* of the layer, in Hugging Face's words */
     bool block;                 /* gets adapters and NF4 where the workload asks for them */
+    bool follows;               /* it uses the table of another layer, and has none of its own */
+    bool decodes;               /* it reads the tokens of a decoder that follows an encoder */
     struct yk_parameter items[YK_PARAMETERS_MOST];
     int32_t count;
     struct yk_site sites[YK_LAYER_SITES];
@@ -30,6 +32,17 @@ struct yk_parameters {
 /* A vector of the module: "MODULE.weight" or "MODULE.SUFFIX.weight" where there is a suffix. */
 void yk_parameters_add_vector(struct yk_parameters *parameters, const char *module,
                               const char *suffix, int64_t size, enum yk_start start);
+
+/* A norm over the model's width: its weight and, unless norms are root-mean-square ones, its bias,
+ * "MODULE.SUFFIX.weight" or "MODULE.weight" where the suffix is empty. Its number is the weight's.
+ */
+void yk_parameters_add_norm(struct yk_parameters *parameters, const char *module,
+                            const char *suffix);
+
+/* Numbers that are never trained and start at 0: a file may lack them. As a vector where `rows` is
+ * 0. */
+void yk_parameters_add_fixed(struct yk_parameters *parameters, const char *name, int64_t rows,
+                             int64_t columns);
 
 /* A table of the embedding: "MODULE.weight". */
 void yk_parameters_add_table(struct yk_parameters *parameters, const char *module, int64_t rows,

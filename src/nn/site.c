@@ -1,8 +1,19 @@
 #include "nn/site.h"
 
+enum {
+    PLACES = 8 /* of dropout in a layer, at most */
+};
+
 static const struct yk_net_layer *layer_of(const struct yk_pass *pass)
 {
     return &pass->net->layers[pass->layer];
+}
+
+struct yk_pass yk_pass_leader(const struct yk_pass *pass)
+{
+    struct yk_pass other = *pass;
+    other.layer = layer_of(pass)->leader;
+    return other;
 }
 
 void *yk_pass_weights(const struct yk_pass *pass, int32_t parameter)
@@ -30,7 +41,7 @@ struct yk_dropout yk_pass_dropout(const struct yk_pass *pass, uint64_t place)
     return (struct yk_dropout){
         .rate = pass->training ? (float)pass->net->settings.dropout : 0,
         .seed = pass->net->settings.seed,
-        .site = (uint64_t)pass->layer * 4 + place,
+        .site = (uint64_t)pass->layer * PLACES + place,
         .first_sample = pass->first_sample,
     };
 }
@@ -109,13 +120,18 @@ static void *column(const void *base, int64_t at, enum yk_precision type)
     return (char *)(uintptr_t)base + at * yk_precision_bytes(type);
 }
 
+static int64_t rows_of(const struct yk_pass *pass, int64_t rows)
+{
+    return rows > 0 ? rows : yk_pass_rows(pass);
+}
+
 /* inner = x · Aᵀ, for all parts at once. */
-static void make_inner(const struct yk_pass *pass, const struct yk_site *site, const void *x,
-                       void *inner)
+static void make_inner(const struct yk_pass *pass, const struct yk_site *site, int64_t rows,
+                       const void *x, void *inner)
 {
     const enum yk_precision type = pass->net->workload.precision;
     pass->store->engine.backend->matmul(pass->lane, &(struct yk_matmul){
-                                                        .m = yk_pass_rows(pass),
+                                                        .m = rows,
                                                         .n = inner_width(pass->net, site),
                                                         .k = site->in,
                                                         .a = x,
@@ -134,7 +150,7 @@ static void make_inner(const struct yk_pass *pass, const struct yk_site *site, c
 
 void yk_site_recall_inner(const struct yk_pass *pass, int32_t site, const void *x, void *inner)
 {
-    make_inner(pass, &layer_of(pass)->sites[site], x, inner);
+    make_inner(pass, &layer_of(pass)->sites[site], yk_pass_rows(pass), x, inner);
 }
 
 /* y = scale · inner · Bᵀ + add, for each part. */
@@ -143,10 +159,10 @@ static void adapt(const struct yk_pass *pass, const struct yk_site *site,
 {
     const struct yk_backend *backend = pass->store->engine.backend;
     const enum yk_precision type = pass->net->workload.precision;
-    const int64_t rows = yk_pass_rows(pass);
+    const int64_t rows = rows_of(pass, io->rows);
     const int64_t rank = pass->net->workload.lora_rank;
     const int64_t width = site->parts * rank;
-    make_inner(pass, site, io->x, io->inner);
+    make_inner(pass, site, rows, io->x, io->inner);
     int64_t done = 0;
     for (int32_t i = 0; i < site->parts; i++) {
         backend->matmul(pass->lane, &(struct yk_matmul){
@@ -176,7 +192,7 @@ void yk_site_forward(const struct yk_pass *pass, int32_t number, const struct yk
     const struct yk_site *site = &layer_of(pass)->sites[number];
     const enum yk_precision type = pass->net->workload.precision;
     struct yk_matmul op = {
-        .m = yk_pass_rows(pass),
+        .m = rows_of(pass, io->rows),
         .n = site->out,
         .k = site->in,
         .a = io->x,
@@ -212,7 +228,7 @@ static void adapt_parts_back(const struct yk_pass *pass, const struct yk_site *s
 {
     const struct yk_backend *backend = pass->store->engine.backend;
     const enum yk_precision type = pass->net->workload.precision;
-    const int64_t rows = yk_pass_rows(pass);
+    const int64_t rows = rows_of(pass, io->rows);
     const int64_t rank = pass->net->workload.lora_rank;
     const int64_t width = site->parts * rank;
     int64_t done = 0;
@@ -248,7 +264,7 @@ static void adapt_parts_back(const struct yk_pass *pass, const struct yk_site *s
     }
 }
 
-/* dA += d_innerᵀ · x and dx = d_inner · A, for all parts at once. */
+/* dA += d_innerᵀ · x and dx = d_inner · A + add, for all parts at once. */
 static void adapt_back(const struct yk_pass *pass, const struct yk_site *site,
                        const struct yk_site_backward *io)
 {
@@ -258,7 +274,7 @@ static void adapt_back(const struct yk_pass *pass, const struct yk_site *site,
     struct yk_matmul op = {
         .m = width,
         .n = site->in,
-        .k = yk_pass_rows(pass),
+        .k = rows_of(pass, io->rows),
         .a = io->d_inner,
         .a_stride = width,
         .a_transposed = true,
@@ -274,13 +290,17 @@ static void adapt_back(const struct yk_pass *pass, const struct yk_site *site,
     };
     adapt_parts_back(pass, site, io);
     backend->matmul(pass->lane, &op);
-    op.m = op.k;
-    op.k = width;
-    op.a_transposed = false;
-    op.b = yk_pass_weights(pass, site->a);
-    op.c = io->dx;
-    op.accumulate = false;
-    backend->matmul(pass->lane, &op);
+    if (io->dx) {
+        op.m = op.k;
+        op.k = width;
+        op.a_transposed = false;
+        op.b = yk_pass_weights(pass, site->a);
+        op.c = io->dx;
+        op.accumulate = false;
+        op.add = io->add;
+        op.add_stride = site->in;
+        backend->matmul(pass->lane, &op);
+    }
 }
 
 /* dW += xᵀ · dy, or dyᵀ · x where weights are (out, in); the bias's is the sum over the rows. */
@@ -290,7 +310,7 @@ static void train_weights(const struct yk_pass *pass, const struct yk_site *site
     const struct yk_backend *backend = pass->store->engine.backend;
     const enum yk_precision type = pass->net->workload.precision;
     const enum yk_precision dy_type = yk_net_precision(pass->net, pass->layer);
-    const int64_t rows = yk_pass_rows(pass);
+    const int64_t rows = rows_of(pass, io->rows);
     backend->matmul(pass->lane, &(struct yk_matmul){
                                     .m = site->flipped ? site->in : site->out,
                                     .n = site->flipped ? site->out : site->in,
@@ -325,7 +345,7 @@ void yk_site_backward(const struct yk_pass *pass, int32_t number, const struct y
 {
     const struct yk_site *site = &layer_of(pass)->sites[number];
     struct yk_matmul op = {
-        .m = yk_pass_rows(pass),
+        .m = rows_of(pass, io->rows),
         .n = site->in,
         .k = site->out,
         .a = io->dy,
@@ -334,6 +354,8 @@ void yk_site_backward(const struct yk_pass *pass, int32_t number, const struct y
         .b_transposed = site->flipped,
         .c = io->dx,
         .c_stride = site->in,
+        .add = io->add,
+        .add_stride = site->in,
         .ending = io->ending,
         .aux = io->aux,
         .aux_stride = site->in,
@@ -344,10 +366,11 @@ void yk_site_backward(const struct yk_pass *pass, int32_t number, const struct y
     if (site->a >= 0) {
         adapt_back(pass, site, io);
         op.add = io->dx;
-        op.add_stride = site->in;
     } else if (layer_of(pass)->parameters[site->weight].trained) {
         train_weights(pass, site, io);
     }
-    op.b = weights_of(pass, site, io->weights, &op.b_type);
-    pass->store->engine.backend->matmul(pass->lane, &op);
+    if (io->dx) {
+        op.b = weights_of(pass, site, io->weights, &op.b_type);
+        pass->store->engine.backend->matmul(pass->lane, &op);
+    }
 }

@@ -10,6 +10,7 @@
 
 /* y (rows, out) = ending(x (rows, in) · weights + bias + add). */
 struct yk_site_forward {
+    int64_t rows; /* 0: the tokens of the pass */
     const void *x;
     void *y;
     const void *add; /* NULL: none */
@@ -19,11 +20,14 @@ struct yk_site_forward {
     void *weights; /* room for dequantised ones; NULL unless NF4 */
 };
 
-/* dx (rows, in) = ending(dy (rows, out) · weights), and the gradients of whatever is trained. */
+/* dx (rows, in) = ending(dy (rows, out) · weights + add), and the gradients of whatever is trained.
+ */
 struct yk_site_backward {
+    int64_t rows; /* 0: the tokens of the pass */
     const void *x;
     const void *dy;
-    void *dx;
+    void *dx;        /* NULL: not wanted */
+    const void *add; /* NULL: none; may be dx itself */
     enum yk_ending ending;
     void *aux;
     const void *inner;
@@ -48,6 +52,9 @@ void *yk_site_carve_d_inner(const struct yk_net *net, int32_t layer, int64_t row
                             struct yk_carver *carver);
 void *yk_site_carve_weights(const struct yk_net *net, int32_t layer, struct yk_carver *carver);
 
+/* The pass as seen by the layer whose table it uses: itself, unless it follows another. */
+struct yk_pass yk_pass_leader(const struct yk_pass *pass);
+
 /* A parameter's place in the weights, and in the gradients: NULL where it is frozen. */
 void *yk_pass_weights(const struct yk_pass *pass, int32_t parameter);
 void *yk_pass_gradients(const struct yk_pass *pass, int32_t parameter);
@@ -55,7 +62,7 @@ void *yk_pass_gradients(const struct yk_pass *pass, int32_t parameter);
 /* The number format in which a parameter is stored, unless in NF4. */
 enum yk_precision yk_pass_type(const struct yk_pass *pass, int32_t parameter);
 
-/* Where in the run's random numbers a layer's place `place` (0 to 3) drops. */
+/* Where in the run's random numbers a layer's place `place` (0 to 7) drops. */
 struct yk_dropout yk_pass_dropout(const struct yk_pass *pass, uint64_t place);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "nn/carve.h"
 #include "nn/layer.h"
+#include "train/intake.h"
 #include "train/places.h"
 
 #include <math.h>
@@ -25,18 +26,13 @@ struct yk_executor {
     struct yk_backend_event *done;
     struct yk_places places;
     int32_t *last_backward; /* (L) the op after which a layer's gradient is complete; −1 */
-    int64_t *first_sample;  /* (M) of each micro-batch, in the plan's batch; M + 1 of them */
     bool *memory_added;     /* (ops) a backward that is not the first to send to what it looks at */
     bool barrier;           /* updates wait for the verdict */
 
     void *memory;
     size_t bytes;
-    char *passing;   /* what places are in */
-    int32_t *tokens; /* (B, T), as the batch's; so are the others */
-    int32_t *lengths;
-    int32_t *target_tokens;
-    int32_t *targets;
-    struct yk_constants constants;
+    char *passing; /* what places are in */
+    struct yk_intake intake;
     double *loss;
     double *sums; /* (L) squares of each layer's gradients */
     struct yk_verdict *verdict;
@@ -56,35 +52,12 @@ static const struct yk_place *place_of(const struct yk_executor *executor, int32
                 .of[(int64_t)layer * executor->program->plan->micro_batches + micro_batch];
 }
 
-/* The longest sequence that may come: pieces may be longer and fewer than the plan's samples. */
-static int64_t longest(const struct yk_executor *executor)
-{
-    const struct yk_model_config *config = executor->store->net->config;
-    const int64_t planned = executor->program->plan->workload.sequence;
-    return config->positions > planned && config->encoder_layers > 0 ? config->positions : planned;
-}
-
-static int64_t target_sequence(const struct yk_executor *executor)
-{
-    const struct yk_workload *workload = &executor->program->plan->workload;
-    return workload->target_sequence > 0 ? workload->target_sequence : workload->sequence;
-}
-
 static void carve(struct yk_executor *executor, struct yk_carver *carver)
 {
-    const struct yk_net *net = executor->store->net;
-    const struct yk_workload *workload = &executor->program->plan->workload;
-    const int64_t rows = workload->batch * workload->sequence;
-    const int64_t target_rows = workload->batch * target_sequence(executor);
     executor->passing = yk_carve(carver, (int64_t)executor->places.bytes, 1);
-    executor->tokens = yk_carve(carver, rows, sizeof(int32_t));
-    executor->lengths = yk_carve(carver, rows, sizeof(int32_t));
-    executor->targets = yk_carve(carver, target_rows, sizeof(int32_t));
-    executor->target_tokens =
-        net->config->encoder_layers > 0 ? yk_carve(carver, target_rows, sizeof(int32_t)) : NULL;
-    yk_constants_carve(net, longest(executor), carver, &executor->constants);
+    yk_intake_carve(&executor->intake, carver);
     executor->loss = yk_carve(carver, 1, sizeof(double));
-    executor->sums = yk_carve(carver, net->layer_count, sizeof(double));
+    executor->sums = yk_carve(carver, executor->store->net->layer_count, sizeof(double));
     executor->verdict = yk_carve(carver, 1, sizeof(struct yk_verdict));
 }
 
@@ -135,13 +108,10 @@ static bool adds_to_memory(const struct yk_executor *executor, int32_t number)
     return false;
 }
 
-/* Micro-batches are consecutive pieces of the batch. */
-static yk_status note_program(struct yk_executor *executor, int32_t rank)
+static yk_status note_program(struct yk_executor *executor)
 {
     const struct yk_plan *plan = executor->program->plan;
-    int64_t done = 0;
     YK_TRY_NEW(executor->arena, executor->last_backward, plan->layer_count);
-    YK_TRY_NEW(executor->arena, executor->first_sample, plan->micro_batches + 1);
     YK_TRY_NEW(executor->arena, executor->memory_added, executor->list->op_count);
     for (int32_t l = 0; l < plan->layer_count; l++) {
         executor->last_backward[l] = -1;
@@ -154,23 +124,20 @@ static yk_status note_program(struct yk_executor *executor, int32_t rank)
         }
         executor->barrier = executor->barrier || op->kind == YK_OP_AGREE;
     }
-    for (int32_t m = 0; m < plan->micro_batches; m++) {
-        int64_t first = 0;
-        executor->first_sample[m] = done;
-        done += yk_plan_samples(plan, 0, rank, m, &first);
-    }
-    executor->first_sample[plan->micro_batches] = done;
     return YK_OK;
 }
 
 static yk_status set_up(struct yk_executor *executor, int32_t rank)
 {
-    YK_TRY(note_program(executor, rank));
+    YK_TRY(note_program(executor));
+    YK_TRY(yk_intake_plan(executor->program->plan, rank, executor->store->net, executor->arena,
+                          &executor->intake));
     YK_TRY(yk_places_find(executor->program, rank, executor->store->net, executor->arena,
                           &executor->places));
     YK_TRY(take_memory(executor));
     YK_TRY(create_lanes(executor));
-    return yk_constants_fill(executor->store, longest(executor), &executor->constants);
+    return yk_constants_fill(executor->store, executor->intake.longest,
+                             &executor->intake.constants);
 }
 
 yk_status yk_executor_create(const struct yk_program *program, int32_t rank, struct yk_store *store,
@@ -234,47 +201,6 @@ void *yk_executor_lend(const struct yk_executor *executor, size_t *bytes)
     return executor->passing;
 }
 
-/* Where a micro-batch's tokens begin, and its targets. */
-static int64_t first_row(const struct yk_executor *executor, int32_t micro_batch)
-{
-    return executor->first_sample[micro_batch] * executor->program->plan->workload.sequence;
-}
-
-static int64_t first_target(const struct yk_executor *executor, int32_t micro_batch)
-{
-    return executor->first_sample[micro_batch] * target_sequence(executor);
-}
-
-static void load(const struct yk_executor *executor, const struct yk_op *op)
-{
-    const struct yk_piece *piece = &executor->step.batch->pieces[op->micro_batch];
-    const int64_t row = first_row(executor, op->micro_batch);
-    const int64_t target = first_target(executor, op->micro_batch);
-    const size_t rows = (size_t)(piece->samples * piece->sequence);
-    const size_t target_rows = (size_t)(piece->samples * piece->target_sequence);
-    const bool decoded = piece->target_sequence > 0;
-    struct yk_backend_lane *lane = executor->lanes[op->lane];
-    const struct yk_backend *backend = executor->backend;
-    backend->copy(lane, executor->tokens + row, piece->tokens, rows * sizeof(int32_t));
-    backend->copy(lane, executor->lengths + row, piece->lengths,
-                  (size_t)piece->samples * sizeof(int32_t));
-    backend->copy(lane, executor->targets + target, piece->targets,
-                  (decoded ? target_rows : rows) * sizeof(int32_t));
-    if (decoded) {
-        backend->copy(lane, executor->target_tokens + target, piece->target_tokens,
-                      target_rows * sizeof(int32_t));
-    }
-}
-
-static struct yk_extent extent_of(const struct yk_net_layer *layer, const struct yk_piece *piece)
-{
-    return (struct yk_extent){
-        .samples = piece->samples,
-        .sequence = layer->decodes ? piece->target_sequence : piece->sequence,
-        .memory = layer->memory >= 0 ? piece->sequence : 0,
-    };
-}
-
 /* What the layers before it put out, and the gradients that they wait for. */
 static void connect(const struct yk_executor *executor, int32_t number, struct yk_pass *pass)
 {
@@ -301,8 +227,6 @@ static void pass(const struct yk_executor *executor, int32_t number)
     const struct yk_net_layer *layer = &net->layers[op->layer];
     const struct yk_piece *piece = &executor->step.batch->pieces[op->micro_batch];
     const struct yk_place *place = place_of(executor, op->layer, op->micro_batch);
-    const int64_t row = first_row(executor, op->micro_batch);
-    const int64_t target = first_target(executor, op->micro_batch);
     const bool forward = op->kind == YK_OP_FORWARD;
     const bool backward = op->kind == YK_OP_BACKWARD;
     char *base = executor->passing;
@@ -311,13 +235,7 @@ static void pass(const struct yk_executor *executor, int32_t number)
         .store = executor->store,
         .lane = executor->lanes[op->lane],
         .layer = op->layer,
-        .extent = extent_of(layer, piece),
-        .first_sample = piece->first_sample,
         .training = true,
-        .tokens = layer->decodes ? executor->target_tokens + target : executor->tokens + row,
-        .lengths = executor->lengths + row,
-        .targets = executor->targets + target,
-        .constants = executor->constants,
         .loss_factor = (float)(executor->step.loss_scale / (double)executor->step.batch->counted),
         .loss = executor->loss,
         .output = forward ? base + place->output : NULL,
@@ -325,6 +243,7 @@ static void pass(const struct yk_executor *executor, int32_t number)
         .workspace = base + (forward ? place->forward_work : place->recompute_work),
         .output_gradient = base + place->gradient,
     };
+    yk_intake_fill(&executor->intake, op->micro_batch, piece, &made);
     connect(executor, number, &made);
     if (backward) {
         made.workspace = base + place->backward_work;
@@ -362,7 +281,8 @@ static void put(const struct yk_executor *executor, int32_t number)
     const struct yk_op *op = &executor->list->ops[number];
     switch (op->kind) {
     case YK_OP_LOAD:
-        load(executor, op);
+        yk_intake_load(&executor->intake, executor->backend, executor->lanes[op->lane],
+                       op->micro_batch, &executor->step.batch->pieces[op->micro_batch]);
         break;
     case YK_OP_FORWARD:
     case YK_OP_RECOMPUTE:
@@ -435,30 +355,12 @@ static void put_result(const struct yk_executor *executor)
     executor->backend->record(lane, executor->done);
 }
 
-static yk_status check_pieces(const struct yk_executor *executor, const struct yk_batch *batch)
-{
-    for (int32_t m = 0; m < batch->piece_count; m++) {
-        const struct yk_piece *piece = &batch->pieces[m];
-        const int64_t rows = first_row(executor, m + 1) - first_row(executor, m);
-        const int64_t target_rows = first_target(executor, m + 1) - first_target(executor, m);
-        if (piece->samples * piece->sequence > rows ||
-            piece->samples * piece->target_sequence > target_rows ||
-            piece->sequence > longest(executor) || piece->target_sequence > longest(executor)) {
-            return yk_fail(YK_ERROR_INPUT,
-                           "%lld samples of %lld tokens do not fit into a micro-batch that is "
-                           "planned for %lld tokens",
-                           (long long)piece->samples, (long long)piece->sequence, (long long)rows);
-        }
-    }
-    return YK_OK;
-}
-
 yk_status yk_executor_begin(struct yk_executor *executor, const struct yk_step *step)
 {
     if (step->clip > 0 && !executor->barrier) {
         return yk_fail(YK_ERROR_INPUT, "the plan was made without clipping; plan with --clip");
     }
-    YK_TRY(check_pieces(executor, step->batch));
+    YK_TRY(yk_intake_check(&executor->intake, step->batch->pieces, step->batch->piece_count));
     executor->step = *step;
     executor->began_s = yk_clock_now_s();
     put_all(executor);

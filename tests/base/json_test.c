@@ -78,6 +78,7 @@ static void members_are_met_in_the_order_of_the_file(void **state)
         count++;
     }
     assert_int_equal(count, 4);
+    assert_int_equal(yk_json_member_count(root), 4);
     yk_json_destroy(root);
 }
 
@@ -92,6 +93,8 @@ static void nothing_but_an_object_has_members(void **state)
     struct yk_json_member member = {0};
     assert_false(yk_json_next(root, &member));
     assert_false(yk_json_next(NULL, &member));
+    assert_int_equal(yk_json_member_count(root), 0);
+    assert_int_equal(yk_json_member_count(NULL), 0);
     yk_json_destroy(root);
 }
 

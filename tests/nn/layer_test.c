@@ -18,7 +18,9 @@
 enum {
     SAMPLES = 2,
     SEQUENCE = 5,
+    MEMORY = 4, /* tokens that a decoder looks at */
     ROWS = SAMPLES * SEQUENCE,
+    MEMORY_ROWS = SAMPLES * MEMORY,
 };
 
 static const char *const gpt =
@@ -31,6 +33,21 @@ static const char *const llama =
     "\"intermediate_size\": 20, \"num_hidden_layers\": 1, \"num_attention_heads\": 4, "
     "\"num_key_value_heads\": 2, \"head_dim\": 4, \"max_position_embeddings\": 8, "
     "\"attention_bias\": %s, \"mlp_bias\": %s, \"initializer_range\": 0.3}";
+
+static const char *const bert =
+    "{\"model_type\": \"bert\", \"architectures\": [\"BertForMaskedLM\"], \"vocab_size\": 13, "
+    "\"hidden_size\": 12, \"intermediate_size\": 20, \"num_hidden_layers\": 1, "
+    "\"num_attention_heads\": 3, \"max_position_embeddings\": 8, \"hidden_act\": \"%s\", "
+    "\"tie_word_embeddings\": %s, \"initializer_range\": 0.3}";
+
+/* Encoder and decoder have other heads and another width inside the feed-forward. */
+static const char *const marian =
+    "{\"model_type\": \"marian\", \"vocab_size\": 13, \"d_model\": 12, \"encoder_layers\": 1, "
+    "\"decoder_layers\": 1, \"encoder_ffn_dim\": 16, \"decoder_ffn_dim\": 20, "
+    "\"encoder_attention_heads\": 2, \"decoder_attention_heads\": 3, "
+    "\"max_position_embeddings\": 8, \"activation_function\": \"%s\", "
+    "\"scale_embedding\": %s, \"tie_word_embeddings\": %s, "
+    "\"share_encoder_decoder_embeddings\": %s, \"init_std\": 0.3}";
 
 struct bench {
     struct yk_arena *arena; /* the config's */
@@ -46,6 +63,12 @@ struct bench {
     char *workspace;
     double *loss;
     float *turns;
+    float *waves;
+    float *memory; /* (MEMORY_ROWS, C) */
+    float *memory_gradient;
+    bool adds;      /* to the memory's gradient */
+    bool recompute; /* what backward needs is made once more */
+    int32_t lengths[SAMPLES];
     int32_t tokens[ROWS];
     int32_t targets[ROWS];
 };
@@ -70,6 +93,25 @@ static bool is_head(const struct bench *bench)
     return bench->layer + 1 == bench->trainer->net->layer_count;
 }
 
+/* Biases, norms and adapters away from where they start, so that each has an effect. */
+static void fill_layer(struct bench *bench, int32_t layer, struct yk_random *random)
+{
+    const struct yk_net *net = bench->trainer->net;
+    for (int32_t i = 0; i < net->layers[layer].parameter_count; i++) {
+        const struct yk_parameter *parameter = &net->layers[layer].parameters[i];
+        float *numbers = calloc((size_t)parameter->count, sizeof *numbers);
+        assert_non_null(numbers);
+        draw(random, numbers, parameter->count);
+        for (int64_t k = 0; k < parameter->count; k++) {
+            numbers[k] = numbers[k] * 0.4F + (parameter->start == YK_START_ONE ? 1.0F : 0.0F);
+        }
+        assert_int_equal(yk_store_write(bench->trainer->store, layer, parameter, numbers), YK_OK);
+        free(numbers);
+    }
+}
+
+static const struct yk_extent extent = {.samples = SAMPLES, .sequence = SEQUENCE, .memory = MEMORY};
+
 static void open_bench(struct bench *bench, const char *json, const struct trainer_wish *with,
                        int32_t layer)
 {
@@ -85,8 +127,7 @@ static void open_bench(struct bench *bench, const char *json, const struct train
     bench->layer = layer;
     const struct yk_net *net = bench->trainer->net;
     const size_t stream = ROWS * (size_t)wish.config->width * sizeof(float);
-    net->layers[layer].kind->measure(
-        net, layer, &(struct yk_extent){.samples = SAMPLES, .sequence = SEQUENCE}, &bench->sizes);
+    net->layers[layer].kind->measure(net, layer, &extent, &bench->sizes);
     bench->input = take(bench, stream);
     bench->output = take(bench, stream);
     bench->weighing = take(bench, stream);
@@ -99,46 +140,43 @@ static void open_bench(struct bench *bench, const char *json, const struct train
     if (wish.config->rope_theta > 0) {
         yk_constants_turns(wish.config, SEQUENCE, bench->turns);
     }
+    bench->waves = take(bench, stream);
+    yk_constants_waves(wish.config, SEQUENCE, bench->waves);
+    bench->memory = take(bench, stream);
+    bench->memory_gradient = take(bench, stream);
+    draw(&random, bench->memory, MEMORY_ROWS * wish.config->width);
+    bench->lengths[0] = MEMORY; /* less than the sequence, too */
+    bench->lengths[1] = 2;
     draw(&random, bench->input, ROWS * wish.config->width);
     draw(&random, bench->weighing, ROWS * wish.config->width);
     for (int i = 0; i < ROWS; i++) {
         bench->tokens[i] = (int32_t)yk_random_below(&random, 13);
         bench->targets[i] = i % 4 == 3 ? -1 : (int32_t)yk_random_below(&random, 13);
     }
-    /* Biases, norms and adapters away from where they start, so that each has an effect. */
-    for (int32_t i = 0; i < net->layers[layer].parameter_count; i++) {
-        const struct yk_parameter *parameter = &net->layers[layer].parameters[i];
-        float *numbers = calloc((size_t)parameter->count, sizeof *numbers);
-        assert_non_null(numbers);
-        draw(&random, numbers, parameter->count);
-        for (int64_t k = 0; k < parameter->count; k++) {
-            numbers[k] = numbers[k] * 0.4F + (parameter->start == YK_START_ONE ? 1.0F : 0.0F);
-        }
-        assert_int_equal(yk_store_write(bench->trainer->store, layer, parameter, numbers), YK_OK);
-        free(numbers);
-    }
+    fill_layer(bench, layer, &random);
     if (net->layers[layer].leader != layer) {
-        assert_int_equal(yk_store_start(bench->trainer->store, 3), YK_OK);
+        fill_layer(bench, net->layers[layer].leader, &random);
     }
 }
 
 static void close_bench(struct bench *bench)
 {
     const struct yk_engine *engine = &bench->trainer->engine;
-    void *const memories[] = {bench->input,
-                              bench->output,
-                              bench->weighing,
-                              bench->input_gradient,
-                              bench->output_gradient,
-                              bench->saved,
-                              bench->workspace,
-                              bench->loss,
-                              bench->turns};
+    void *const memories[] = {
+        bench->input,           bench->output, bench->weighing,  bench->input_gradient,
+        bench->output_gradient, bench->saved,  bench->workspace, bench->loss,
+        bench->turns,           bench->waves,  bench->memory,    bench->memory_gradient};
     for (size_t i = 0; i < sizeof memories / sizeof memories[0]; i++) {
         engine->backend->give_back(engine->device, memories[i]);
     }
     trainer_close(bench->trainer);
     yk_arena_destroy(bench->arena);
+}
+
+/* Positions are sinusoids, as in an encoder–decoder. */
+static bool waved(const struct yk_net *net)
+{
+    return net->config->encoder_layers > 0;
 }
 
 static struct yk_pass pass_of(struct bench *bench)
@@ -148,12 +186,14 @@ static struct yk_pass pass_of(struct bench *bench)
         .store = bench->trainer->store,
         .lane = bench->trainer->engine.lane,
         .layer = bench->layer,
-        .extent = {.samples = SAMPLES, .sequence = SEQUENCE},
+        .extent = extent,
         .first_sample = 100,
         .training = true,
         .tokens = bench->tokens,
         .targets = bench->targets,
-        .constants = {.turns = bench->turns},
+        .lengths = bench->lengths,
+        .constants = {.turns = bench->turns,
+                      .waves = waved(bench->trainer->net) ? bench->waves : NULL},
         .loss_factor = 1,
         .loss = bench->loss,
         .input = bench->input,
@@ -162,6 +202,9 @@ static struct yk_pass pass_of(struct bench *bench)
         .workspace = bench->workspace,
         .output_gradient = bench->output_gradient,
         .input_gradient = bench->input_gradient,
+        .memory = bench->memory,
+        .memory_gradient = bench->memory_gradient,
+        .memory_added = bench->adds,
     };
 }
 
@@ -196,29 +239,24 @@ static void backward(struct bench *bench)
         }
     }
     (void)forward(bench);
+    if (bench->recompute) {
+        struct yk_pass again = pass;
+        again.output = NULL;
+        memset(bench->saved, 0xff, bench->sizes.saved_bytes); /* not numbers */
+        bench->trainer->net->layers[bench->layer].kind->forward(&again);
+    }
     bench->trainer->net->layers[bench->layer].kind->backward(&pass);
     assert_int_equal(engine->backend->finish(engine->lane), YK_OK);
 }
 
-/* Moves `numbers` along a random direction both ways, and compares the slope with the gradient. */
-static void expect_slope(struct bench *bench, const char *what, float *numbers,
-                         const float *gradient, int64_t count, uint64_t seed)
+/* The slope between two points on either side of where `numbers` are. */
+static double slope_at(struct bench *bench, float *numbers, const float *direction, int64_t count,
+                       double distance)
 {
-    const double distance = 5e-3;
-    struct yk_random random = yk_random_from_seed(seed);
     float *before = calloc((size_t)count, sizeof *before);
-    float *direction = calloc((size_t)count, sizeof *direction);
-    double expected = 0;
-    double norm = 0;
     double losses[2];
     assert_non_null(before);
-    assert_non_null(direction);
     memcpy(before, numbers, (size_t)count * sizeof *before);
-    draw(&random, direction, count);
-    for (int64_t i = 0; i < count; i++) {
-        expected += (double)gradient[i] * (double)direction[i];
-        norm += (double)gradient[i] * (double)gradient[i];
-    }
     for (int way = 0; way < 2; way++) {
         for (int64_t i = 0; i < count; i++) {
             numbers[i] = before[i] + (float)((way ? -distance : distance) * (double)direction[i]);
@@ -226,13 +264,88 @@ static void expect_slope(struct bench *bench, const char *what, float *numbers,
         losses[way] = forward(bench);
     }
     memcpy(numbers, before, (size_t)count * sizeof *before);
-    const double found = (losses[0] - losses[1]) / (2 * distance);
-    const double scale = sqrt(norm) + fabs(expected) + 1e-2;
-    if (!(fabs(found - expected) <= 2e-3 * scale)) {
+    free(before);
+    return (losses[0] - losses[1]) / (2 * distance);
+}
+
+/*
+ * Moves `numbers` along a random direction both ways, and compares the slope with the gradient.
+ * ReLU may bend between the two points, so nearer ones are tried where they disagree; the nearer,
+ * the more of their difference is rounding.
+ */
+static void expect_slope(struct bench *bench, const char *what, float *numbers,
+                         const float *gradient, int64_t count, uint64_t seed)
+{
+    static const double distances[] = {5e-3, 1e-3, 2e-4};
+    const double rounding = 2e-6;
+    struct yk_random random = yk_random_from_seed(seed);
+    float *direction = calloc((size_t)count, sizeof *direction);
+    double expected = 0;
+    double norm = 0;
+    double found = 0;
+    bool near = false;
+    assert_non_null(direction);
+    draw(&random, direction, count);
+    for (int64_t i = 0; i < count; i++) {
+        expected += (double)gradient[i] * (double)direction[i];
+        norm += (double)gradient[i] * (double)gradient[i];
+    }
+    for (size_t d = 0; !near && d < sizeof distances / sizeof distances[0]; d++) {
+        const double tolerance = 2e-3 * (sqrt(norm) + fabs(expected)) + rounding / distances[d];
+        found = slope_at(bench, numbers, direction, count, distances[d]);
+        near = fabs(found - expected) <= tolerance;
+    }
+    if (!near) {
         fail_msg("%s: slope %.6g, backward says %.6g", what, found, expected);
     }
-    free(before);
     free(direction);
+}
+
+static void check_input(struct bench *bench, const char *what, float *numbers,
+                        const float *gradient, int64_t count)
+{
+    float *found = calloc((size_t)count, sizeof *found);
+    assert_non_null(found);
+    backward(bench);
+    memcpy(found, gradient, (size_t)count * sizeof *found);
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        expect_slope(bench, what, numbers, found, count, seed);
+    }
+    free(found);
+}
+
+static void check_parameters(struct bench *bench, int32_t layer)
+{
+    const struct yk_net *net = bench->trainer->net;
+    for (int32_t i = 0; i < net->layers[layer].parameter_count; i++) {
+        const struct yk_parameter *parameter = &net->layers[layer].parameters[i];
+        if (!parameter->trained) {
+            continue;
+        }
+        float *weights =
+            (float *)(void *)(bench->trainer->store->layers[layer].weights + parameter->offset);
+        backward(bench);
+        int64_t count = 0;
+        const float *gradient = trainer_gradient(bench->trainer, parameter->name, &count);
+        expect_slope(bench, parameter->name, weights, gradient, count, 11);
+    }
+}
+
+/* What a decoder's gradient of what it looks at is added to stays there. */
+static void check_adding(struct bench *bench)
+{
+    const int64_t count = MEMORY_ROWS * bench->trainer->net->config->width;
+    float *before = calloc((size_t)count, sizeof *before);
+    assert_non_null(before);
+    backward(bench);
+    memcpy(before, bench->memory_gradient, (size_t)count * sizeof *before);
+    bench->adds = true;
+    backward(bench);
+    bench->adds = false;
+    for (int64_t i = 0; i < count; i++) {
+        assert_true(fabsf(bench->memory_gradient[i] - 2 * before[i]) <= 1e-5F);
+    }
+    free(before);
 }
 
 static void check_layer(const char *json, const struct trainer_wish *wish, int32_t layer)
@@ -240,30 +353,20 @@ static void check_layer(const char *json, const struct trainer_wish *wish, int32
     struct bench bench = {0};
     open_bench(&bench, json, wish, layer);
     const struct yk_net *net = bench.trainer->net;
+    const struct yk_net_layer *at = &net->layers[layer];
     const int64_t C = net->config->width;
-    float *input_gradient = calloc(ROWS * (size_t)C, sizeof *input_gradient);
-    assert_non_null(input_gradient);
-    backward(&bench);
-    memcpy(input_gradient, bench.input_gradient, ROWS * (size_t)C * sizeof *input_gradient);
-    if (!net->layers[layer].kind->reads_tokens) {
-        for (uint64_t seed = 1; seed <= 3; seed++) {
-            expect_slope(&bench, "input", bench.input, input_gradient, ROWS * C, seed);
-        }
+    bench.recompute = wish->recompute && at->kind->is_block;
+    if (!at->kind->reads_tokens) {
+        check_input(&bench, "input", bench.input, bench.input_gradient, ROWS * C);
     }
-    const int32_t owner = net->layers[layer].leader;
-    for (int32_t i = 0; i < net->layers[owner].parameter_count; i++) {
-        const struct yk_parameter *parameter = &net->layers[owner].parameters[i];
-        if (!parameter->trained) {
-            continue;
-        }
-        float *weights =
-            (float *)(void *)(bench.trainer->store->layers[owner].weights + parameter->offset);
-        backward(&bench);
-        int64_t count = 0;
-        const float *gradient = trainer_gradient(bench.trainer, parameter->name, &count);
-        expect_slope(&bench, parameter->name, weights, gradient, count, 11);
+    if (at->memory >= 0) {
+        check_input(&bench, "memory", bench.memory, bench.memory_gradient, MEMORY_ROWS * C);
+        check_adding(&bench);
     }
-    free(input_gradient);
+    check_parameters(&bench, layer);
+    if (at->leader != layer) {
+        check_parameters(&bench, at->leader);
+    }
     close_bench(&bench);
 }
 
@@ -281,6 +384,26 @@ static void check_llama(bool bias, const struct trainer_wish *wish)
     char json[512];
     (void)snprintf(json, sizeof json, llama, bias ? "true" : "false", bias ? "true" : "false");
     for (int32_t layer = 0; layer < 4; layer++) {
+        check_layer(json, wish, layer);
+    }
+}
+
+static void check_bert(const char *activation, bool tied, const struct trainer_wish *wish)
+{
+    char json[512];
+    (void)snprintf(json, sizeof json, bert, activation, tied ? "true" : "false");
+    for (int32_t layer = 0; layer < 3; layer++) {
+        check_layer(json, wish, layer);
+    }
+}
+
+static void check_marian(const char *activation, bool scaled, bool tied, bool shared,
+                         const struct trainer_wish *wish)
+{
+    char json[768];
+    (void)snprintf(json, sizeof json, marian, activation, scaled ? "true" : "false",
+                   tied ? "true" : "false", shared ? "true" : "false");
+    for (int32_t layer = 0; layer < 5; layer++) {
         check_layer(json, wish, layer);
     }
 }
@@ -321,6 +444,59 @@ static void llama_adapters_do_too_on_plain_weights_and_nf4(void **state)
                 &(struct trainer_wish){.lora_rank = 2, .nf4 = true, .settings = {.lora_alpha = 4}});
 }
 
+static void bert_layers_go_back_as_they_came(void **state)
+{
+    (void)state;
+    check_bert("gelu", true, &(struct trainer_wish){0});
+    check_bert("relu", false, &(struct trainer_wish){.recompute = true});
+}
+
+static void bert_layers_with_dropout_do_too(void **state)
+{
+    (void)state;
+    check_bert("gelu_new", true,
+               &(struct trainer_wish){.recompute = true, .settings = {.dropout = 0.2}});
+}
+
+static void bert_adapters_do_too_on_plain_weights_and_nf4(void **state)
+{
+    (void)state;
+    check_bert("gelu", true, &(struct trainer_wish){.lora_rank = 2, .settings = {.lora_alpha = 4}});
+    check_bert("gelu", false,
+               &(struct trainer_wish){.lora_rank = 2,
+                                      .nf4 = true,
+                                      .recompute = true,
+                                      .settings = {.dropout = 0.2, .lora_alpha = 4}});
+}
+
+static void encoders_and_decoders_go_back_as_they_came(void **state)
+{
+    (void)state;
+    check_marian("swish", true, true, true, &(struct trainer_wish){0});
+    check_marian("gelu", false, true, false, &(struct trainer_wish){.recompute = true});
+    check_marian("relu", true, false, true, &(struct trainer_wish){0});
+}
+
+static void encoders_and_decoders_with_dropout_and_smoothing_do_too(void **state)
+{
+    (void)state;
+    check_marian("relu", true, true, true,
+                 &(struct trainer_wish){.recompute = true,
+                                        .settings = {.dropout = 0.2, .label_smoothing = 0.1}});
+}
+
+static void their_adapters_do_too_on_plain_weights_and_nf4(void **state)
+{
+    (void)state;
+    check_marian("swish", false, true, true,
+                 &(struct trainer_wish){.lora_rank = 2, .settings = {.lora_alpha = 4}});
+    check_marian("gelu", true, false, false,
+                 &(struct trainer_wish){.lora_rank = 2,
+                                        .nf4 = true,
+                                        .recompute = true,
+                                        .settings = {.dropout = 0.2, .lora_alpha = 4}});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +505,12 @@ int main(void)
         cmocka_unit_test(gpt_adapters_do_too),
         cmocka_unit_test(llama_layers_go_back_as_they_came),
         cmocka_unit_test(llama_adapters_do_too_on_plain_weights_and_nf4),
+        cmocka_unit_test(bert_layers_go_back_as_they_came),
+        cmocka_unit_test(bert_layers_with_dropout_do_too),
+        cmocka_unit_test(bert_adapters_do_too_on_plain_weights_and_nf4),
+        cmocka_unit_test(encoders_and_decoders_go_back_as_they_came),
+        cmocka_unit_test(encoders_and_decoders_with_dropout_and_smoothing_do_too),
+        cmocka_unit_test(their_adapters_do_too_on_plain_weights_and_nf4),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

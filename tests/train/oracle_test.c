@@ -72,7 +72,8 @@ static void expect_logits(const struct training_case *c, const struct trainer *t
     struct yk_forward *forward = NULL;
     float *logits = calloc((size_t)(rows * V), sizeof *logits);
     assert_non_null(logits);
-    const struct yk_forward_shape shape = {settings->batch, settings->sequence, 0};
+    const struct yk_forward_shape shape = {.samples = settings->batch,
+                                           .sequence = settings->sequence};
     assert_int_equal(yk_forward_create(trainer->store, &shape, &forward), YK_OK);
     assert_int_equal(
         yk_forward_run(forward, training_case_tokens(c, 0), settings->batch, settings->sequence),

@@ -1,0 +1,218 @@
+#include "data/instruction_line.h"
+
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Whether texts are framed with the begin token is seen from an empty one. */
+static yk_status find_ends(struct yk_instruction_line *line)
+{
+    const int32_t begin_id = yk_tokenizer_role(line->tokenizer, YK_TOKEN_BEGIN);
+    struct yk_ids frame = {0};
+    const yk_status status =
+        yk_encoder_add(line->encoder, "", 0, "an empty text", YK_FRAMING_USUAL, &frame);
+    const bool framed = status == YK_OK && frame.count > 0 && frame.items[0] == begin_id;
+    line->begin_id = framed ? begin_id : -1;
+    line->end_id = yk_tokenizer_role(line->tokenizer, YK_TOKEN_END);
+    yk_ids_free(&frame);
+    return status;
+}
+
+yk_status yk_instruction_line_open(const struct yk_tokenizer *tokenizer,
+                                   struct yk_instruction_line *out)
+{
+    struct yk_instruction_line line = {.tokenizer = tokenizer};
+    YK_TRY(yk_encoder_create(tokenizer, &line.encoder));
+    const yk_status status = find_ends(&line);
+    if (status != YK_OK) {
+        yk_instruction_line_close(&line);
+        return status;
+    }
+    *out = line;
+    return YK_OK;
+}
+
+void yk_instruction_line_close(struct yk_instruction_line *line)
+{
+    yk_chat_close(&line->chat);
+    yk_encoder_destroy(line->encoder);
+    yk_text_free(&line->text);
+    *line = (struct yk_instruction_line){0};
+}
+
+static yk_status get_string(const struct yk_json *object, const char *key, const char **out)
+{
+    const struct yk_json *node = yk_json_get(object, key);
+    *out = yk_json_string(node);
+    if (*out) {
+        return YK_OK;
+    }
+    if (!node) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" is missing", key);
+    }
+    return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a string, not %s", key, yk_json_kind(node));
+}
+
+static void bear(struct yk_ids *ids, int64_t first)
+{
+    for (int64_t i = first; i < ids->count; i++) {
+        ids->items[i] = ~ids->items[i];
+    }
+}
+
+static yk_status add_completion(struct yk_instruction_line *line, const char *prompt,
+                                const char *completion, struct yk_ids *out)
+{
+    const int64_t before = out->count;
+    if (line->end_id < 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "the tokenizer has no token that ends a text, such as \"<|end_of_text|>\"; "
+                       "use one that has");
+    }
+    if (line->begin_id >= 0) {
+        yk_ids_add(out, line->begin_id);
+    }
+    YK_TRY(
+        yk_encoder_add(line->encoder, prompt, strlen(prompt), "the prompt", YK_FRAMING_NONE, out));
+    const int64_t first = out->count;
+    YK_TRY(yk_encoder_add(line->encoder, completion, strlen(completion), "the completion",
+                          YK_FRAMING_NONE, out));
+    if (out->count == first) {
+        out->count = before;
+        return YK_OK;
+    }
+    yk_ids_add(out, line->end_id);
+    YK_TRY(yk_ids_status(out));
+    bear(out, first > before ? first : before + 1);
+    return YK_OK;
+}
+
+static yk_status add_prompt(struct yk_instruction_line *line, const struct yk_json *root,
+                            struct yk_ids *out)
+{
+    const char *prompt = NULL;
+    const char *completion = NULL;
+    YK_TRY(get_string(root, "prompt", &prompt));
+    YK_TRY(get_string(root, "completion", &completion));
+    return add_completion(line, prompt, completion, out);
+}
+
+static yk_status add_alpaca(struct yk_instruction_line *line, const struct yk_json *root,
+                            struct yk_ids *out)
+{
+    struct yk_text *text = &line->text;
+    const char *instruction = NULL;
+    const char *input = "";
+    const char *output = NULL;
+    YK_TRY(get_string(root, "instruction", &instruction));
+    YK_TRY(get_string(root, "output", &output));
+    if (yk_json_get(root, "input") && !yk_json_is_null(yk_json_get(root, "input"))) {
+        YK_TRY(get_string(root, "input", &input));
+    }
+    text->length = 0;
+    yk_text_addf(text,
+                 "Below is an instruction that describes a task%s. Write a response that "
+                 "appropriately completes the request.\n\n### Instruction:\n",
+                 input[0] ? ", paired with an input that provides further context" : "");
+    yk_text_add(text, instruction);
+    if (input[0]) {
+        yk_text_add(text, "\n\n### Input:\n");
+        yk_text_add(text, input);
+    }
+    yk_text_add(text, "\n\n### Response:");
+    YK_TRY(yk_text_status(text));
+    return add_completion(line, yk_text_chars(text), output, out);
+}
+
+static yk_status add_message(struct yk_instruction_line *line, const struct yk_json *message,
+                             struct yk_ids *out, bool *answered, bool *empty)
+{
+    const char *name = NULL;
+    const char *content = NULL;
+    enum yk_chat_role role = YK_CHAT_USER;
+    int64_t first = 0;
+    if (!yk_json_is_object(message)) {
+        return yk_fail(YK_ERROR_INPUT, "it must be an object, not %s", yk_json_kind(message));
+    }
+    YK_TRY(get_string(message, "role", &name));
+    YK_TRY(get_string(message, "content", &content));
+    if (!yk_chat_role_of(name, &role)) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "\"role\" is \"%.40s\"; it must be \"system\", \"user\" or \"assistant\"",
+                       name);
+    }
+    YK_TRY(yk_chat_add_message(&line->chat, role, content, "\"content\"", out, &first));
+    if (role == YK_CHAT_ASSISTANT) {
+        size_t length = 0;
+        (void)yk_chat_trim(content, &length);
+        *empty = *empty || length == 0;
+        *answered = true;
+        bear(out, first);
+    }
+    return YK_OK;
+}
+
+static yk_status add_messages(struct yk_instruction_line *line, const struct yk_json *messages,
+                              struct yk_ids *out)
+{
+    const int64_t before = out->count;
+    const size_t count = yk_json_count(messages);
+    bool answered = false;
+    bool empty = false;
+    if (!yk_json_is_array(messages)) {
+        return yk_fail(YK_ERROR_INPUT, "\"messages\" must be a list, not %s",
+                       yk_json_kind(messages));
+    }
+    if (!line->chat.encoder) {
+        YK_TRY(yk_chat_open(line->tokenizer, line->encoder, &line->chat));
+    }
+    yk_chat_add_begin(&line->chat, out);
+    for (size_t i = 0; i < count; i++) {
+        const yk_status status = add_message(line, yk_json_at(messages, i), out, &answered, &empty);
+        if (status != YK_OK) {
+            return yk_fail(status, "message %zu: %s", i + 1, yk_status_message());
+        }
+    }
+    if (!answered || empty) {
+        out->count = before;
+    }
+    return YK_OK;
+}
+
+static yk_status add_form(struct yk_instruction_line *line, const struct yk_json *root,
+                          struct yk_ids *out)
+{
+    if (!yk_json_is_object(root)) {
+        return yk_fail(YK_ERROR_INPUT, "a line must be an object, not %s", yk_json_kind(root));
+    }
+    if (yk_json_get(root, "messages")) {
+        return add_messages(line, yk_json_get(root, "messages"), out);
+    }
+    if (yk_json_get(root, "prompt") || yk_json_get(root, "completion")) {
+        return add_prompt(line, root, out);
+    }
+    if (yk_json_get(root, "instruction") || yk_json_get(root, "output")) {
+        return add_alpaca(line, root, out);
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "there must be \"prompt\" and \"completion\", \"messages\", or \"instruction\" "
+                   "and \"output\"");
+}
+
+yk_status yk_instruction_line_add(struct yk_instruction_line *line, const char *bytes,
+                                  size_t length, struct yk_ids *out)
+{
+    static const char first_line[] = "line 1, ";
+    struct yk_json *root = NULL;
+    const yk_status broken = yk_json_parse(bytes, length, &root);
+    if (broken != YK_OK) {
+        /* The caller knows which line it is. */
+        const char *message = yk_status_message();
+        const bool placed = strncmp(message, first_line, strlen(first_line)) == 0;
+        return yk_fail(broken, "%s", message + (placed ? strlen(first_line) : 0));
+    }
+    const yk_status status = add_form(line, root, out);
+    yk_json_destroy(root);
+    return status;
+}

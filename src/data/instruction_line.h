@@ -1,0 +1,41 @@
+/*
+ * Instruction line: the tokens of one line of a file of instructions (data/instructions.h says of
+ * which forms a line may be), and which of them bear loss.
+ *
+ * One thread at a time. The tokenizer must outlive it.
+ */
+#ifndef YK_DATA_INSTRUCTION_LINE_H
+#define YK_DATA_INSTRUCTION_LINE_H
+
+#include "base/status.h"
+#include "base/text.h"
+#include "data/chat.h"
+#include "data/ids.h"
+#include "data/tokenizer.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct yk_instruction_line {
+    const struct yk_tokenizer *tokenizer;
+    struct yk_encoder *encoder;
+    struct yk_chat chat; /* without an encoder until the first messages come */
+    struct yk_text text;
+    int32_t begin_id; /* of a prompt; -1: none */
+    int32_t end_id;   /* of a completion; -1: none */
+};
+
+yk_status yk_instruction_line_open(const struct yk_tokenizer *tokenizer,
+                                   struct yk_instruction_line *out) YK_MUST_USE;
+/* Also of one that is {0}. */
+void yk_instruction_line_close(struct yk_instruction_line *line);
+
+/*
+ * Adds the tokens of a line, those that bear loss as their complement, ~id, below 0; the first
+ * never does. Adds none where there is no answer to learn, or an empty one. Messages do not say
+ * which line it is.
+ */
+yk_status yk_instruction_line_add(struct yk_instruction_line *line, const char *bytes,
+                                  size_t length, struct yk_ids *out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,287 @@
+#include "data/masked_sampler.h"
+
+#include "data/permutation.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum {
+    FRAME = 2 /* [CLS] and [SEP] */
+};
+
+/* Of all tokens that are not special: those that are chosen become [MASK], any token, or stay. */
+static const double masked_part = 0.15 * 0.8;
+static const double random_part = 0.15 * 0.9; /* up to here */
+static const double chosen_part = 0.15;
+
+static const uint64_t evaluation_seed = 0x6d61736b; /* any fixed number */
+
+struct masked_sampler {
+    struct yk_sampler base;
+    struct yk_masked_request request;
+    int64_t phases; /* the first window begins at a token below; 1 when in order */
+    uint64_t seed;
+    bool sequential;
+};
+
+static void destroy(struct yk_sampler *sampler)
+{
+    free(sampler);
+}
+
+static bool is_special(const struct yk_masked_tokens *tokens, int32_t id)
+{
+    for (int32_t i = 0; i < tokens->special_count; i++) {
+        if (tokens->special[i] == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static double unit_of(uint64_t bits)
+{
+    return (double)(bits >> 11) * 0x1p-53;
+}
+
+/* 0 … count - 1; so few of 2^32 that the bias cannot be seen. */
+static int64_t below(uint64_t bits, int64_t count)
+{
+    return (int64_t)(((bits >> 32) * (uint64_t)count) >> 32);
+}
+
+/* Any token that is not special: counted without them, and moved up behind each that is below. */
+static int32_t any_token(const struct yk_masked_tokens *tokens, uint64_t bits)
+{
+    int32_t id = (int32_t)below(bits, tokens->count - tokens->special_count);
+    for (int32_t i = 0; i < tokens->special_count && tokens->special[i] <= id; i++) {
+        id++;
+    }
+    return id;
+}
+
+/* Puts another token in the place of one, or none, by a number below `chosen_part`. */
+static void replace(const struct yk_masked_tokens *tokens, double number, uint64_t bits,
+                    int32_t *token)
+{
+    if (number < masked_part) {
+        *token = tokens->mask_id;
+    } else if (number < random_part) {
+        *token = any_token(tokens, bits);
+    }
+}
+
+/* Masks `count` tokens of the corpus. Two random numbers belong to each place: which fate it has,
+ * and which token may come there. */
+static void mask(const struct yk_masked_tokens *tokens, uint64_t key, int64_t count, int32_t *row,
+                 int32_t *targets)
+{
+    int64_t ordinary = 0;
+    bool chosen = false;
+    for (int64_t i = 0; i < count; i++) {
+        targets[i] = YK_SAMPLER_NO_TARGET;
+        if (is_special(tokens, row[i])) {
+            continue;
+        }
+        ordinary++;
+        const double number = unit_of(yk_permutation_mix(key, 2 * (uint64_t)i));
+        if (number < chosen_part) {
+            targets[i] = row[i];
+            replace(tokens, number, yk_permutation_mix(key, 2 * (uint64_t)i + 1), &row[i]);
+            chosen = true;
+        }
+    }
+    if (chosen || ordinary == 0) {
+        return;
+    }
+    /* None was: nothing has changed yet, and any of them is as likely as the others. */
+    const uint64_t behind = 2 * (uint64_t)count;
+    int64_t left = below(yk_permutation_mix(key, behind), ordinary);
+    for (int64_t i = 0; i < count; i++) {
+        if (!is_special(tokens, row[i]) && left-- == 0) {
+            const double number = unit_of(yk_permutation_mix(key, behind + 1)) * chosen_part;
+            targets[i] = row[i];
+            replace(tokens, number, yk_permutation_mix(key, behind + 2), &row[i]);
+            return;
+        }
+    }
+}
+
+/* The first token of a sample's window, counted from the range's own first. */
+static int64_t first_token(const struct masked_sampler *sampler, int64_t number)
+{
+    const int64_t windows = sampler->base.epoch_units;
+    const int64_t inside = sampler->base.sequence - FRAME;
+    if (sampler->sequential) {
+        return number % windows * inside;
+    }
+    const uint64_t key = yk_permutation_mix(sampler->seed, (uint64_t)(number / windows));
+    /* So few phases of 2^64 that the remainder's bias cannot be seen. */
+    const int64_t phase = (int64_t)(yk_permutation_mix(key, 0) % (uint64_t)sampler->phases);
+    return phase + yk_permutation_at(key, windows, number % windows) * inside;
+}
+
+/* Returns how many tokens are there, [CLS] and [SEP] among them. */
+static yk_status take_one(const struct masked_sampler *sampler, int64_t number, int32_t *row,
+                          int32_t *targets, int64_t *out)
+{
+    const int64_t T = sampler->base.sequence;
+    const struct yk_corpus_range *range = &sampler->request.range;
+    const struct yk_masked_tokens *tokens = &sampler->request.tokens;
+    const int64_t first = first_token(sampler, number);
+    const int64_t left = range->count - first;
+    const int64_t inside = left < T - FRAME ? left : T - FRAME;
+    const int64_t sample = sampler->sequential ? number % sampler->base.epoch_units : number;
+    const uint64_t key = yk_permutation_mix(~sampler->seed, (uint64_t)sample);
+    YK_TRY(yk_corpus_read(range->corpus, range->first + first, inside, row + 1));
+    mask(tokens, key, inside, row + 1, targets + 1);
+    row[0] = tokens->class_id;
+    row[inside + 1] = tokens->separator_id;
+    targets[0] = YK_SAMPLER_NO_TARGET;
+    targets[inside + 1] = YK_SAMPLER_NO_TARGET;
+    for (int64_t i = inside + FRAME; i < T; i++) {
+        row[i] = tokens->pad_id;
+        targets[i] = YK_SAMPLER_NO_TARGET;
+    }
+    *out = inside + FRAME;
+    return YK_OK;
+}
+
+static yk_status take(const struct yk_sampler *sampler, int64_t first, int64_t count,
+                      struct yk_piece *out)
+{
+    const int64_t T = sampler->sequence;
+    out->samples = count;
+    out->sequence = T;
+    out->target_sequence = 0;
+    out->first_sample = first;
+    out->present = 0;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t there = 0;
+        YK_TRY(take_one((const struct masked_sampler *)sampler, first + i, out->tokens + i * T,
+                        out->targets + i * T, &there));
+        out->lengths[i] = (int32_t)there;
+        out->present += there;
+    }
+    return YK_OK;
+}
+
+static const struct yk_sampler_kind masked_kind = {.destroy = destroy, .take = take};
+
+static yk_status check(const struct yk_masked_request *request, int64_t least, const char *purpose)
+{
+    const struct yk_masked_tokens *tokens = &request->tokens;
+    assert(tokens->count > tokens->special_count);
+    for (int32_t i = 1; i < tokens->special_count; i++) {
+        assert(tokens->special[i - 1] < tokens->special[i]);
+    }
+    if (request->sequence <= FRAME || request->sequence > INT32_MAX) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "a context of %" PRId64
+                       " tokens; it must be at least 3, of which two frame the text",
+                       request->sequence);
+    }
+    if (request->range.count < least) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "there are %" PRId64 " tokens to %s on, but a context of %" PRId64
+                       " needs at least %" PRId64 "; use a longer text or a shorter context",
+                       request->range.count, purpose, request->sequence, least);
+    }
+    return YK_OK;
+}
+
+static yk_status create(const struct masked_sampler *values, struct yk_sampler **out)
+{
+    struct masked_sampler *sampler = malloc(sizeof *sampler);
+    if (!sampler) {
+        return yk_fail_out_of_memory();
+    }
+    *sampler = *values;
+    sampler->base.kind = &masked_kind;
+    sampler->base.sequence = values->request.sequence;
+    *out = &sampler->base;
+    return YK_OK;
+}
+
+yk_status yk_masked_sampler_create(const struct yk_masked_request *request, struct yk_sampler **out)
+{
+    const int64_t inside = request->sequence - FRAME;
+    YK_TRY(check(request, inside, "train"));
+    /* As many windows as fit from the last phase on, so that all epochs have as many; a text too
+     * short for that has one window, and the phases that leave room for it. */
+    int64_t windows = (request->range.count - (inside - 1)) / inside;
+    windows = windows > 0 ? windows : 1;
+    const int64_t room = request->range.count - inside * windows + 1;
+    const struct masked_sampler values = {
+        .base = {.epoch_units = windows},
+        .request = *request,
+        .phases = room < inside ? room : inside,
+        .seed = request->seed,
+    };
+    return create(&values, out);
+}
+
+yk_status yk_masked_sampler_create_sequential(const struct yk_masked_request *request,
+                                              struct yk_sampler **out)
+{
+    const int64_t inside = request->sequence - FRAME;
+    YK_TRY(check(request, 1, "evaluate"));
+    const struct masked_sampler values = {
+        .base = {.epoch_units = (request->range.count - 1) / inside + 1},
+        .request = *request,
+        .phases = 1,
+        .seed = evaluation_seed,
+        .sequential = true,
+    };
+    return create(&values, out);
+}
+
+/* Puts an id in its place among rising ones, unless it is there. */
+static void add_special(struct yk_masked_tokens *tokens, int32_t id)
+{
+    int32_t place = tokens->special_count;
+    if (id < 0 || is_special(tokens, id)) {
+        return;
+    }
+    while (place > 0 && tokens->special[place - 1] > id) {
+        tokens->special[place] = tokens->special[place - 1];
+        place--;
+    }
+    tokens->special[place] = id;
+    tokens->special_count++;
+}
+
+yk_status yk_masked_tokens_find(const struct yk_tokenizer *tokenizer, struct yk_masked_tokens *out)
+{
+    static const struct {
+        enum yk_token_role role;
+        const char *name;
+    } needed[] = {
+        {YK_TOKEN_CLASS, "[CLS]"}, {YK_TOKEN_SEPARATOR, "[SEP]"}, {YK_TOKEN_MASK, "[MASK]"}};
+    const int32_t pad_id = yk_tokenizer_role(tokenizer, YK_TOKEN_PAD);
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        if (yk_tokenizer_role(tokenizer, needed[i].role) < 0) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "the tokenizer has no token %s, which masked training needs; use one "
+                           "that was made for BERT",
+                           needed[i].name);
+        }
+    }
+    struct yk_masked_tokens tokens = {
+        .class_id = yk_tokenizer_role(tokenizer, YK_TOKEN_CLASS),
+        .separator_id = yk_tokenizer_role(tokenizer, YK_TOKEN_SEPARATOR),
+        .mask_id = yk_tokenizer_role(tokenizer, YK_TOKEN_MASK),
+        .pad_id = pad_id >= 0 ? pad_id : 0,
+        .count = yk_tokenizer_count(tokenizer),
+    };
+    for (int role = 0; role < YK_TOKEN_ROLES; role++) {
+        add_special(&tokens, yk_tokenizer_role(tokenizer, (enum yk_token_role)role));
+    }
+    if (tokens.count <= tokens.special_count) {
+        return yk_fail(YK_ERROR_INPUT, "the tokenizer has special tokens alone, and none to mask");
+    }
+    *out = tokens;
+    return YK_OK;
+}

@@ -1,0 +1,54 @@
+/*
+ * Masked sampler: samples are windows of a corpus in which tokens are masked, as BERT was taught
+ * (Devlin et al., 2018): [CLS], T - 2 tokens of the corpus, [SEP].
+ *
+ * Of the tokens that are not special, each is chosen with a chance of 15 %, and one where none was.
+ * Of those chosen, 80 % become [MASK], 10 % any token that is not special, and 10 % stay. The
+ * targets are the tokens as they were at the chosen places, and none elsewhere. A window of special
+ * tokens alone has no target.
+ *
+ * In training, the windows of an epoch lie end to end from a phase on that differs from epoch to
+ * epoch, and each comes exactly once, in an order that differs too; each epoch masks anew. All of
+ * it follows from seed and sample. In evaluation (sequential) the windows lie end to end from the
+ * first token on, come in order, and are masked the same each time; the last one, where it is
+ * shorter, is filled up behind its [SEP].
+ */
+#ifndef YK_DATA_MASKED_SAMPLER_H
+#define YK_DATA_MASKED_SAMPLER_H
+
+#include "data/corpus.h"
+#include "data/sampler.h"
+#include "data/tokenizer.h"
+
+/* Tokens by what they are for. */
+struct yk_masked_tokens {
+    int32_t class_id;
+    int32_t separator_id;
+    int32_t mask_id;
+    int32_t pad_id;
+    int32_t count;                   /* of all tokens there are */
+    int32_t special[YK_TOKEN_ROLES]; /* rising: never chosen, and never put in another's place */
+    int32_t special_count;
+};
+
+struct yk_masked_request {
+    struct yk_corpus_range range;
+    int64_t sequence; /* T, at least 3 */
+    uint64_t seed;    /* of training */
+    struct yk_masked_tokens tokens;
+};
+
+/* Those of a tokenizer; special are those that have a role. Refuses one that has no [CLS], [SEP] or
+ * [MASK], by the token's name. */
+yk_status yk_masked_tokens_find(const struct yk_tokenizer *tokenizer,
+                                struct yk_masked_tokens *out) YK_MUST_USE;
+
+/* Refuses a range of fewer than T - 2 tokens. */
+yk_status yk_masked_sampler_create(const struct yk_masked_request *request,
+                                   struct yk_sampler **out) YK_MUST_USE;
+
+/* In order, for evaluation; the seed is not looked at. Refuses a range without tokens. */
+yk_status yk_masked_sampler_create_sequential(const struct yk_masked_request *request,
+                                              struct yk_sampler **out) YK_MUST_USE;
+
+#endif

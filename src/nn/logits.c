@@ -1,0 +1,116 @@
+#include "nn/logits.h"
+
+static int64_t vocabulary_of(const struct yk_net *net)
+{
+    return yk_model_config_target_vocabulary(net->config);
+}
+
+void *yk_logits_carve(const struct yk_net *net, int32_t layer, int64_t rows,
+                      struct yk_carver *carver)
+{
+    return yk_carve(carver, rows * vocabulary_of(net),
+                    (size_t)yk_precision_bytes(yk_net_precision(net, layer)));
+}
+
+float *yk_logits_carve_losses(int64_t rows, struct yk_carver *carver)
+{
+    return yk_carve(carver, rows, sizeof(float));
+}
+
+void yk_logits_forward(const struct yk_pass *pass, const struct yk_logits *io, float *losses)
+{
+    const struct yk_backend *backend = pass->store->engine.backend;
+    const struct yk_pass owner = yk_pass_leader(pass);
+    const int64_t C = pass->net->config->width;
+    const int64_t V = vocabulary_of(pass->net);
+    const enum yk_precision type = yk_net_precision(pass->net, pass->layer);
+    struct yk_matmul op = {
+        .m = yk_pass_rows(pass),
+        .n = V,
+        .k = C,
+        .a = io->x,
+        .a_stride = C,
+        .b = yk_pass_weights(&owner, 0),
+        .b_stride = C,
+        .b_transposed = true,
+        .c = io->logits,
+        .c_stride = V,
+        .scale = 1,
+        .a_type = io->x_type,
+        .b_type = yk_pass_type(&owner, 0),
+        .c_type = type,
+    };
+    if (io->bias >= 0) {
+        op.bias = yk_pass_weights(pass, io->bias);
+        op.bias_type = yk_pass_type(pass, io->bias);
+    }
+    backend->matmul(pass->lane, &op);
+    if (pass->targets) {
+        backend->lose(
+            pass->lane,
+            &(struct yk_lose){
+                .rows = yk_pass_rows(pass),
+                .classes = V,
+                .logits = io->logits,
+                .targets = pass->targets,
+                .row_losses = losses,
+                .loss = pass->loss,
+                .smoothing = pass->training ? (float)pass->net->settings.label_smoothing : 0,
+                .factor = pass->loss_factor,
+                .type = type,
+            });
+    }
+}
+
+static void bias_back(const struct yk_pass *pass, const struct yk_logits *io)
+{
+    void *to = io->bias >= 0 ? yk_pass_gradients(pass, io->bias) : NULL;
+    if (to) {
+        pass->store->engine.backend->sum_rows(
+            pass->lane, &(struct yk_sum_rows){
+                            .rows = yk_pass_rows(pass),
+                            .columns = vocabulary_of(pass->net),
+                            .from = io->logits,
+                            .stride = vocabulary_of(pass->net),
+                            .to = to,
+                            .from_type = yk_net_precision(pass->net, pass->layer),
+                            .to_type = pass->net->workload.precision,
+                        });
+    }
+}
+
+void yk_logits_backward(const struct yk_pass *pass, const struct yk_logits *io, void *dx)
+{
+    const struct yk_backend *backend = pass->store->engine.backend;
+    const struct yk_pass owner = yk_pass_leader(pass);
+    const int64_t C = pass->net->config->width;
+    const int64_t V = vocabulary_of(pass->net);
+    struct yk_matmul op = {
+        .m = yk_pass_rows(pass),
+        .n = C,
+        .k = V,
+        .a = io->logits,
+        .a_stride = V,
+        .b = yk_pass_weights(&owner, 0),
+        .b_stride = C,
+        .c = dx,
+        .c_stride = C,
+        .scale = 1,
+        .a_type = yk_net_precision(pass->net, pass->layer),
+        .b_type = yk_pass_type(&owner, 0),
+        .c_type = io->x_type,
+    };
+    backend->matmul(pass->lane, &op);
+    op.c = yk_pass_gradients(&owner, 0);
+    if (op.c) {
+        op.k = op.m;
+        op.m = V;
+        op.a_transposed = true;
+        op.b = io->x;
+        op.b_type = io->x_type;
+        op.c_type = pass->net->workload.precision;
+        op.accumulate = true;
+        backend->matmul(pass->lane, &op);
+    }
+    bias_back(pass, io);
+}

@@ -1,0 +1,345 @@
+#include "support/recorded.h"
+#include "support/scratch.h"
+#include "support/support.h"
+#include "support/word_tokenizer.h"
+
+#include "data/instructions.h"
+
+#include <string.h>
+
+/* [UNK] 0, <s> 1, </s> 2, <pad> 3, w0 4, w1 5 …; texts begin with <s>. */
+static const char *const names[] = {"<s>", "</s>", "<pad>", NULL};
+
+static struct yk_tokenizer *words;
+
+static int open_words(void **state)
+{
+    (void)state;
+    words = support_word_tokenizer(names, 20, "<s>");
+    return 0;
+}
+
+static int close_words(void **state)
+{
+    (void)state;
+    yk_tokenizer_destroy(words);
+    return 0;
+}
+
+static struct yk_instructions_request plain_request(void)
+{
+    return (struct yk_instructions_request){.path = "a.jsonl", .tokenizer = words, .longest = 8};
+}
+
+static struct yk_instructions *read_with(const char *text,
+                                         const struct yk_instructions_request *request)
+{
+    struct yk_instructions *instructions = NULL;
+    assert_ok(yk_instructions_read(text, strlen(text), request, &instructions));
+    return instructions;
+}
+
+static struct yk_instructions *read_text(const char *text)
+{
+    const struct yk_instructions_request request = plain_request();
+    return read_with(text, &request);
+}
+
+/* A list of numbers as JSON wrote it. */
+static void assert_numbers(const struct yk_json *list, size_t index, int64_t expected)
+{
+    double value = -1;
+    assert_true(yk_json_number(yk_json_at(list, index), &value));
+    assert_int_equal(expected, (int64_t)value);
+}
+
+static void tokens_and_losses_are_those_of_hugging_face(void **state)
+{
+    (void)state;
+    struct yk_json *root = recorded_read("data/fixtures/instructions.json");
+    const char *file = yk_json_string(recorded_get(root, "tokenizer"));
+    const struct yk_json *lines = recorded_get(root, "lines");
+    struct yk_tokenizer *tokenizer = NULL;
+    struct yk_text text = {0};
+    assert_ok(yk_tokenizer_read(file, strlen(file), "recorded", &tokenizer));
+    for (size_t i = 0; i < yk_json_count(lines); i++) {
+        yk_text_addf(&text, "%s%s\n", i % 2 ? "\n" : "",
+                     yk_json_string(recorded_get(yk_json_at(lines, i), "text")));
+    }
+    struct yk_instructions_request request = plain_request();
+    request.tokenizer = tokenizer;
+    request.longest = 1000;
+    struct yk_instructions *instructions = read_with(yk_text_chars(&text), &request);
+    assert_true(yk_json_count(lines) > 10);
+    assert_int_equal(yk_instructions_count(instructions), yk_json_count(lines));
+    for (size_t i = 0; i < yk_json_count(lines); i++) {
+        const struct yk_instruction given = yk_instructions_at(instructions, (int64_t)i);
+        const struct yk_json *ids = recorded_get(yk_json_at(lines, i), "ids");
+        const struct yk_json *mask = recorded_get(yk_json_at(lines, i), "mask");
+        assert_int_equal(given.count, yk_json_count(ids));
+        for (size_t t = 0; t < yk_json_count(ids); t++) {
+            assert_numbers(ids, t, given.tokens[t]);
+            assert_numbers(mask, t, given.bears[t]);
+        }
+    }
+    yk_instructions_close(instructions);
+    yk_tokenizer_destroy(tokenizer);
+    yk_text_free(&text);
+    yk_json_destroy(root);
+}
+
+static void loss_is_on_the_completion_and_its_end(void **state)
+{
+    (void)state;
+    static const int32_t tokens[] = {1, 4, 5, 6, 7, 2};
+    static const bool bears[] = {false, false, false, true, true, true};
+    struct yk_instructions *instructions =
+        read_text("  \n{\"completion\": \"w2 w3\", \"prompt\": \"w0 w1\", \"other\": [1]}\r\n\t\n");
+    const struct yk_instruction given = yk_instructions_at(instructions, 0);
+    assert_int_equal(yk_instructions_count(instructions), 1);
+    assert_int_equal(given.count, 6);
+    assert_int_equal(given.line, 2);
+    assert_memory_equal(given.tokens, tokens, sizeof tokens);
+    assert_memory_equal(given.bears, bears, sizeof bears);
+    assert_int_equal(yk_instructions_filling(instructions), 3);
+    yk_instructions_close(instructions);
+}
+
+/* Without a begin token and without a prompt, nothing is there to tell the first token from. */
+static void the_first_token_bears_no_loss(void **state)
+{
+    (void)state;
+    static const bool bears[] = {false, true, true};
+    struct yk_tokenizer *bare = support_word_tokenizer(names, 20, NULL);
+    struct yk_instructions_request request = plain_request();
+    request.tokenizer = bare;
+    struct yk_instructions *instructions =
+        read_with("{\"completion\": \"w2 w3\", \"prompt\": \"\"}", &request);
+    const struct yk_instruction given = yk_instructions_at(instructions, 0);
+    assert_int_equal(given.count, 3);
+    assert_memory_equal(given.bears, bears, sizeof bears);
+    yk_instructions_close(instructions);
+    yk_tokenizer_destroy(bare);
+}
+
+#define GOOD "{\"prompt\": \"w0\", \"completion\": \"w1\"}\n"
+
+static void malformed_lines_are_refused_by_their_number(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        const char *message;
+    } cases[] = {
+        {"{\"prompt\": \"w0\", \"completion\": }",
+         "a.jsonl:3: column 32: broken JSON: unexpected token near '}'"},
+        {"[1]", "a.jsonl:3: a line must be an object, not a list"},
+        {"{\"text\": \"w0\"}",
+         "a.jsonl:3: there must be \"prompt\" and \"completion\", \"messages\", or \"instruction\" "
+         "and \"output\""},
+        {"{\"prompt\": \"w0\"}", "a.jsonl:3: \"completion\" is missing"},
+        {"{\"completion\": \"w0\"}", "a.jsonl:3: \"prompt\" is missing"},
+        {"{\"prompt\": 1, \"completion\": \"w0\"}",
+         "a.jsonl:3: \"prompt\" must be a string, not a number"},
+        {"{\"instruction\": \"w0\"}", "a.jsonl:3: \"output\" is missing"},
+        {"{\"instruction\": \"w0\", \"output\": \"w1\", \"input\": {}}",
+         "a.jsonl:3: \"input\" must be a string, not an object"},
+        {"{\"messages\": \"w0\"}", "a.jsonl:3: \"messages\" must be a list, not a string"},
+        {"{\"messages\": []}",
+         "a.jsonl:3: the tokenizer has no special token <|begin_of_text|>, which messages are "
+         "written with; use one that was made for chats, or prompts and completions"},
+        {"\xff", "a.jsonl:3:1: byte 0xff is not UTF-8; convert the text first"},
+    };
+    struct yk_instructions_request request = plain_request();
+    request.skip_faulty = true; /* changes nothing for these */
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct yk_instructions *instructions = NULL;
+        struct yk_text text = {0};
+        yk_text_addf(&text, GOOD "\n%s\n" GOOD, cases[i].line);
+        assert_fails(
+            yk_instructions_read(yk_text_chars(&text), text.length, &request, &instructions),
+            YK_ERROR_INPUT, cases[i].message);
+        assert_null(instructions);
+        yk_text_free(&text);
+    }
+}
+
+static void malformed_messages_are_refused_by_their_number(void **state)
+{
+    (void)state;
+    static const char *const chat_names[] = {"<|begin_of_text|>", "<|start_header_id|>",
+                                             "<|end_header_id|>", "<|eot_id|>", NULL};
+    static const struct {
+        const char *messages;
+        const char *message;
+    } cases[] = {
+        {"{\"role\": \"user\"}", "a.jsonl:1: message 1: \"content\" is missing"},
+        {"{\"role\": \"user\", \"content\": \"\"}, 7",
+         "a.jsonl:1: message 2: it must be an object, not a number"},
+        {"{\"content\": \"\"}", "a.jsonl:1: message 1: \"role\" is missing"},
+        {"{\"role\": \"user\", \"content\": null}",
+         "a.jsonl:1: message 1: \"content\" must be a string, not null"},
+        {"{\"role\": \"tool\", \"content\": \"w0\"}",
+         "a.jsonl:1: message 1: \"role\" is \"tool\"; it must be \"system\", \"user\" or "
+         "\"assistant\""},
+        {"{\"role\": \"user\", \"content\": \"w0\"}",
+         "a.jsonl:1: there is no answer to learn, or an empty one; write it, or leave such lines "
+         "out by --faulty skip"},
+        {"",
+         "a.jsonl:1: there is no answer to learn, or an empty one; write it, or leave such lines "
+         "out by --faulty skip"},
+        {"{\"role\": \"assistant\", \"content\": \" \\n\"}",
+         "a.jsonl:1: there is no answer to learn, or an empty one; write it, or leave such lines "
+         "out by --faulty skip"},
+    };
+    struct yk_tokenizer *tokenizer = support_word_tokenizer(chat_names, 4, NULL);
+    struct yk_instructions_request request = plain_request();
+    request.tokenizer = tokenizer;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct yk_instructions *instructions = NULL;
+        struct yk_text text = {0};
+        yk_text_addf(&text, "{\"messages\": [%s]}", cases[i].messages);
+        assert_fails(
+            yk_instructions_read(yk_text_chars(&text), text.length, &request, &instructions),
+            YK_ERROR_INPUT, cases[i].message);
+        yk_text_free(&text);
+    }
+    yk_tokenizer_destroy(tokenizer);
+}
+
+static void a_missing_special_token_is_named(void **state)
+{
+    (void)state;
+    static const char *const chat_names[] = {"<|begin_of_text|>", "<|start_header_id|>",
+                                             "<|end_header_id|>", NULL};
+    static const char text[] = "{\"messages\": [{\"role\": \"assistant\", \"content\": \"w0\"}]}";
+    static const char prompt[] = GOOD;
+    struct yk_tokenizer *tokenizer = support_word_tokenizer(chat_names, 4, NULL);
+    struct yk_instructions_request request = plain_request();
+    struct yk_instructions *instructions = NULL;
+    request.tokenizer = tokenizer;
+    assert_fails(yk_instructions_read(text, strlen(text), &request, &instructions), YK_ERROR_INPUT,
+                 "a.jsonl:1: the tokenizer has no special token <|eot_id|>, which messages are "
+                 "written with; use one that was made for chats, or prompts and completions");
+    assert_fails(yk_instructions_read(prompt, strlen(prompt), &request, &instructions),
+                 YK_ERROR_INPUT,
+                 "a.jsonl:1: the tokenizer has no token that ends a text, such as "
+                 "\"<|end_of_text|>\"; use one that has");
+    yk_tokenizer_destroy(tokenizer);
+}
+
+/* <s>, the words and </s>: 8 tokens are allowed. */
+static const char mixed[] = "{\"prompt\": \"w0 w1 w2\", \"completion\": \"w3 w4 w5\"}\n"    /* 8 */
+                            "{\"prompt\": \"w0 w1 w2\", \"completion\": \"w3 w4 w5 w6\"}\n" /* 9 */
+                            "{\"prompt\": \"w0\", \"completion\": \"\"}\n"
+                            "{\"prompt\": \"w0 w1 w2 w3 w4 w5\", \"completion\": \"w6\"}\n" /* 9 */
+                            "{\"prompt\": \"w0 w1 w2 w3 w4 w5 w6\", \"completion\": \"w6\"}\n";
+
+static void faulty_lines_are_refused(void **state)
+{
+    (void)state;
+    const struct yk_instructions_request request = plain_request();
+    static const char empty[] = "\n\n" GOOD "{\"prompt\": \"w0\", \"completion\": \"\"}\n";
+    struct yk_instructions *instructions = NULL;
+    assert_fails(yk_instructions_read(mixed, strlen(mixed), &request, &instructions),
+                 YK_ERROR_INPUT,
+                 "a.jsonl:2: 9 tokens, but there may be 8 at most; shorten it, or leave such lines "
+                 "out by --faulty skip");
+    assert_fails(yk_instructions_read(empty, strlen(empty), &request, &instructions),
+                 YK_ERROR_INPUT,
+                 "a.jsonl:4: there is no answer to learn, or an empty one; write it, or leave such "
+                 "lines out by --faulty skip");
+    assert_fails(yk_instructions_read("\n", 1, &request, &instructions), YK_ERROR_INPUT,
+                 "a.jsonl holds no instruction to learn from; 0 lines are faulty");
+    yk_instructions_close(NULL);
+}
+
+static void faulty_lines_are_left_out_where_it_is_wished(void **state)
+{
+    (void)state;
+    struct yk_text text = {0};
+    struct yk_instructions_request request = plain_request();
+    request.skip_faulty = true;
+    struct yk_instructions *instructions = read_with(mixed, &request);
+    const struct yk_instructions_totals totals = yk_instructions_totals(instructions);
+    assert_int_equal(totals.instructions, 1);
+    assert_int_equal(totals.skipped, 4);
+    assert_int_equal(totals.tokens, 8);
+    assert_int_equal(totals.bearing, 4);
+    assert_int_equal(totals.longest, 8);
+    yk_instructions_describe(instructions, &text);
+    assert_string_equal(yk_text_chars(&text),
+                        "1 instructions, 8 tokens, 4 with loss, 4 left out, 0 cut off");
+    yk_text_free(&text);
+    yk_instructions_close(instructions);
+}
+
+/* Of the last line nothing that bears loss would be left: <s> and 7 words of the prompt. */
+static void long_lines_are_cut_off_where_it_is_wished(void **state)
+{
+    (void)state;
+    static const int32_t second[] = {1, 4, 5, 6, 7, 8, 9, 10};
+    static const int32_t third[] = {1, 4, 5, 6, 7, 8, 9, 10};
+    static const bool third_bears[] = {false, false, false, false, false, false, false, true};
+    struct yk_instructions_request request = plain_request();
+    struct yk_instructions *instructions = NULL;
+    request.skip_faulty = true;
+    request.cut_long = true;
+    instructions = read_with(mixed, &request);
+    const struct yk_instructions_totals totals = yk_instructions_totals(instructions);
+    assert_int_equal(totals.instructions, 3);
+    assert_int_equal(totals.skipped, 2);
+    assert_int_equal(totals.cut, 2);
+    assert_int_equal(totals.bearing, 4 + 4 + 1);
+    const struct yk_instruction one = yk_instructions_at(instructions, 1);
+    const struct yk_instruction two = yk_instructions_at(instructions, 2);
+    assert_int_equal(one.line, 2);
+    assert_int_equal(two.line, 4);
+    assert_int_equal(one.count, 8);
+    assert_int_equal(two.count, 8);
+    assert_memory_equal(one.tokens, second, sizeof second);
+    assert_memory_equal(two.tokens, third, sizeof third);
+    assert_memory_equal(two.bears, third_bears, sizeof third_bears);
+    yk_instructions_close(instructions);
+    request.skip_faulty = false;
+    assert_fails(yk_instructions_read(mixed, strlen(mixed), &request, &instructions),
+                 YK_ERROR_INPUT,
+                 "a.jsonl:3: there is no answer to learn, or an empty one; write it, or leave such "
+                 "lines out by --faulty skip");
+    const char *last = strstr(mixed, "{\"prompt\": \"w0 w1 w2 w3 w4 w5 w6\"");
+    assert_fails(yk_instructions_read(last, strlen(last), &request, &instructions), YK_ERROR_INPUT,
+                 "a.jsonl:1: 10 tokens, but there may be 8 at most, and no answer is within them; "
+                 "shorten it, or leave such lines out by --faulty skip");
+}
+
+static void a_file_is_read_by_its_path(void **state)
+{
+    (void)state;
+    assert_int_equal(support_scratch_make(state), 0);
+    struct yk_instructions_request request = plain_request();
+    struct yk_instructions *instructions = NULL;
+    request.path = support_scratch_write_text("b.jsonl", GOOD GOOD);
+    assert_ok(yk_instructions_open(&request, &instructions));
+    assert_int_equal(yk_instructions_count(instructions), 2);
+    yk_instructions_close(instructions);
+    request.path = support_scratch_path("none.jsonl");
+    assert_int_equal(yk_instructions_open(&request, &instructions), YK_ERROR_INPUT);
+    assert_int_equal(support_scratch_drop(state), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tokens_and_losses_are_those_of_hugging_face),
+        cmocka_unit_test(loss_is_on_the_completion_and_its_end),
+        cmocka_unit_test(the_first_token_bears_no_loss),
+        cmocka_unit_test(malformed_lines_are_refused_by_their_number),
+        cmocka_unit_test(malformed_messages_are_refused_by_their_number),
+        cmocka_unit_test(a_missing_special_token_is_named),
+        cmocka_unit_test(faulty_lines_are_refused),
+        cmocka_unit_test(faulty_lines_are_left_out_where_it_is_wished),
+        cmocka_unit_test(long_lines_are_cut_off_where_it_is_wished),
+        cmocka_unit_test(a_file_is_read_by_its_path),
+    };
+    return cmocka_run_group_tests(tests, open_words, close_words);
+}

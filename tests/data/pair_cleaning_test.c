@@ -1,0 +1,155 @@
+#include "support/support.h"
+
+#include "data/pair_cleaning.h"
+
+#include <string.h>
+
+enum {
+    LONGEST = 60
+};
+
+struct row {
+    const char *source;
+    const char *translation;
+    enum yk_pair_fault fault;
+    const char *source_out; /* NULL: as it was */
+    const char *translation_out;
+};
+
+static void assert_rows(const struct row *rows, size_t count)
+{
+    struct yk_pair_sides sides = {0};
+    for (size_t i = 0; i < count; i++) {
+        enum yk_pair_fault fault = YK_PAIR_FAULTS;
+        sides.source = rows[i].source;
+        sides.source_length = strlen(rows[i].source);
+        sides.translation = rows[i].translation;
+        sides.translation_length = strlen(rows[i].translation);
+        assert_ok(yk_pair_clean(&sides, LONGEST, &fault));
+        if (fault != rows[i].fault) {
+            fail_msg("\"%s\" is %s", rows[i].source, yk_pair_fault_name(fault));
+        }
+        if (fault == YK_PAIR_GOOD) {
+            assert_string_equal(yk_text_chars(&sides.source_out),
+                                rows[i].source_out ? rows[i].source_out : rows[i].source);
+            assert_string_equal(yk_text_chars(&sides.translation_out), rows[i].translation_out
+                                                                           ? rows[i].translation_out
+                                                                           : rows[i].translation);
+        }
+    }
+    yk_text_free(&sides.source_out);
+    yk_text_free(&sides.translation_out);
+}
+
+#define ASSERT_ROWS(rows) assert_rows((rows), sizeof(rows) / sizeof *(rows))
+
+static void white_space_becomes_single_spaces(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {"  It  is \nso.\n", "Es ist\nso.\n", YK_PAIR_GOOD, "It is so.", "Es ist so."},
+        {"Is it?", "Est-ce\xc2\xa0vrai\xc2\xa0?", YK_PAIR_GOOD, NULL, "Est-ce vrai ?"},
+    };
+    ASSERT_ROWS(rows);
+}
+
+static void marks_of_mnemonics_go(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {"_File", "_Datei", YK_PAIR_GOOD, "File", "Datei"},
+        {"E_xit", "Be_enden", YK_PAIR_GOOD, "Exit", "Beenden"},
+        {"Save &As", "Speichern &unter", YK_PAIR_GOOD, "Save As", "Speichern unter"},
+        {"_File", "파일(_F)", YK_PAIR_GOOD, "File", "파일"},
+        {"_Quit", "終了 (_Q)", YK_PAIR_GOOD, "Quit", "終了"},
+        {"Go to _URL", "Zur _URL", YK_PAIR_GOOD, "Go to URL", "Zur URL"},
+        {"_Open", "_Öffnen", YK_PAIR_GOOD, "Open", "Öffnen"},
+    };
+    ASSERT_ROWS(rows);
+}
+
+static void signs_that_are_no_mnemonics_stay(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {"Set file_name now", "Setze »file_name« jetzt", YK_PAIR_GOOD, NULL, NULL},
+        {"AT&T is here", "AT&T ist da", YK_PAIR_GOOD, NULL, NULL},
+        {"Cut & paste", "Schneiden & kleben", YK_PAIR_GOOD, NULL, NULL},
+        {"Use &lt; here", "Nimm &lt; hier", YK_PAIR_GOOD, NULL, NULL},
+        {"the __init__ file", "die Datei __init__", YK_PAIR_GOOD, NULL, NULL},
+    };
+    ASSERT_ROWS(rows);
+}
+
+static void messages_that_are_no_sentences_are_left_out(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {"Open", "", YK_PAIR_UNTRANSLATED, NULL, NULL},
+        {"Open", " \n", YK_PAIR_UNTRANSLATED, NULL, NULL},
+        {"Open", "\xff", YK_PAIR_NOT_TEXT, NULL, NULL},
+        {"a\x1b[1mb", "c", YK_PAIR_NOT_TEXT, NULL, NULL},
+        {"-h   help", "-h   Hilfe", YK_PAIR_LAYOUT, NULL, NULL},
+        {"Usage:\n  yoke", "Aufruf:\n  yoke", YK_PAIR_LAYOUT, NULL, NULL},
+        {"One:\n- two", "Eins:\n- zwei", YK_PAIR_LAYOUT, NULL, NULL},
+        {"One.\n\nTwo.", "Eins.\n\nZwei.", YK_PAIR_LAYOUT, NULL, NULL},
+        {"a\tb", "c\td", YK_PAIR_LAYOUT, NULL, NULL},
+        {"100%", "100 %", YK_PAIR_NO_LETTERS, NULL, NULL},
+        {"right", "\xe2\x86\x92", YK_PAIR_NO_LETTERS, NULL, NULL},
+        {"Editor", "Editor", YK_PAIR_SAME, NULL, NULL},
+        {"_Editor", "Edi_tor", YK_PAIR_SAME, NULL, NULL},
+    };
+    ASSERT_ROWS(rows);
+}
+
+static void placeholders_must_be_on_both_sides(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        {"%d of %s", "%2$s: %1$d", YK_PAIR_GOOD, NULL, NULL},
+        {"%-10s ok", "%s gut", YK_PAIR_GOOD, NULL, NULL},
+        {"%d of %s", "%s: eins", YK_PAIR_PLACEHOLDERS, NULL, NULL},
+        {"%d file", "%ld Datei", YK_PAIR_PLACEHOLDERS, NULL, NULL},
+        {"%(name)s is", "%(name)s ist", YK_PAIR_GOOD, NULL, NULL},
+        {"%(name)s is", "%(Name)s ist", YK_PAIR_PLACEHOLDERS, NULL, NULL},
+        {"{count} files", "{count} Dateien", YK_PAIR_GOOD, NULL, NULL},
+        {"{count} files", "{zahl} Dateien", YK_PAIR_PLACEHOLDERS, NULL, NULL},
+        {"%1 in %2", "%2 hat %1", YK_PAIR_GOOD, NULL, NULL},
+        {"%1 in %2", "%2 hat %2", YK_PAIR_PLACEHOLDERS, NULL, NULL},
+        {"50% of all", "50% von allen", YK_PAIR_GOOD, NULL, NULL},
+        {"100% sure", "ganz sicher", YK_PAIR_GOOD, NULL, NULL},
+        {"Your names", "Jo <jo@example.org>", YK_PAIR_PLACEHOLDERS, NULL, NULL},
+        {"{ brace", "Klammer {", YK_PAIR_GOOD, NULL, NULL},
+    };
+    ASSERT_ROWS(rows);
+}
+
+static void lengths_are_in_characters(void **state)
+{
+    (void)state;
+    static const struct row rows[] = {
+        /* 60 characters of two bytes each, then 61. */
+        {"A sentence that is long enough",
+         "éééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé", YK_PAIR_GOOD, NULL, NULL},
+        {"A sentence that is long enough",
+         "ééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé", YK_PAIR_LONG, NULL, NULL},
+        /* Four times five and sixteen more are 36. */
+        {"abcde", "123456789 123456789 123456789 123456", YK_PAIR_NO_LETTERS, NULL, NULL},
+        {"abcde", "a23456789 123456789 123456789 123456", YK_PAIR_GOOD, NULL, NULL},
+        {"abcde", "a23456789 123456789 123456789 1234567", YK_PAIR_UNEQUAL, NULL, NULL},
+    };
+    ASSERT_ROWS(rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(white_space_becomes_single_spaces),
+        cmocka_unit_test(marks_of_mnemonics_go),
+        cmocka_unit_test(signs_that_are_no_mnemonics_stay),
+        cmocka_unit_test(messages_that_are_no_sentences_are_left_out),
+        cmocka_unit_test(placeholders_must_be_on_both_sides),
+        cmocka_unit_test(lengths_are_in_characters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+#include "support/support.h"
+
+#include "data/word_pattern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where the first match must be; −1: there must be none. */
+static void check(const char *pattern, bool literal, const char *text, long begin, long end)
+{
+    struct yk_word_pattern *made = NULL;
+    struct yk_word_room *room = NULL;
+    bool found = false;
+    size_t given[2] = {0};
+    assert_ok(yk_word_pattern_create(pattern, strlen(pattern), literal, &made));
+    assert_ok(yk_word_room_create(&room));
+    assert_ok(
+        yk_word_pattern_find(made, room, text, strlen(text), 0, &found, &given[0], &given[1]));
+    assert_int_equal(found, begin >= 0);
+    if (found) {
+        assert_int_equal(given[0], begin);
+        assert_int_equal(given[1], end);
+    }
+    yk_word_room_destroy(room);
+    yk_word_pattern_destroy(made);
+}
+
+/* What Split(Regex(…)) of Hugging Face's tokenizers 0.23 finds. */
+static void classes_are_those_of_oniguruma(void **state)
+{
+    (void)state;
+    check("\\s", false,
+          "a\xc2\x85"
+          "b",
+          1, 3);
+    check("\\s", false, "\xe3\x80\x80", 0, 3);
+    check("\\s", false, "\xe1\xa0\x8e", -1, -1); /* U+180E */
+    check("[\\s]", false, "\xe1\xa0\x8e", -1, -1);
+    check("[^\\S]", false, "\xe1\xa0\x8e ", 3, 4);
+    check("\\S", false, "\xe1\xa0\x8e", 0, 3);
+    check("\\w", false, "\xcc\x81", 0, 2); /* U+0301 */
+    check("\\W", false, "\xcc\x81-", 2, 3);
+    check("[\\w]", false, "-\xe2\x80\xbf", 1, 4);               /* U+203F */
+    check("\\p{Han}", false, "\xe3\x88\xba\xe4\xb8\x80", 3, 6); /* U+323A is shared */
+    check("\\P{Han}", false, "\xe4\xb8\x80\xe3\x88\xba", 3, 6);
+    check("\\p{^L}", false, "a1", 1, 2);
+    check("^b$", false, "a\nb\nc", 2, 3);
+    check("(?i:'s)", false, "'\xc5\xbf", 0, 3); /* U+017F */
+    check("[]a]", false, "]", 0, 1);
+    check("[^]a]", false, "]ab", 2, 3);
+    check("\\h", false, "xyzF", 3, 4);
+}
+
+static void a_literal_is_looked_for_as_it_is(void **state)
+{
+    (void)state;
+    check("a.c\\s", true, "abc a.c\\s", 4, 9);
+    check("a.c\\s", true, "abc ", -1, -1);
+}
+
+static void patterns_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern;
+        const char *message;
+    } broken[] = {
+        {"(", "the pattern \"(\" cannot be used: missing closing parenthesis"},
+        {"[a[b]]", "sets inside brackets are not supported"},
+        {"[a&&b]", "sets inside brackets are not supported"},
+        {"[\\W]", "\\W inside brackets is not supported"},
+        {"a\\C", "the pattern \"a\\C\" cannot be used: using \\C is disabled by the application"},
+    };
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        struct yk_word_pattern *made = NULL;
+        assert_fails(
+            yk_word_pattern_create(broken[i].pattern, strlen(broken[i].pattern), false, &made),
+            YK_ERROR_INPUT, broken[i].message);
+        assert_null(made);
+    }
+}
+
+static void a_pattern_that_tries_too_many_ways_is_given_up(void **state)
+{
+    (void)state;
+    static const char pattern[] = "(a+)+(a+)+(a+)+b\\1";
+    char text[60];
+    struct yk_word_pattern *made = NULL;
+    struct yk_word_room *room = NULL;
+    bool found = false;
+    size_t begin = 0;
+    size_t end = 0;
+    memset(text, 'a', sizeof text);
+    text[sizeof text - 1] = 'b'; /* or the library sees that there is none */
+    assert_ok(yk_word_pattern_create(pattern, strlen(pattern), false, &made));
+    assert_ok(yk_word_room_create(&room));
+    assert_fails(yk_word_pattern_find(made, room, text, sizeof text, 0, &found, &begin, &end),
+                 YK_ERROR_INPUT, "the pattern that cuts words gave up: match limit exceeded");
+    yk_word_room_destroy(room);
+    yk_word_pattern_destroy(made);
+}
+
+/* Steps back over a million spaces stay within the limits. */
+static void long_texts_are_no_reason_to_give_up(void **state)
+{
+    (void)state;
+    enum {
+        SPACES = 1000 * 1000
+    };
+    static const char pattern[] = "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+    struct yk_word_pattern *made = NULL;
+    struct yk_word_room *room = NULL;
+    bool found = false;
+    size_t begin = 0;
+    size_t end = 0;
+    char *text = malloc(SPACES + 1);
+    assert_non_null(text);
+    memset(text, ' ', SPACES);
+    text[SPACES] = 'x';
+    assert_ok(yk_word_pattern_create(pattern, strlen(pattern), false, &made));
+    assert_ok(yk_word_room_create(&room));
+    assert_ok(yk_word_pattern_find(made, room, text, SPACES + 1, 0, &found, &begin, &end));
+    assert_true(found);
+    assert_int_equal(begin, 0);
+    assert_int_equal(end, SPACES - 1);
+    yk_word_room_destroy(room);
+    yk_word_pattern_destroy(made);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(classes_are_those_of_oniguruma),
+        cmocka_unit_test(a_literal_is_looked_for_as_it_is),
+        cmocka_unit_test(patterns_that_cannot_be_are_refused),
+        cmocka_unit_test(a_pattern_that_tries_too_many_ways_is_given_up),
+        cmocka_unit_test(long_texts_are_no_reason_to_give_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,206 @@
+/* Beam search, against every output there could be. */
+#include "nn/beam.h"
+
+#include "support/support.h"
+#include "support/trainer.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    KNOWN = 7, /* tokens */
+    PAD = 0,
+    START = 1,
+    END = 2,
+    SENTENCES = 3,
+    SOURCE = 5,
+    LONGEST = 4,
+    MOST_WIDTH = 700, /* more than there are outputs */
+};
+
+#define ALPHA 0.8
+
+static const char json[] =
+    "{\"model_type\":\"marian\",\"architectures\":[\"MarianMTModel\"],\"vocab_size\":7,"
+    "\"d_model\":8,\"encoder_layers\":1,\"decoder_layers\":1,\"encoder_ffn_dim\":16,"
+    "\"decoder_ffn_dim\":16,\"encoder_attention_heads\":2,\"decoder_attention_heads\":2,"
+    "\"max_position_embeddings\":16,\"activation_function\":\"relu\",\"init_std\":1.0,"
+    "\"scale_embedding\":true,\"pad_token_id\":0,\"eos_token_id\":2,"
+    "\"decoder_start_token_id\":1}";
+
+static const int32_t sources[SENTENCES * SOURCE] = {
+    3, 4, 5, 6, 2, /**/ 6, 6, 2, 0, 0, /**/ 5, 3, 4, 2, 0,
+};
+static const int32_t lengths[SENTENCES] = {5, 3, 4};
+
+struct bench {
+    struct yk_arena *arena;
+    struct trainer *trainer;
+    struct yk_forward *forward;
+};
+
+static void open_bench(struct bench *bench)
+{
+    struct trainer_wish wish = {.batch = SENTENCES, .sequence = SOURCE};
+    assert_ok(yk_arena_create(&bench->arena));
+    assert_ok(yk_model_config_read(json, strlen(json), "test", bench->arena, &wish.config));
+    bench->trainer = trainer_open(&wish);
+    assert_ok(yk_store_start(bench->trainer->store, 11));
+    const struct yk_forward_shape shape = {
+        .samples = (int64_t)SENTENCES * MOST_WIDTH,
+        .sequence = SOURCE,
+        .target_sequence = LONGEST + 1,
+        .last_only = true,
+    };
+    assert_ok(yk_forward_create(bench->trainer->store, &shape, &bench->forward));
+}
+
+static void close_bench(struct bench *bench)
+{
+    yk_forward_destroy(bench->forward);
+    trainer_close(bench->trainer);
+    yk_arena_destroy(bench->arena);
+}
+
+/* The logarithms of the probabilities of what may follow a beginning, of one sentence alone. */
+static void foretell(struct bench *bench, int64_t sentence, const int32_t *row, int64_t length,
+                     double out[KNOWN])
+{
+    float logits[KNOWN];
+    double sum = 0;
+    assert_ok(yk_forward_encode(bench->forward, sources + sentence * SOURCE, lengths + sentence, 1,
+                                SOURCE));
+    assert_ok(yk_forward_decode(bench->forward, row, length));
+    assert_ok(yk_forward_last_logits(bench->forward, logits));
+    for (int v = 0; v < KNOWN; v++) {
+        sum += exp((double)logits[v]);
+    }
+    for (int v = 0; v < KNOWN; v++) {
+        out[v] = (double)logits[v] - log(sum);
+    }
+}
+
+struct found {
+    double rank;
+    int32_t tokens[LONGEST + 2];
+    int64_t count;
+};
+
+/* Tries every way to go on with a beginning of `length` tokens, the start among them. */
+static void try_all(struct bench *bench, int64_t sentence, int32_t *row, int64_t length,
+                    double score, struct found *best)
+{
+    double next[KNOWN];
+    foretell(bench, sentence, row, length, next);
+    const double rank = (score + next[END]) / pow((5 + (double)length) / 6, ALPHA);
+    if (rank > best->rank) {
+        best->rank = rank;
+        best->count = length - 1;
+        memcpy(best->tokens, row + 1, (size_t)best->count * sizeof *row);
+    }
+    for (int32_t v = END + 1; v < KNOWN && length < LONGEST; v++) {
+        row[length] = v;
+        try_all(bench, sentence, row, length + 1, score + next[v], best);
+    }
+}
+
+static void search(struct bench *bench, int32_t width, struct yk_beam **out)
+{
+    const struct yk_beam_settings settings = {
+        .width = width, .length_penalty = ALPHA, .start = START, .end = END, .pad = PAD};
+    const struct yk_beam_input input = {sources, lengths, SENTENCES, SOURCE, LONGEST};
+    assert_ok(yk_beam_create(&settings, SENTENCES, LONGEST, KNOWN, out));
+    assert_ok(yk_beam_search(*out, bench->forward, &input));
+}
+
+static void a_beam_wide_enough_finds_the_best_of_all_outputs(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct yk_beam *beam = NULL;
+    open_bench(&bench);
+    search(&bench, MOST_WIDTH, &beam);
+    for (int64_t i = 0; i < SENTENCES; i++) {
+        struct found best = {.rank = -INFINITY};
+        int32_t row[LONGEST + 1] = {START};
+        int64_t count = 0;
+        double score = 0;
+        try_all(&bench, i, row, 1, 0, &best);
+        const int32_t *tokens = yk_beam_best(beam, i, &count, &score);
+        assert_int_equal(count, best.count);
+        assert_memory_equal(tokens, best.tokens, (size_t)count * sizeof *tokens);
+        assert_true(fabs(score - best.rank) < 1e-4);
+    }
+    yk_beam_destroy(beam);
+    close_bench(&bench);
+}
+
+static void a_beam_of_one_takes_the_likeliest_token_each_time(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct yk_beam *beam = NULL;
+    open_bench(&bench);
+    search(&bench, 1, &beam);
+    for (int64_t i = 0; i < SENTENCES; i++) {
+        int32_t row[LONGEST + 2] = {START};
+        int64_t length = 1;
+        int64_t count = 0;
+        double score = 0;
+        for (bool ended = false; !ended && length <= LONGEST;) {
+            double next[KNOWN];
+            int32_t likeliest = END;
+            foretell(&bench, i, row, length, next);
+            for (int32_t v = END + 1; v < KNOWN; v++) {
+                likeliest = next[v] > next[likeliest] ? v : likeliest;
+            }
+            ended = likeliest == END;
+            row[length] = likeliest;
+            length += ended ? 0 : 1;
+        }
+        const int32_t *tokens = yk_beam_best(beam, i, &count, &score);
+        assert_int_equal(count, length - 1);
+        assert_memory_equal(tokens, row + 1, (size_t)count * sizeof *tokens);
+    }
+    yk_beam_destroy(beam);
+    close_bench(&bench);
+}
+
+/* What is beside a sentence, and how far it is filled up, makes no difference to it. */
+static void sentences_are_translated_alone_as_in_company(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct yk_beam *together = NULL;
+    open_bench(&bench);
+    search(&bench, 3, &together);
+    for (int64_t i = 0; i < SENTENCES; i++) {
+        const struct yk_beam_settings settings = {
+            .width = 3, .length_penalty = ALPHA, .start = START, .end = END, .pad = PAD};
+        const struct yk_beam_input input = {sources + i * SOURCE, lengths + i, 1, lengths[i],
+                                            LONGEST};
+        struct yk_beam *alone = NULL;
+        int64_t counts[2];
+        double scores[2];
+        assert_ok(yk_beam_create(&settings, 1, LONGEST, KNOWN, &alone));
+        assert_ok(yk_beam_search(alone, bench.forward, &input));
+        const int32_t *one = yk_beam_best(alone, 0, &counts[0], &scores[0]);
+        const int32_t *other = yk_beam_best(together, i, &counts[1], &scores[1]);
+        assert_int_equal(counts[0], counts[1]);
+        assert_memory_equal(one, other, (size_t)counts[0] * sizeof *one);
+        assert_true(fabs(scores[0] - scores[1]) < 1e-4);
+        yk_beam_destroy(alone);
+    }
+    yk_beam_destroy(together);
+    close_bench(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_beam_wide_enough_finds_the_best_of_all_outputs),
+        cmocka_unit_test(a_beam_of_one_takes_the_likeliest_token_each_time),
+        cmocka_unit_test(sentences_are_translated_alone_as_in_company),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
