@@ -4,10 +4,12 @@ torch_marian.py CONFIG TOKENIZER SOURCE TARGET FOLDER STEPS BATCH_TOKENS RATE WA
 
 Batches are of pairs of like length, at most BATCH_TOKENS on either side with filling; AdamW with
 decay of matrices alone, rate up over WARMUP steps and down with the root of the step, dropout and
-smoothing of 0.1, gradients clipped at 1. Prints the last losses and the time as JSON.
+smoothing of 0.1, gradients clipped at 1. DEVICE=cuda in the environment trains on a GPU. Prints
+the last losses and the time as JSON.
 """
 
 import json
+import os
 import random
 import shutil
 import sys
@@ -27,7 +29,8 @@ random.seed(1)
 config = MarianConfig.from_pretrained(config_path)
 config.dropout = config.attention_dropout = 0.1
 config.activation_dropout = 0.0
-model = MarianMTModel(config)
+device = os.environ.get("DEVICE", "cpu")
+model = MarianMTModel(config).to(device)
 model.train()
 tokenizer = Tokenizer.from_file(tokenizer_path)
 end, pad, start = config.eos_token_id, config.pad_token_id, config.decoder_start_token_id
@@ -62,7 +65,8 @@ def batches():
 
 def fill(rows, filling):
     longest = max(len(row) for row in rows)
-    return torch.tensor([row + [filling] * (longest - len(row)) for row in rows])
+    return torch.tensor([row + [filling] * (longest - len(row)) for row in rows],
+                        device=device)
 
 
 matrices = [p for p in model.parameters() if p.requires_grad and p.dim() >= 2]
@@ -75,7 +79,8 @@ source = batches()
 for step in range(steps):
     piece = next(source)
     inputs = fill([s for s, _ in piece], pad)
-    mask = torch.tensor([[1] * len(s) + [0] * (inputs.shape[1] - len(s)) for s, _ in piece])
+    mask = torch.tensor([[1] * len(s) + [0] * (inputs.shape[1] - len(s)) for s, _ in piece],
+                        device=device)
     decoder = fill([[start] + t[:-1] for _, t in piece], pad)
     labels = fill([t for _, t in piece], -100)
     for group in optimizer.param_groups:

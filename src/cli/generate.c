@@ -3,19 +3,21 @@
 #include "cli/interrupt.h"
 #include "cli/loaded.h"
 #include "cli/terminal.h"
+#include "data/chat.h"
 #include "nn/forward.h"
 #include "nn/sample.h"
 
 #include <string.h>
 
 enum {
-    MOST_TORN = 8,  /* tokens that one character may take */
-    MOST_BEGUN = 1, /* tokens before the prompt */
+    MOST_TORN = 8,   /* tokens that one character may take */
+    MOST_BEGUN = 64, /* tokens around the prompt */
 };
 
 struct arguments {
     struct yk_loaded_words loaded;
     const char *prompt;
+    bool chat;
     int64_t tokens;
     double temperature;
     int64_t top_k;
@@ -76,6 +78,25 @@ static yk_status keep_prompt(struct writing *writing, const struct yk_ids *ids)
     return YK_OK;
 }
 
+/* The prompt as what a user says, up to where the answer begins. */
+static yk_status add_chat(const struct writing *writing, struct yk_encoder *encoder,
+                          struct yk_ids *out)
+{
+    struct yk_chat chat = {0};
+    int64_t first = 0;
+    yk_status status = yk_chat_open(writing->loaded.tokenizer, encoder, &chat);
+    if (status == YK_OK) {
+        yk_chat_add_begin(&chat, out);
+        status = yk_chat_add_message(&chat, YK_CHAT_USER, writing->arguments->prompt, "--prompt",
+                                     out, &first);
+    }
+    if (status == YK_OK) {
+        yk_chat_add_header(&chat, YK_CHAT_ASSISTANT, out);
+    }
+    yk_chat_close(&chat);
+    return status;
+}
+
 static yk_status read_prompt(struct writing *writing)
 {
     const char *prompt = writing->arguments->prompt;
@@ -86,11 +107,14 @@ static yk_status read_prompt(struct writing *writing)
         return read_ids(writing);
     }
     YK_TRY(yk_encoder_create(tokenizer, &encoder));
-    yk_status status =
-        yk_encoder_add(encoder, prompt, strlen(prompt), "--prompt", YK_FRAMING_NONE, &ids);
+    yk_status status = writing->arguments->chat ? add_chat(writing, encoder, &ids)
+                                                : yk_encoder_add(encoder, prompt, strlen(prompt),
+                                                                 "--prompt", YK_FRAMING_NONE, &ids);
     if (status == YK_OK) {
         status = keep_prompt(writing, &ids);
     }
+    /* What was asked is not said again. */
+    writing->printed = writing->arguments->chat ? writing->count : 0;
     yk_encoder_destroy(encoder);
     yk_ids_free(&ids);
     return status;
@@ -229,6 +253,14 @@ static const struct yk_option options[] = {
         .offset = offsetof(struct arguments, prompt),
     },
     {
+        .name = "chat",
+        .help = "The prompt is what a user asks: print the answer of a model that was taught so, "
+                "in Llama 3's form",
+        .group = "Text options",
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, chat),
+    },
+    {
         .name = "tokens",
         .placeholder = "N",
         .help = "Write this many tokens",
@@ -285,6 +317,8 @@ static const struct yk_option options[] = {
 static const struct yk_example examples[] = {
     {"yoke generate runs/gpt-mini --prompt \"static yk_status \"",
      "Let a model that was trained on source go on with it"},
+    {"yoke generate runs/tuned --chat --prompt \"What is 3 plus 4?\"",
+     "Ask a model that was tuned on instructions"},
     {"yoke generate runs/gpt-mini --prompt \"The \" --tokens 500 --temperature 1 --top-k 40",
      "A longer and more daring text"},
     {NULL, NULL},
@@ -301,7 +335,7 @@ const struct yk_command yk_command_generate = {
     .summary = "let a trained model go on with a text",
     .description = "Prints the prompt and then token after token as the model draws them, each "
                    "from what it has read and written so far, up to the length of its samples in "
-                   "training. Ctrl-C ends the text.",
+                   "training. Ctrl-C ends the text, and so does a token that ends texts.",
     .examples = examples,
     .operands = operands,
     .operand_count = sizeof operands / sizeof operands[0],

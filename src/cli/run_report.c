@@ -2,10 +2,10 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/json_value.h"
 #include "base/log.h"
 #include "cli/outputs.h"
 #include "cli/planning.h"
-#include "data/json_members.h"
 #include "planner/planned.h"
 #include "report/label.h"
 #include "report/run_metrics.h"
@@ -148,24 +148,19 @@ static yk_status keep_value(const struct yk_json *value, struct yk_arena *arena,
     return status;
 }
 
-static yk_status list_settings(struct reading *reading, const struct yk_json *root,
-                               const struct yk_text *text)
+static yk_status list_settings(struct reading *reading, const struct yk_json *root)
 {
     struct yk_run_report_setting *settings = NULL;
-    const char *const *names = NULL;
-    int32_t count = 0;
+    struct yk_json_member member = {0};
     int32_t kept = 0;
-    YK_TRY(yk_json_members_list(yk_text_chars(text), text->length, NULL, reading->arena, &count,
-                                &names));
-    YK_TRY_NEW(reading->arena, settings, (int64_t)count + 1);
-    for (int32_t i = 0; i < count; i++) {
-        const struct yk_json *value = yk_json_get(root, names[i]);
-        if (strcmp(names[i], "yoke") == 0 || strcmp(names[i], "kind") == 0 ||
-            yk_json_is_null(value)) {
+    YK_TRY_NEW(reading->arena, settings, yk_json_member_count(root) + 1);
+    while (yk_json_next(root, &member)) {
+        if (strcmp(member.name, "yoke") == 0 || strcmp(member.name, "kind") == 0 ||
+            yk_json_is_null(member.value)) {
             continue;
         }
-        settings[kept].name = names[i];
-        YK_TRY(keep_value(value, reading->arena, &settings[kept].value));
+        YK_TRY(yk_json_keep(reading->arena, member.name, &settings[kept].name));
+        YK_TRY(keep_value(member.value, reading->arena, &settings[kept].value));
         kept++;
     }
     reading->report.settings = settings;
@@ -179,7 +174,7 @@ static yk_status take_settings(struct reading *reading, const char *path,
     struct yk_json *root = NULL;
     yk_status status = parse_object(path, text, &root);
     if (status == YK_OK) {
-        status = list_settings(reading, root, text);
+        status = list_settings(reading, root);
     }
     yk_json_destroy(root);
     return status;

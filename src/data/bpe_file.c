@@ -50,6 +50,11 @@ static const struct yk_bpe_style styles[] = {
         .before = "[CLS]",
         .behind = "[SEP]",
     },
+    {
+        .name = "none",
+        .summary = "no special tokens",
+        .pre_tokenizer = gpt2_words,
+    },
 };
 
 const struct yk_bpe_style *yk_bpe_style_at(size_t number)

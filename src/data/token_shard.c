@@ -9,15 +9,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    MAGIC = 20240520,
-    VERSION = 1,
-    TOKEN_BYTES = 2
+const struct yk_token_shard_form yk_token_shard_narrow = {
+    .magic = 20240520,
+    .version = 1,
+    .token_bytes = 2,
+};
+const struct yk_token_shard_form yk_token_shard_wide = {
+    .magic = 20240801,
+    .version = 7,
+    .token_bytes = 4,
 };
 
 struct yk_token_shard {
     char *path;
-    int64_t count;
+    struct yk_token_shard_header header;
     int descriptor;
 };
 
@@ -28,31 +33,47 @@ static int32_t number_at(const unsigned char *bytes, size_t index)
                      (uint32_t)b[3] << 24);
 }
 
-yk_status yk_token_shard_parse(const unsigned char *bytes, size_t length, uint64_t file_size,
-                               const char *source, int64_t *out)
+/* The form of a file that begins with `bytes`. */
+static yk_status read_form(const unsigned char *bytes, const char *source,
+                           const struct yk_token_shard_form **out)
 {
+    const int32_t magic = number_at(bytes, 0);
+    const struct yk_token_shard_form *form =
+        magic == yk_token_shard_wide.magic ? &yk_token_shard_wide : &yk_token_shard_narrow;
+    if (magic != form->magic) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: it begins with %" PRId32 " instead of %" PRId32 " or %" PRId32
+                       "; this is no shard of tokens",
+                       source, magic, yk_token_shard_narrow.magic, yk_token_shard_wide.magic);
+    }
+    if (number_at(bytes, 1) != form->version) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: a shard of tokens of version %" PRId32 "; only version %" PRId32
+                       " is known",
+                       source, number_at(bytes, 1), form->version);
+    }
+    *out = form;
+    return YK_OK;
+}
+
+yk_status yk_token_shard_parse(const unsigned char *bytes, size_t length, uint64_t file_size,
+                               const char *source, struct yk_token_shard_header *out)
+{
+    const struct yk_token_shard_form *form = NULL;
     if (length < YK_TOKEN_SHARD_HEADER_BYTES || file_size < YK_TOKEN_SHARD_HEADER_BYTES) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: %" PRIu64 " bytes are too few for a shard of tokens, whose header has "
                        "%d",
                        source, file_size, YK_TOKEN_SHARD_HEADER_BYTES);
     }
-    if (number_at(bytes, 0) != MAGIC) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "%s: it begins with %" PRId32 " instead of %d; this is no shard of tokens",
-                       source, number_at(bytes, 0), MAGIC);
-    }
-    if (number_at(bytes, 1) != VERSION) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "%s: a shard of tokens of version %" PRId32 "; only version %d is known",
-                       source, number_at(bytes, 1), VERSION);
-    }
+    YK_TRY(read_form(bytes, source, &form));
     const int64_t count = number_at(bytes, 2);
     if (count < 1) {
         return yk_fail(YK_ERROR_INPUT, "%s: its header says that it holds %" PRId64 " tokens",
                        source, count);
     }
-    const uint64_t needed = YK_TOKEN_SHARD_HEADER_BYTES + (uint64_t)count * TOKEN_BYTES;
+    const uint64_t needed =
+        YK_TOKEN_SHARD_HEADER_BYTES + (uint64_t)count * (uint64_t)form->token_bytes;
     if (file_size < needed) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: the file is cut off: %" PRIu64 " of %" PRIu64 " bytes are missing",
@@ -63,7 +84,7 @@ yk_status yk_token_shard_parse(const unsigned char *bytes, size_t length, uint64
                        "%s: %" PRIu64 " bytes more than its header's %" PRId64 " tokens take",
                        source, file_size - needed, count);
     }
-    *out = count;
+    *out = (struct yk_token_shard_header){.form = form, .count = count};
     return YK_OK;
 }
 
@@ -108,7 +129,7 @@ static yk_status open_file(struct yk_token_shard *shard, const char *path)
     const uint64_t size = (uint64_t)info.st_size;
     const size_t there = size < sizeof header ? (size_t)size : sizeof header;
     YK_TRY(read_bytes(shard, 0, there, header));
-    return yk_token_shard_parse(header, there, size, path, &shard->count);
+    return yk_token_shard_parse(header, there, size, path, &shard->header);
 }
 
 yk_status yk_token_shard_open(const char *path, struct yk_token_shard **out)
@@ -141,20 +162,44 @@ void yk_token_shard_close(struct yk_token_shard *shard)
 
 int64_t yk_token_shard_count(const struct yk_token_shard *shard)
 {
-    return shard->count;
+    return shard->header.count;
+}
+
+/* Two bytes become four in place: they stand in the second half of `out`, and token i is written
+ * where no token behind it still waits. */
+static void widen(int32_t *out, int64_t count)
+{
+    const unsigned char *bytes = (const unsigned char *)out + 2 * count;
+    for (int64_t i = 0; i < count; i++) {
+        out[i] = bytes[2 * i] | bytes[2 * i + 1] << 8;
+    }
+}
+
+static yk_status check_wide(const struct yk_token_shard *shard, int64_t first, int32_t *out,
+                            int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        out[i] = number_at((const unsigned char *)out, (size_t)i);
+        if (out[i] < 0) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "%s: token %" PRId64 " is %" PRIu32 ", which none can be", shard->path,
+                           first + i, (uint32_t)out[i]);
+        }
+    }
+    return YK_OK;
 }
 
 yk_status yk_token_shard_read(const struct yk_token_shard *shard, int64_t first, int64_t count,
                               int32_t *out)
 {
-    assert(first >= 0 && count >= 0 && count <= shard->count - first);
-    /* Two bytes become four in place: the file's bytes go into the second half of `out`, and
-     * token i is written where no token behind it still waits. */
-    const unsigned char *tokens = (const unsigned char *)out + count * TOKEN_BYTES;
-    YK_TRY(read_bytes(shard, YK_TOKEN_SHARD_HEADER_BYTES + first * TOKEN_BYTES,
-                      (size_t)count * TOKEN_BYTES, (unsigned char *)out + count * TOKEN_BYTES));
-    for (int64_t i = 0; i < count; i++) {
-        out[i] = tokens[TOKEN_BYTES * i] | tokens[TOKEN_BYTES * i + 1] << 8;
+    assert(first >= 0 && count >= 0 && count <= shard->header.count - first);
+    const int64_t width = shard->header.form->token_bytes;
+    const int64_t unused = ((int64_t)sizeof *out - width) * count;
+    YK_TRY(read_bytes(shard, YK_TOKEN_SHARD_HEADER_BYTES + first * width, (size_t)(count * width),
+                      (unsigned char *)out + unused));
+    if (width == 2) {
+        widen(out, count);
+        return YK_OK;
     }
-    return YK_OK;
+    return check_wide(shard, first, out, count);
 }

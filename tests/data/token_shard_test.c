@@ -33,8 +33,8 @@ static void tokens_are_read_from_any_place(void **state)
 
 static void refuse(const unsigned char *bytes, size_t length, uint64_t size, const char *message)
 {
-    int64_t count = 0;
-    assert_fails(yk_token_shard_parse(bytes, length, size, "file", &count), YK_ERROR_INPUT,
+    struct yk_token_shard_header parsed = {0};
+    assert_fails(yk_token_shard_parse(bytes, length, size, "file", &parsed), YK_ERROR_INPUT,
                  message);
 }
 
@@ -43,9 +43,10 @@ static void every_broken_rule_has_its_sentence(void **state)
     (void)state;
     /* 20240520 is 0x0134d888. */
     unsigned char header[1024] = {0x88, 0xd8, 0x34, 0x01, 1, 0, 0, 0, 3};
-    int64_t count = 0;
-    assert_ok(yk_token_shard_parse(header, 1024, 1030, "file", &count));
-    assert_int_equal(count, 3);
+    struct yk_token_shard_header parsed = {0};
+    assert_ok(yk_token_shard_parse(header, 1024, 1030, "file", &parsed));
+    assert_int_equal(parsed.count, 3);
+    assert_int_equal(parsed.form->token_bytes, 2);
     refuse(header, 1023, 1023,
            "file: 1023 bytes are too few for a shard of tokens, whose header has 1024");
     refuse(header, 1024, 1027, "file: the file is cut off: 3 of 1030 bytes are missing");
@@ -62,7 +63,50 @@ static void every_broken_rule_has_its_sentence(void **state)
     refuse(header, 1024, 1030, "file: its header says that it holds -1 tokens");
     header[0] = 0x89;
     refuse(header, 1024, 1030,
-           "file: it begins with 20240521 instead of 20240520; this is no shard of tokens");
+           "file: it begins with 20240521 instead of 20240520 or 20240801; this is no shard of "
+           "tokens");
+}
+
+static void a_shard_of_llama3_has_four_bytes_a_token(void **state)
+{
+    (void)state;
+    /* 20240801 is 0x0134d9a1. */
+    unsigned char file[1024 + 12] = {0xa1, 0xd9, 0x34, 0x01, 7, 0, 0, 0, 3};
+    static const unsigned char tokens[12] = {0x00, 0xf5, 0x01, 0x00, 0xff, 0xff,
+                                             0xff, 0x7f, 0x02, 0x00, 0x00, 0x00};
+    struct yk_token_shard_header parsed = {0};
+    struct yk_token_shard *shard = NULL;
+    int32_t read[3] = {0};
+    memcpy(file + 1024, tokens, 12);
+    assert_ok(yk_token_shard_parse(file, 1024, 1036, "file", &parsed));
+    assert_int_equal(parsed.count, 3);
+    assert_int_equal(parsed.form->token_bytes, 4);
+    assert_ok(yk_token_shard_open(support_scratch_write("wide.bin", file, 1036), &shard));
+    assert_ok(yk_token_shard_read(shard, 0, 3, read));
+    assert_int_equal(read[0], 128256);
+    assert_int_equal(read[1], INT32_MAX);
+    assert_int_equal(read[2], 2);
+    assert_ok(yk_token_shard_read(shard, 2, 1, read));
+    assert_int_equal(read[0], 2);
+    yk_token_shard_close(shard);
+    refuse(file, 1024, 1030, "file: the file is cut off: 6 of 1036 bytes are missing");
+    file[4] = 1;
+    refuse(file, 1024, 1036, "file: a shard of tokens of version 1; only version 7 is known");
+}
+
+static void a_token_that_none_can_be_is_refused(void **state)
+{
+    (void)state;
+    unsigned char file[1024 + 8] = {0xa1, 0xd9, 0x34, 0x01, 7, 0, 0, 0, 2};
+    struct yk_token_shard *shard = NULL;
+    int32_t read[2];
+    char message[600];
+    memset(file + 1028, 0xff, 4);
+    const char *path = support_scratch_write("wide.bin", file, sizeof file);
+    assert_ok(yk_token_shard_open(path, &shard));
+    snprintf(message, sizeof message, "%s: token 1 is 4294967295, which none can be", path);
+    assert_fails(yk_token_shard_read(shard, 0, 2, read), YK_ERROR_INPUT, message);
+    yk_token_shard_close(shard);
 }
 
 static void a_shard_cut_off_while_open_gives_an_error(void **state)
@@ -101,6 +145,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         in_scratch(tokens_are_read_from_any_place),
         cmocka_unit_test(every_broken_rule_has_its_sentence),
+        in_scratch(a_shard_of_llama3_has_four_bytes_a_token),
+        in_scratch(a_token_that_none_can_be_is_refused),
         in_scratch(a_shard_cut_off_while_open_gives_an_error),
         in_scratch(what_cannot_be_opened_is_named),
     };

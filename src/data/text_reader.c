@@ -1,0 +1,192 @@
+#include "data/text_reader.h"
+
+#include "base/text.h"
+#include "data/utf8.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    BLOCK_BYTES = 1 << 18 /* asked for at a time */
+};
+
+struct yk_text_reader {
+    struct yk_text_cut cut;
+    struct yk_text path;
+    struct yk_text held; /* bytes that were read: first the piece that was given out */
+    size_t given;
+    size_t piece;
+    struct yk_utf8_place place; /* of the first byte held */
+    int descriptor;
+    bool ended;
+};
+
+yk_status yk_text_reader_open(const char *path, const struct yk_text_cut *cut, size_t piece,
+                              struct yk_text_reader **out)
+{
+    struct yk_text_reader *reader = calloc(1, sizeof *reader);
+    if (!reader) {
+        return yk_fail_out_of_memory();
+    }
+    const bool standard = strcmp(path, "-") == 0;
+    reader->cut = *cut;
+    reader->piece = piece;
+    reader->place = (struct yk_utf8_place){.line = 1, .column = 1};
+    yk_text_add(&reader->path, standard ? "standard input" : path);
+    reader->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    yk_status status = yk_text_status(&reader->path);
+    if (status == YK_OK && reader->descriptor < 0) {
+        status = yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
+    }
+    if (status != YK_OK) {
+        yk_text_reader_close(reader);
+        return status;
+    }
+    *out = reader;
+    return YK_OK;
+}
+
+void yk_text_reader_close(struct yk_text_reader *reader)
+{
+    if (!reader) {
+        return;
+    }
+    if (reader->descriptor > STDIN_FILENO) {
+        close(reader->descriptor);
+    }
+    yk_text_free(&reader->path);
+    yk_text_free(&reader->held);
+    free(reader);
+}
+
+/* Reads until `wanted` bytes are held or the file ends. */
+static yk_status fill(struct yk_text_reader *reader, size_t wanted)
+{
+    static const char zeros[BLOCK_BYTES] = {0};
+    struct yk_text *held = &reader->held;
+    while (!reader->ended && held->length < wanted) {
+        const size_t start = held->length;
+        yk_text_add_bytes(held, zeros, sizeof zeros);
+        YK_TRY(yk_text_status(held));
+        ssize_t taken = -1;
+        do {
+            taken = read(reader->descriptor, held->bytes + start, sizeof zeros);
+        } while (taken < 0 && errno == EINTR);
+        held->length = start + (taken > 0 ? (size_t)taken : 0);
+        if (taken < 0) {
+            return yk_fail(YK_ERROR_INPUT, "cannot read %s: %s", yk_text_chars(&reader->path),
+                           strerror(errno));
+        }
+        reader->ended = taken == 0;
+    }
+    return YK_OK;
+}
+
+/* Where byte `at` of what is held is in the file. */
+static struct yk_utf8_place place_of(const struct yk_text_reader *reader, size_t at)
+{
+    struct yk_utf8_place place = yk_utf8_locate(yk_text_chars(&reader->held), at);
+    if (place.line == 1) {
+        place.column += reader->place.column - 1;
+    }
+    place.line += reader->place.line - 1;
+    return place;
+}
+
+static yk_status fail_at(const struct yk_text_reader *reader, size_t at)
+{
+    const struct yk_utf8_place place = place_of(reader, at);
+    const char *path = yk_text_chars(&reader->path);
+    const unsigned char byte = (unsigned char)reader->held.bytes[at];
+    if (byte == 0) {
+        return yk_fail(YK_ERROR_INPUT, "%s:%" PRId64 ":%" PRId64 ": a zero byte: this is no text",
+                       path, place.line, place.column);
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "%s:%" PRId64 ":%" PRId64 ": byte 0x%02x is not UTF-8; convert the text first",
+                   path, place.line, place.column, (unsigned)byte);
+}
+
+/* Lets go of the piece that was given out. */
+static void drop_given(struct yk_text_reader *reader)
+{
+    struct yk_text *held = &reader->held;
+    if (reader->given > 0) {
+        reader->place = place_of(reader, reader->given);
+        memmove(held->bytes, held->bytes + reader->given, held->length - reader->given);
+        held->length -= reader->given;
+        reader->given = 0;
+    }
+}
+
+yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text, size_t *length)
+{
+    drop_given(reader);
+    size_t wanted = reader->cut.possible ? reader->piece : SIZE_MAX;
+    size_t end = 0;
+    while (end == 0) {
+        YK_TRY(fill(reader, wanted));
+        const size_t held = reader->held.length;
+        if (held <= wanted && reader->ended) {
+            end = held;
+            break;
+        }
+        end = yk_text_cut_find(&reader->cut, yk_text_chars(&reader->held),
+                               held < wanted ? held : wanted);
+        wanted = wanted > SIZE_MAX / 2 ? SIZE_MAX : wanted * 2;
+    }
+    *text = yk_text_chars(&reader->held);
+    *length = end;
+    const size_t valid = yk_utf8_valid_length(*text, end);
+    if (valid < end) {
+        return fail_at(reader, valid);
+    }
+    reader->given = end;
+    return YK_OK;
+}
+
+/* How many bytes at the end may be the beginning of a character that goes on behind. */
+static size_t unfinished(const char *bytes, size_t length)
+{
+    for (size_t back = 1; back <= 3 && back <= length; back++) {
+        const unsigned char byte = (unsigned char)bytes[length - back];
+        if ((byte & 0xc0) != 0x80) {
+            return byte >= 0xc0 ? back : 0;
+        }
+    }
+    return 0;
+}
+
+static yk_status check(struct yk_text_reader *reader, bool *out)
+{
+    struct yk_text *held = &reader->held;
+    bool valid = true;
+    bool any = false;
+    while (valid && !reader->ended) {
+        YK_TRY(fill(reader, BLOCK_BYTES));
+        const size_t left = reader->ended ? 0 : unfinished(yk_text_chars(held), held->length);
+        const size_t whole = held->length - left;
+        valid = yk_utf8_valid_length(yk_text_chars(held), whole) == whole;
+        any = any || whole > 0;
+        if (whole > 0) {
+            memmove(held->bytes, held->bytes + whole, left);
+            held->length = left;
+        }
+    }
+    *out = valid && any;
+    return YK_OK;
+}
+
+yk_status yk_text_reader_check(const char *path, bool *out)
+{
+    const struct yk_text_cut anywhere = {0};
+    struct yk_text_reader *reader = NULL;
+    YK_TRY(yk_text_reader_open(path, &anywhere, BLOCK_BYTES, &reader));
+    const yk_status status = check(reader, out);
+    yk_text_reader_close(reader);
+    return status;
+}

@@ -1,0 +1,36 @@
+/*
+ * Text reader: a file of UTF-8 text, piece by piece, so that a file of any size needs little
+ * memory. Pieces end where the text may be cut (data/text_cut.h); where it may not, all of it is
+ * one piece.
+ *
+ * What is no text is refused by its line and column in the file. One thread at a time.
+ */
+#ifndef YK_DATA_TEXT_READER_H
+#define YK_DATA_TEXT_READER_H
+
+#include "base/status.h"
+#include "data/text_cut.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    YK_TEXT_READER_PIECE = 1 << 22 /* bytes that suit */
+};
+
+struct yk_text_reader;
+
+/* The path "-" is standard input. Pieces have `piece` bytes or less, unless there is no place to
+ * cut. `cut` is copied. */
+yk_status yk_text_reader_open(const char *path, const struct yk_text_cut *cut, size_t piece,
+                              struct yk_text_reader **out) YK_MUST_USE;
+void yk_text_reader_close(struct yk_text_reader *reader);
+
+/* The next piece, which stays until the next call; of 0 bytes at the end. */
+yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text,
+                              size_t *length) YK_MUST_USE;
+
+/* Whether a file is text, and not empty: what a folder's other files are not. */
+yk_status yk_text_reader_check(const char *path, bool *out) YK_MUST_USE;
+
+#endif

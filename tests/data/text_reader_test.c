@@ -1,0 +1,157 @@
+#include "support/scratch.h"
+#include "support/support.h"
+
+#include "base/text.h"
+#include "data/text_reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct yk_text_cut at_spaces = {.possible = true};
+
+/* All pieces of a file, with "|" between them. */
+static void read_all(const char *path, const struct yk_text_cut *cut, size_t piece,
+                     struct yk_text *out)
+{
+    struct yk_text_reader *reader = NULL;
+    const char *text = NULL;
+    size_t length = 0;
+    assert_ok(yk_text_reader_open(path, cut, piece, &reader));
+    do {
+        assert_ok(yk_text_reader_next(reader, &text, &length));
+        yk_text_add(out, out->length > 0 && length > 0 ? "|" : "");
+        yk_text_add_bytes(out, text, length);
+    } while (length > 0);
+    /* The end stays the end. */
+    assert_ok(yk_text_reader_next(reader, &text, &length));
+    assert_int_equal(length, 0);
+    yk_text_reader_close(reader);
+}
+
+static void assert_pieces(const char *words, size_t piece, const char *expected)
+{
+    struct yk_text pieces = {0};
+    read_all(support_scratch_write_text("a.txt", words), &at_spaces, piece, &pieces);
+    assert_string_equal(yk_text_chars(&pieces), expected);
+    yk_text_free(&pieces);
+}
+
+static void pieces_end_before_spaces_and_are_as_long_as_they_may_be(void **state)
+{
+    (void)state;
+    assert_pieces("one two three four", 9, "one two| three| four");
+    assert_pieces("one two", 100, "one two");
+    assert_pieces("", 8, "");
+    assert_pieces("unbreakable words", 4, "unbreakable| words");
+    assert_pieces("unbreakable", 4, "unbreakable");
+    assert_pieces("a  b\n c", 4, "a | b\n c");
+}
+
+static void without_a_place_to_cut_all_is_one_piece(void **state)
+{
+    (void)state;
+    static const struct yk_text_cut none = {0};
+    struct yk_text pieces = {0};
+    read_all(support_scratch_write_text("a.txt", "one two three"), &none, 4, &pieces);
+    assert_string_equal(yk_text_chars(&pieces), "one two three");
+    yk_text_free(&pieces);
+}
+
+static void a_long_file_comes_whole(void **state)
+{
+    (void)state;
+    struct yk_text words = {0};
+    struct yk_text pieces = {0};
+    for (int i = 0; i < 100000; i++) {
+        yk_text_addf(&words, "%s%d", i % 17 == 0 ? "\n" : " ", i);
+    }
+    const char *path = support_scratch_write("long.txt", words.bytes, words.length);
+    read_all(path, &at_spaces, 1 << 16, &pieces);
+    size_t kept = 0;
+    int cuts = 0;
+    for (size_t i = 0; i < pieces.length; i++) {
+        cuts += pieces.bytes[i] == '|';
+        if (pieces.bytes[i] != '|') {
+            pieces.bytes[kept++] = pieces.bytes[i];
+        }
+    }
+    assert_int_equal(kept, words.length);
+    assert_memory_equal(pieces.bytes, words.bytes, kept);
+    assert_in_range(cuts, words.length >> 16, (words.length >> 16) + 1);
+    yk_text_free(&words);
+    yk_text_free(&pieces);
+}
+
+static void assert_refused_at(const void *bytes, size_t length, const char *what)
+{
+    struct yk_text_reader *reader = NULL;
+    const char *text = NULL;
+    size_t given = 1;
+    char message[700];
+    const char *path = support_scratch_write("bad.txt", bytes, length);
+    snprintf(message, sizeof message, "%s:%s", path, what);
+    assert_ok(yk_text_reader_open(path, &at_spaces, 8, &reader));
+    yk_status status = YK_OK;
+    while (status == YK_OK && given > 0) {
+        status = yk_text_reader_next(reader, &text, &given);
+    }
+    assert_int_equal(status, YK_ERROR_INPUT);
+    assert_string_equal(yk_status_message(), message);
+    yk_text_reader_close(reader);
+}
+
+static void what_is_no_text_is_refused_by_its_place_in_the_file(void **state)
+{
+    (void)state;
+    assert_refused_at("a\xff", 2, "1:2: byte 0xff is not UTF-8; convert the text first");
+    assert_refused_at("one two three \xc3\xa9 four\nfive six\xc3 x", 33,
+                      "2:9: byte 0xc3 is not UTF-8; convert the text first");
+    assert_refused_at("one two three \xc3\xa9 fo\xe2", 20,
+                      "1:19: byte 0xe2 is not UTF-8; convert the text first");
+    assert_refused_at("one two\n\n three\0 four", 21, "3:7: a zero byte: this is no text");
+}
+
+static void texts_are_told_from_other_files(void **state)
+{
+    (void)state;
+    static char large[(1 << 18) + 8];
+    bool text = false;
+    assert_ok(yk_text_reader_check(support_scratch_write_text("a", "text \xc3\xa9"), &text));
+    assert_true(text);
+    assert_ok(yk_text_reader_check(support_scratch_write_text("a", ""), &text));
+    assert_false(text);
+    assert_ok(yk_text_reader_check(support_scratch_write_text("a", "text \xc3"), &text));
+    assert_false(text);
+    /* Characters of three bytes lie across the blocks that are read. */
+    for (size_t i = 0; i + 3 <= sizeof large; i += 3) {
+        memcpy(large + i, "\xed\x95\x9c", 3);
+    }
+    const size_t whole = sizeof large / 3 * 3;
+    assert_ok(yk_text_reader_check(support_scratch_write("a", large, whole), &text));
+    assert_true(text);
+    large[whole - 1] = 'x';
+    assert_ok(yk_text_reader_check(support_scratch_write("a", large, whole), &text));
+    assert_false(text);
+    memset(large, 'x', sizeof large);
+    assert_ok(yk_text_reader_check(support_scratch_write("a", large, 1 << 18), &text));
+    assert_true(text);
+    char message[600];
+    const char *missing = support_scratch_path("no");
+    snprintf(message, sizeof message, "cannot open %s: No such file or directory", missing);
+    assert_fails(yk_text_reader_check(missing, &text), YK_ERROR_INPUT, message);
+}
+
+#define in_scratch(test)                                                                           \
+    cmocka_unit_test_setup_teardown(test, support_scratch_make, support_scratch_drop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        in_scratch(pieces_end_before_spaces_and_are_as_long_as_they_may_be),
+        in_scratch(without_a_place_to_cut_all_is_one_piece),
+        in_scratch(a_long_file_comes_whole),
+        in_scratch(what_is_no_text_is_refused_by_its_place_in_the_file),
+        in_scratch(texts_are_told_from_other_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
