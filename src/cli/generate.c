@@ -120,11 +120,28 @@ static yk_status read_prompt(struct writing *writing)
     return status;
 }
 
+static yk_status check_model(const struct yk_loaded *loaded)
+{
+    const struct yk_model_config *config = loaded->model->config;
+    if (config->encoder_layers > 0) {
+        return yk_fail(YK_ERROR_INPUT, "%s is an encoder–decoder; see yoke translate",
+                       loaded->checkpoint->path);
+    }
+    if (config->masked_head) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s foretells words between others and does not go on with a text; see "
+                       "yoke eval",
+                       loaded->checkpoint->path);
+    }
+    return YK_OK;
+}
+
 static yk_status begin(struct writing *writing)
 {
     struct yk_loaded *loaded = &writing->loaded;
     const struct arguments *arguments = writing->arguments;
     YK_TRY(yk_loaded_open(&arguments->loaded, loaded));
+    YK_TRY(check_model(loaded));
     writing->known = yk_model_config_target_vocabulary(loaded->model->config);
     const size_t most = MOST_BEGUN + strlen(arguments->prompt) + (size_t)arguments->tokens;
     writing->window = loaded->model->workload.sequence;

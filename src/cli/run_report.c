@@ -275,10 +275,23 @@ static const char *base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
+/* Pairs come in any number and length within the tokens that were planned for. */
+static void add_batch(const struct yk_model *model, struct yk_text *out)
+{
+    const struct yk_workload *workload = &model->workload;
+    if (model->config->encoder_layers > 0) {
+        yk_text_addf(out, "up to %" PRId64 " tokens a side", workload->batch * workload->sequence);
+    } else {
+        yk_text_addf(out, "%" PRId64 " samples of %" PRId64 " tokens", workload->batch,
+                     workload->sequence);
+    }
+}
+
 static yk_status describe(struct reading *reading)
 {
     struct yk_run_report *report = &reading->report;
     const char *data = setting(reading, "data");
+    const char *target = setting(reading, "target");
     struct yk_text text = {0};
     report->title = setting(reading, "model");
     report->title = base_name(report->title ? report->title : reading->folder);
@@ -286,14 +299,15 @@ static yk_status describe(struct reading *reading)
         const struct yk_model *model = reading->planned->study->model;
         char parameters[YK_NUMBER_SIZE];
         yk_label_count(model->parameters, parameters);
-        yk_text_addf(&text, "%s parameters, %" PRId64 " samples of %" PRId64 " tokens a step, %s.",
-                     parameters, model->workload.batch, model->workload.sequence,
-                     yk_precision_name(model->workload.precision));
+        yk_text_addf(&text, "%s parameters, ", parameters);
+        add_batch(model, &text);
+        yk_text_addf(&text, " a step, %s.", yk_precision_name(model->workload.precision));
         YK_TRY(keep_text(reading, &text, &report->model));
     }
     if (data) {
         text = (struct yk_text){0};
-        yk_text_addf(&text, "Trained on %s.", base_name(data));
+        yk_text_addf(&text, target ? "Trained on %s and %s." : "Trained on %s.", base_name(data),
+                     base_name(target ? target : ""));
         YK_TRY(keep_text(reading, &text, &report->data));
     }
     return YK_OK;

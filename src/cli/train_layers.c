@@ -17,14 +17,14 @@ enum {
 
 /* With others, what the optimizer remembers or where the data stands would mean nothing. */
 static const char *const kept_settings[] = {
-    "model", "data-part",  "eval-part", "seq",       "precision",
-    "lora",  "lora-alpha", "nf4",       "optimizer", "seed",
+    "model", "data-part", "eval-part", "seq",    "precision", "lora",    "lora-alpha",
+    "nf4",   "optimizer", "seed",      "faulty", "packed",    "longest",
 };
 
 static const char *const noted_settings[] = {
-    "batch", "micro-batches", "recompute", "dropout",    "label-smoothing",
-    "rate",  "rate-rule",     "warmup",    "least-rate", "beta1",
-    "beta2", "epsilon",       "decay",     "momentum",   "clip",
+    "batch",   "batch-tokens", "micro-batches", "recompute",  "dropout", "label-smoothing",
+    "rate",    "rate-rule",    "warmup",        "least-rate", "beta1",   "beta2",
+    "epsilon", "decay",        "momentum",      "clip",
 };
 
 yk_status yk_train_path(const char *folder, const char *name, struct yk_arena *arena,

@@ -223,6 +223,9 @@ static const struct yk_example examples[] = {
     {"yoke train --model gpt-nano --data poems.txt --steps 500 --out runs/poems",
      "Train a smaller one on a text"},
     {"yoke train --resume --out runs/poems --steps 1000", "Go on for 500 more steps"},
+    {"yoke train --model transformer-small --tokenizer tokenizer.json --data train.en --target "
+     "train.de --batch-tokens 4096",
+     "Train a Transformer that translates"},
     {"yoke train --weights ./gpt2 --data tokens.bin --lora 8 --rate 2e-4 --dry-run",
      "See what fine-tuning GPT-2 with adapters would take"},
     {NULL, NULL},
@@ -241,8 +244,11 @@ const struct yk_command yk_command_train = {
     .summary = "train a model by a plan, and keep checkpoints, metrics and a trace",
     .description =
         "Finds a plan for one step, says what it will take, and trains by it on this machine's "
-        "CPU. Text is learned by character: the model gets as many tokens as the text has "
-        "different characters, unless weights say otherwise.\n\n"
+        "CPU. Text is cut into tokens by --tokenizer, or learned by character: a new model gets as "
+        "many tokens as the tokenizer or the text has. GPT and Llama learn from text, or from "
+        "instructions (.jsonl), of which only what completes a prompt bears loss; BERT from text "
+        "with tokens masked; an encoder–decoder from sentences and their translations "
+        "(--target).\n\n"
         "The folder of the run gets run.json (the settings), config.json (the model), plan.json, "
         "metrics.jsonl, checkpoints, and at the end summary.json, trace.json and "
         "trace-predicted.json (the last step as it was and as it was predicted), and report.html, "

@@ -9,8 +9,9 @@
 
 enum {
     /* A bucket's lengths are within 1/16 of its shortest; below 16 tokens each length has its own.
-     * With sentences of 16 tokens and pieces of 4096, 8 % is filling: 22 % where lengths were
-     * rounded up to multiples of 8, and 6 % with a bucket for each length, which mixes less. */
+     * Simulated with sentences of about 16 tokens and pieces of 4096, 8 % is filling: 22 % where
+     * lengths are rounded up to multiples of 8, and 6 % with a bucket for each length, which mixes
+     * less. */
     BUCKET_PART = 16
 };
 

@@ -102,6 +102,13 @@ static void update_sgd(const struct yk_optimizer *optimizer, const struct yk_sto
     store->engine.backend->sgd(lane, &op);
 }
 
+/* 1 − beta^t of the beta that moments are made with, rounded to fp32: of the exact one, 0.999 would
+ * leave the second moment and its correction 1.3e-5 apart. */
+static float correct(double beta, double t)
+{
+    return (float)(1 - pow((double)(float)beta, t));
+}
+
 void yk_optimizer_update(const struct yk_optimizer *optimizer, const struct yk_store *store,
                          struct yk_backend_lane *lane, int32_t layer, double rate, int64_t updates,
                          const struct yk_verdict *verdict)
@@ -129,8 +136,8 @@ void yk_optimizer_update(const struct yk_optimizer *optimizer, const struct yk_s
                          (struct yk_adamw){.count = groups[i].count,
                                            .rate = (float)rate,
                                            .decay = (float)groups[i].decay,
-                                           .correction1 = (float)(1 - pow(optimizer->beta1, t)),
-                                           .correction2 = (float)(1 - pow(optimizer->beta2, t)),
+                                           .correction1 = correct(optimizer->beta1, t),
+                                           .correction2 = correct(optimizer->beta2, t),
                                            .verdict = verdict});
         }
     }

@@ -44,15 +44,16 @@ static void first_loss_follows_from_the_logits(void **state)
     (void)state;
     for (int i = 0; training_case_names[i]; i++) {
         struct training_case *c = training_case_open(training_case_names[i]);
-        const int64_t V = c->config->vocabulary;
-        const int32_t *targets = training_case_targets(c, 0);
+        const int64_t V = yk_model_config_target_vocabulary(c->config);
+        const struct yk_piece piece = training_case_piece(c, 0);
+        const int32_t *targets = piece.targets;
         double loss = 0;
-        for (int64_t row = 0; row < c->settings.batch * c->settings.sequence; row++) {
+        for (int64_t row = 0; row < training_case_rows(c); row++) {
             if (targets[row] >= 0) {
                 loss += loss_of_row(c->logits + row * V, V, targets[row], c->settings.smoothing);
             }
         }
-        loss /= (double)training_case_counted(c, 0);
+        loss /= (double)piece.counted;
         assert_near(loss, (double)c->losses[0], NEAR_ENOUGH, c->name);
         training_case_close(c);
     }
@@ -89,7 +90,8 @@ static void trained_parameters_have_a_start_and_an_end(void **state)
             const int64_t numbers = training_case_find(c, "gradients", name)->count;
             const float *start = training_case_start(c, name, numbers);
             const float *end = training_case_floats(c, "final", name, numbers);
-            assert_true(training_case_apart(end, start, numbers) > 1e-4);
+            assert_true(training_case_apart(end, start, numbers) > 1e-4 ||
+                        training_case_is_still(c, name));
             assert_int_equal(c->settings.lora_rank > 0, strstr(name, ".lora_") != NULL);
         }
         assert_true(count > 0);

@@ -12,7 +12,9 @@ holds fp32 numbers unless said otherwise:
 
     weights.NAME     initial parameters; tied ones once; adapters by the names PEFT saves them under
     tokens, targets  (steps, B, T) int32; a target is the token to predict there, -1 where there is no loss
-    logits           (B, T, V) of step 0
+    lengths          (steps, B) int32 where sequences are filled up: how many tokens count
+    target_tokens    (steps, B, S) int32 of an encoder-decoder: what the decoder reads; targets are (steps, B, S)
+    logits           (B, T, V) of step 0; (B, S, V) of an encoder-decoder
     gradients.NAME   of step 0, before clipping, of every parameter that is trained
     losses           (steps) before the update of each step
     norms            (steps) of all gradients together, before clipping
@@ -24,6 +26,7 @@ holds fp32 numbers unless said otherwise:
 Rules:
  - the loss of a step is the mean over all its tokens that bear loss; with accumulation A, micro-batch m is
    the m-th A-th of the rows, and the gradients of all micro-batches are of that same mean;
+ - keys beyond a sequence's length are masked; the decoder's own need not be, for they come last;
  - label smoothing s: 1 - s for the label and s / V for every token, the label too;
  - parameters with two or more dimensions decay, the others do not;
  - the rate of step s = 0, 1 ... is that of update s:
@@ -36,6 +39,10 @@ Rules:
  - lora: y = x W' + (alpha / rank) x A' B', no dropout, all else frozen;
  - bf16: weights, activations and gradients are bf16, the optimizer works on fp32 masters, which start as
    weights.NAME; after each update weights are the rounded masters.
+
+Softmax does not see what is added to all of its inputs: the gradients of biases of keys are 0 but for rounding, and
+are left out of "spread". Parameters that get no gradient at all are frozen. transformers keeps the embedding of the
+padding token from its gradient; no case has such a token where a gradient would come from.
 
 Every case is trained in fp64 too; "spread" in its JSON is the largest difference between the two, relative to
 the largest number: of losses, of norms, and over the tensors of gradients and of final. A spread above 1e-5
@@ -86,10 +93,37 @@ def llama(width=24, heads=4, kv_heads=2, inner=40, vocabulary=31, tied=False, po
     return config | more
 
 
+def bert(width=12, heads=2, inner=20, vocabulary=19, tied=True, layers=2, **more):
+    config = dict(
+        architectures=["BertForMaskedLM"], model_type="bert", vocab_size=vocabulary, hidden_size=width,
+        intermediate_size=inner, num_hidden_layers=layers, num_attention_heads=heads, max_position_embeddings=10,
+        type_vocab_size=2, hidden_act="gelu", layer_norm_eps=1e-12, hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0, tie_word_embeddings=tied, pad_token_id=0)
+    return config | more
+
+
+def marian(width=8, heads=2, encoder_heads=4, inner=12, encoder_inner=16, vocabulary=17, encoders=1, decoders=1,
+           tied=True, shared=True, **more):
+    config = dict(
+        architectures=["MarianMTModel"], model_type="marian", vocab_size=vocabulary, d_model=width,
+        encoder_layers=encoders, decoder_layers=decoders, encoder_ffn_dim=encoder_inner, decoder_ffn_dim=inner,
+        encoder_attention_heads=encoder_heads, decoder_attention_heads=heads, max_position_embeddings=12,
+        activation_function="relu", scale_embedding=True, dropout=0.0, attention_dropout=0.0, activation_dropout=0.0,
+        is_encoder_decoder=True, tie_word_embeddings=tied, share_encoder_decoder_embeddings=shared, pad_token_id=0,
+        eos_token_id=1, decoder_start_token_id=START)
+    return config | more
+
+
+# Tokens of the models that know padding.
+PADDING, END, START, FIRST = 0, 1, 2, 3
+
 # transformers 5 writes the numbers of rotary positions this way; older ones as "rope_theta" and "rope_scaling".
 ROPE = dict(rope_parameters=dict(rope_type="default", rope_theta=10000.0))
 
 LLAMA_LINEARS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+MARIAN_LINEARS = ["q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2"]
+# Not "dense", which the head's transform is, too.
+BERT_LINEARS = ["query", "key", "value", "attention.output.dense", "intermediate.dense", "output.dense"]
 
 
 def adamw(beta2=0.999, epsilon=1e-5, decay=0.1):
@@ -99,10 +133,13 @@ def adamw(beta2=0.999, epsilon=1e-5, decay=0.1):
 
 
 def case(config, optimizer=None, rate="constant", maximum=3e-3, minimum=0.0, warmup=0, clip=0.0, batch=3,
-         sequence=8, accumulation=1, smoothing=0.0, masked=0.0, lora=None, quantised=False, precision="fp32"):
-    """`masked` is the share of tokens without loss, besides the rows that accumulation leaves unequal."""
+         sequence=8, target_sequence=0, accumulation=1, smoothing=0.0, masked=0.0, lora=None, quantised=False,
+         precision="fp32"):
+    """`masked` is the share of tokens without loss, besides the rows that accumulation leaves unequal; of BERT,
+    the share of tokens that are hidden and predicted."""
     settings = dict(
-        steps=STEPS, batch=batch, sequence=sequence, optimizer=optimizer or adamw(),
+        steps=STEPS, batch=batch, sequence=sequence, target_sequence=target_sequence,
+        optimizer=optimizer or adamw(),
         decayed="parameters with two or more dimensions",
         rate=dict(name=rate, maximum=maximum, minimum=minimum, warmup=warmup, rule=RATE_RULES[rate]),
         clip=clip, accumulation=accumulation, smoothing=smoothing, lora=lora, nf4=quantised,
@@ -142,7 +179,31 @@ CASES = {
     "llama-nf4": case(
         llama(width=32, inner=48, **ROPE), maximum=5e-3, quantised=True,
         lora=dict(rank=4, alpha=8.0, targets=LLAMA_LINEARS)),
+    "bert": case(bert(), masked=0.4, maximum=1e-2, batch=4),
+    "bert-untied": case(
+        bert(tied=False, hidden_act="relu", heads=3, layers=1, layer_norm_eps=1e-3), masked=0.4, maximum=1e-2,
+        batch=8, accumulation=4),
+    "bert-bf16": case(bert(layers=1), masked=0.4, maximum=1e-2, clip=1.0, batch=6, precision="bf16"),
+    "bert-lora": case(
+        bert(hidden_act="gelu_new"), masked=0.4, maximum=1e-2, batch=8,
+        lora=dict(rank=2, alpha=8.0, targets=BERT_LINEARS)),
+    "marian": case(
+        marian(decoders=2, activation_function="swish"), batch=4, target_sequence=6, maximum=1e-2, smoothing=0.1),
+    "marian-two-tables": case(
+        marian(shared=False, decoder_vocab_size=14, scale_embedding=False), batch=4, sequence=5, target_sequence=7,
+        rate="inverse-root", maximum=2e-2, warmup=4, clip=0.8),
+    "marian-untied": case(
+        marian(tied=False, activation_function="gelu", encoders=2, encoder_inner=8), batch=6, accumulation=3,
+        target_sequence=6, maximum=1e-2),
+    "marian-bf16": case(marian(), batch=6, target_sequence=6, maximum=1e-2, precision="bf16"),
+    "marian-nf4": case(
+        marian(width=12, encoder_heads=3, encoder_inner=12, activation_function="swish"), batch=4, target_sequence=6,
+        maximum=2e-2, quantised=True, lora=dict(rank=1, alpha=4.0, targets=MARIAN_LINEARS)),
 }
+
+
+# What PEFT calls what a model is for; it has no word for masked tokens.
+TASKS = {"bert": None, "marian": "SEQ_2_SEQ_LM"}
 
 
 def rate_of(rate, step):
@@ -156,7 +217,24 @@ def rate_of(rate, step):
     return low + 0.5 * (1 + math.cos(math.pi * (step - warmup) / (STEPS - warmup))) * (high - low)
 
 
-def draw_data(c, random):
+def leave_parts_unequal(settings, targets):
+    """Very unequal micro-batches, and one without any loss."""
+    parts, B = settings["accumulation"], settings["batch"]
+    if parts > 1:
+        for step in range(STEPS):
+            part = step % parts
+            targets[step, part * B // parts:(part + 1) * B // parts, 2:] = -1
+        targets[3, :B // parts] = -1
+
+
+def draw_lengths(random, steps, B, T):
+    """One sequence of each step is whole."""
+    lengths = random.integers(2, T + 1, (steps, B))
+    lengths[np.arange(steps), random.integers(0, B, steps)] = T
+    return lengths
+
+
+def draw_windows(c, random):
     """Sequences that can be learned: three of four tokens follow from the one before."""
     settings, V = c["settings"], c["config"]["vocab_size"]
     B, T = settings["batch"], settings["sequence"]
@@ -167,24 +245,70 @@ def draw_data(c, random):
                                           sequences[:, :, t + 1])
     targets = sequences[:, :, 1:].copy()
     targets[random.random(targets.shape) < c["masked"]] = -1
-    parts = settings["accumulation"]
-    if parts > 1:  # very unequal micro-batches, and one without any loss
-        for step in range(STEPS):
-            part = step % parts
-            targets[step, part * B // parts:(part + 1) * B // parts, 2:] = -1
-        targets[3, :B // parts] = -1
-    return sequences[:, :, :-1].astype(np.int32), targets.astype(np.int32)
+    leave_parts_unequal(settings, targets)
+    return dict(tokens=sequences[:, :, :-1], targets=targets)
+
+
+def draw_masked(c, random):
+    """Some tokens are hidden behind START, and predicted: few kinds are frequent, and most follow from their place."""
+    settings, V = c["settings"], c["config"]["vocab_size"]
+    B, T = settings["batch"], settings["sequence"]
+    rare = (random.random((STEPS, B, T)) ** 3 * (V - FIRST)).astype(int)
+    tokens = FIRST + np.where(random.random(rare.shape) < 0.5, rare, np.arange(T) // 2)
+    lengths = draw_lengths(random, STEPS, B, T)
+    present = np.arange(T) < lengths[:, :, None]
+    hidden = (random.random(tokens.shape) < c["masked"]) & present
+    hidden[:, :, 0] = True
+    targets = np.where(hidden, tokens, -1)
+    tokens = np.where(hidden, START, np.where(present, tokens, PADDING))
+    leave_parts_unequal(settings, targets)
+    return dict(tokens=tokens, targets=targets, lengths=lengths)
+
+
+def draw_pairs(c, random):
+    """Three of four tokens of a target follow from the source's at their place, or from its last."""
+    settings, config = c["settings"], c["config"]
+    V, W = config["vocab_size"], config.get("decoder_vocab_size", config["vocab_size"])
+    B, T, S = settings["batch"], settings["sequence"], settings["target_sequence"]
+    lengths, target_lengths = draw_lengths(random, STEPS, B, T), draw_lengths(random, STEPS, B, S)
+    source = random.integers(FIRST, V, (STEPS, B, T))
+    source = np.where(np.arange(T) < lengths[:, :, None], source, PADDING)
+    places = np.minimum(np.arange(S), lengths[:, :, None] - 1)
+    follows = (5 * (np.take_along_axis(source, places, 2) - FIRST) + 2) % (W - FIRST) + FIRST
+    target = np.where(random.random(follows.shape) < 0.75, follows, random.integers(FIRST, W, follows.shape))
+    target[np.arange(S) == target_lengths[:, :, None] - 1] = END
+    present = np.arange(S) < target_lengths[:, :, None]
+    given = np.concatenate([np.full((STEPS, B, 1), START), target[:, :, :-1]], 2)
+    targets = np.where(present, target, -1)
+    leave_parts_unequal(settings, targets)
+    return dict(tokens=source, targets=targets, lengths=lengths, target_tokens=np.where(present, given, PADDING))
+
+
+def draw_data(c, random):
+    draw = {"bert": draw_masked, "marian": draw_pairs}.get(c["config"]["model_type"], draw_windows)
+    return {name: numbers.astype(np.int32) for name, numbers in draw(c, random).items()}
 
 
 def draw_weights(model, random):
-    """Every parameter is random, those too that frameworks start at 0 or 1."""
-    for name, parameter in model.named_parameters():
+    """Every parameter is random, those too that frameworks start at 0 or 1; sinusoids stay as they are."""
+    for name, parameter in all_parameters(model):
         values = random.standard_normal(tuple(parameter.shape))
         if parameter.ndim >= 2:
             values *= 0.15
         else:
-            values = 0.1 * values + (1.0 if "norm" in name or ".ln_" in name and ".weight" in name else 0.0)
+            norm = ("norm" in name.lower() or ".ln_" in name) and name.endswith(".weight")
+            values = 0.1 * values + (1.0 if norm else 0.0)
         parameter.data.copy_(torch.from_numpy(values.astype(np.float32)))
+
+
+def all_parameters(model):
+    """Those of yoke: without sinusoids, with the bias of logits that the framework has as a buffer."""
+    for name, parameter in model.named_parameters():
+        if "embed_positions" not in name:
+            yield name, parameter
+    for name, buffer in model.named_buffers():
+        if name.endswith("final_logits_bias"):
+            yield name, buffer
 
 
 def build(c, random):
@@ -196,14 +320,15 @@ def build(c, random):
     quantised = {}
     if c["settings"]["nf4"]:
         for name, parameter in model.named_parameters():
-            if name.split(".")[-2] in LLAMA_LINEARS:
+            if name.endswith(".weight") and name.split(".")[-2] in c["settings"]["lora"]["targets"]:
                 quantised[name] = nf4.quantise(parameter.detach().numpy())
                 parameter.data.copy_(torch.from_numpy(nf4.dequantise(quantised[name])))
     lora = c["settings"]["lora"]
     if not lora:
         return model, None, quantised
     model = peft.get_peft_model(model, peft.LoraConfig(
-        task_type="CAUSAL_LM", r=lora["rank"], lora_alpha=lora["alpha"], target_modules=lora["targets"],
+        task_type=TASKS.get(c["config"]["model_type"], "CAUSAL_LM"), r=lora["rank"], lora_alpha=lora["alpha"],
+        target_modules=lora["targets"],
         lora_dropout=0.0, bias="none", fan_in_fan_out=c["config"]["model_type"] == "gpt2"))
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
@@ -236,19 +361,39 @@ def make_optimizer(settings, parameters):
     return torch.optim.AdamW(groups, lr=1.0, betas=(o["beta1"], o["beta2"]), eps=o["epsilon"], foreach=False)
 
 
-def backward(model, settings, tokens, targets, dtype):
+def inputs_of(data):
+    """What the model is called with, of some rows of a step."""
+    inputs = dict(input_ids=data["tokens"].long())
+    if "lengths" in data:
+        inputs["attention_mask"] = (torch.arange(data["tokens"].shape[1]) < data["lengths"][:, None]).long()
+    if "target_tokens" in data:
+        inputs["decoder_input_ids"] = data["target_tokens"].long()
+    return inputs
+
+
+def backward(model, settings, data, dtype):
     """Leaves the gradients of a step in the model; returns its loss and the logits."""
-    total = int((targets >= 0).sum())
+    total = int((data["targets"] >= 0).sum())
     loss, logits = 0.0, []
-    for rows, labels in zip(tokens.chunk(settings["accumulation"]), targets.chunk(settings["accumulation"])):
-        part = model(input_ids=rows).logits
+    chunks = {name: numbers.chunk(settings["accumulation"]) for name, numbers in data.items()}
+    for m in range(settings["accumulation"]):
+        rows = {name: parts[m] for name, parts in chunks.items()}
+        part = model(**inputs_of(rows)).logits
         summed = torch.nn.functional.cross_entropy(
-            part.to(dtype).flatten(0, 1), labels.flatten(), ignore_index=-1, reduction="sum",
+            part.to(dtype).flatten(0, 1), rows["targets"].long().flatten(), ignore_index=-1, reduction="sum",
             label_smoothing=settings["smoothing"])
         (summed / total).backward()
         loss += summed.item() / total
         logits.append(part.detach().float().numpy())
     return loss, np.concatenate(logits)
+
+
+def freeze_idle(model, settings, data):
+    """Parameters that take no part have no gradient, and the optimizers leave them alone."""
+    backward(model, settings, data, torch.float32)
+    for _, parameter in model.named_parameters():
+        parameter.requires_grad_(parameter.grad is not None)
+        parameter.grad = None
 
 
 def to_numpy(tensor):
@@ -260,12 +405,14 @@ def train(c, dtype):
     config. Masters are fp32 where dtype is bf16 and the weights themselves elsewhere."""
     settings = c["settings"]
     random = np.random.default_rng(zlib.crc32(c["name"].encode()))
-    tokens, targets = draw_data(c, random)
+    data = draw_data(c, random)
     model, adapter, quantised = build(c, random)
-    record = {f"weights.{public_name(n)}": to_numpy(p) for n, p in model.named_parameters()}
+    record = {f"weights.{public_name(n)}": to_numpy(p) for n, p in all_parameters(model)}
     for name, parts in quantised.items():
         record |= {f"nf4.{name}.{part}": value for part, value in parts.items()}
-    record |= dict(tokens=tokens, targets=targets)
+    record |= data
+    steps = [{name: torch.from_numpy(numbers[step]) for name, numbers in data.items()} for step in range(STEPS)]
+    freeze_idle(model, settings, steps[0])
     trained = [(public_name(n), p) for n, p in model.named_parameters() if p.requires_grad]
     wide = torch.float64 if dtype == torch.float64 else torch.float32
     masters = [p.detach().to(wide) for _, p in trained]
@@ -277,8 +424,7 @@ def train(c, dtype):
         for master, (_, parameter) in zip(masters, trained):
             parameter.data.copy_(master)
             parameter.grad = None
-        loss, logits = backward(model, settings, torch.from_numpy(tokens[step]).long(),
-                                torch.from_numpy(targets[step]).long(), wide)
+        loss, logits = backward(model, settings, steps[step], wide)
         for master, (_, parameter) in zip(masters, trained):
             master.grad = parameter.grad.to(wide)
         if step == 0:
@@ -301,10 +447,15 @@ def apart(a, b):
     return float(np.abs(a - b).max() / max(np.abs(b).max(), 1e-6))
 
 
+def is_still(name):
+    """A bias of keys; of keys that positions turn it has a gradient, but no case of those is chaotic."""
+    return name.endswith((".key.bias", ".k_proj.bias"))
+
+
 def spread(record, exact):
     result = {key: apart(record[key], exact[key]) for key in ("logits", "losses", "norms")}
     for kind in ("gradients", "final"):
-        result[kind] = max(apart(record[k], exact[k]) for k in record if k.startswith(kind + "."))
+        result[kind] = max(apart(record[k], exact[k]) for k in record if k.startswith(kind + ".") and not is_still(k))
     return {key: float(f"{value:.2g}") for key, value in result.items()}
 
 

@@ -9,10 +9,11 @@
 #include <string.h>
 
 const char *const training_case_names[] = {
-    "gpt-tied",       "gpt-untied", "gpt-erf",    "gpt-clip-cosine", "gpt-accumulate",
-    "gpt-smoothing",  "gpt-sgd",    "gpt-rsqrt",  "gpt-bf16",        "gpt-lora",
-    "llama",          "llama-tied", "llama-bias", "llama-lora",      "llama-nf4",
-    "llama3-scaling", NULL,
+    "gpt-tied",   "gpt-untied", "gpt-erf",   "gpt-clip-cosine",   "gpt-accumulate", "gpt-smoothing",
+    "gpt-sgd",    "gpt-rsqrt",  "gpt-bf16",  "gpt-lora",          "llama",          "llama-tied",
+    "llama-bias", "llama-lora", "llama-nf4", "llama3-scaling",    "bert",           "bert-untied",
+    "bert-bf16",  "bert-lora",  "marian",    "marian-two-tables", "marian-untied",  "marian-bf16",
+    "marian-nf4", NULL,
 };
 
 static void *take(const struct training_case *c, int64_t count, size_t size)
@@ -114,6 +115,9 @@ static void read_settings(struct training_case *c, const struct yk_json *json)
     settings->steps = (int64_t)number_at(json, "steps");
     settings->batch = (int64_t)number_at(json, "batch");
     settings->sequence = (int64_t)number_at(json, "sequence");
+    if (yk_json_get(json, "target_sequence")) {
+        settings->target_sequence = (int64_t)number_at(json, "target_sequence");
+    }
     settings->accumulation = (int64_t)number_at(json, "accumulation");
     settings->optimizer = read_optimizer(yk_json_get(json, "optimizer"));
     settings->rate = read_rate(yk_json_get(json, "rate"), settings->steps);
@@ -201,8 +205,13 @@ struct training_case *training_case_open(const char *name)
     read_json(c);
     read_tensors(c);
     const struct training_case_settings *settings = &c->settings;
-    c->logits = training_case_floats(c, "logits", NULL,
-                                     settings->batch * settings->sequence * c->config->vocabulary);
+    int32_t *whole = take(c, settings->batch, sizeof *whole);
+    for (int64_t i = 0; i < settings->batch; i++) {
+        whole[i] = (int32_t)settings->sequence;
+    }
+    c->whole = whole;
+    c->logits = training_case_floats(
+        c, "logits", NULL, training_case_rows(c) * yk_model_config_target_vocabulary(c->config));
     c->losses = training_case_floats(c, "losses", NULL, settings->steps);
     c->norms = training_case_floats(c, "norms", NULL, settings->steps);
     c->rates = training_case_floats(c, "rates", NULL, settings->steps);
@@ -228,33 +237,57 @@ void training_case_path(const char *name, const char *ending, struct yk_text *ou
     assert_ok(yk_text_status(out));
 }
 
-static const int32_t *rows_of_step(const struct training_case *c, const char *kind, int64_t step)
+int64_t training_case_rows(const struct training_case *c)
+{
+    const struct training_case_settings *settings = &c->settings;
+    return settings->batch *
+           (settings->target_sequence > 0 ? settings->target_sequence : settings->sequence);
+}
+
+/* Whole numbers of a step, `count` of them; pieces are not changed by whoever reads them. */
+static int32_t *of_step(const struct training_case *c, const char *kind, int64_t step,
+                        int64_t count)
 {
     const struct training_tensor *tensor = training_case_find(c, kind, NULL);
-    const int64_t rows = c->settings.batch * c->settings.sequence;
-    assert_true(tensor && tensor->whole && tensor->count == rows * c->settings.steps);
+    assert_true(tensor && tensor->whole && tensor->count == count * c->settings.steps);
     assert_in_range(step, 0, c->settings.steps - 1);
-    return tensor->whole + rows * step;
+    return (int32_t *)(uintptr_t)(tensor->whole + count * step);
 }
 
-const int32_t *training_case_tokens(const struct training_case *c, int64_t step)
+struct yk_piece training_case_piece(const struct training_case *c, int64_t step)
 {
-    return rows_of_step(c, "tokens", step);
-}
-
-const int32_t *training_case_targets(const struct training_case *c, int64_t step)
-{
-    return rows_of_step(c, "targets", step);
-}
-
-int64_t training_case_counted(const struct training_case *c, int64_t step)
-{
-    const int32_t *targets = training_case_targets(c, step);
-    int64_t counted = 0;
-    for (int64_t i = 0; i < c->settings.batch * c->settings.sequence; i++) {
-        counted += targets[i] >= 0;
+    const struct training_case_settings *settings = &c->settings;
+    const int64_t B = settings->batch;
+    const bool filled = training_case_find(c, "lengths", NULL) != NULL;
+    struct yk_piece piece = {
+        .samples = B,
+        .sequence = settings->sequence,
+        .target_sequence = settings->target_sequence,
+        .first_sample = step * B,
+        .tokens = of_step(c, "tokens", step, B * settings->sequence),
+        .lengths = filled ? of_step(c, "lengths", step, B) : (int32_t *)(uintptr_t)c->whole,
+        .targets = of_step(c, "targets", step, training_case_rows(c)),
+    };
+    if (settings->target_sequence > 0) {
+        piece.target_tokens = of_step(c, "target_tokens", step, training_case_rows(c));
     }
-    return counted;
+    for (int64_t i = 0; i < training_case_rows(c); i++) {
+        piece.counted += piece.targets[i] >= 0;
+    }
+    return piece;
+}
+
+static bool ends_in(const char *name, const char *ending)
+{
+    const size_t length = strlen(name);
+    const size_t wanted = strlen(ending);
+    return length >= wanted && strcmp(name + length - wanted, ending) == 0;
+}
+
+bool training_case_is_still(const struct training_case *c, const char *name)
+{
+    return c->config->rope_theta == 0 &&
+           (ends_in(name, ".key.bias") || ends_in(name, ".k_proj.bias"));
 }
 
 /* What follows "<kind>." in a tensor's name, or NULL. */

@@ -13,6 +13,7 @@
 #include "base/precision.h"
 #include "base/text.h"
 #include "data/safetensors.h"
+#include "data/sampler.h"
 #include "model/config.h"
 #include "nn/optimizer.h"
 
@@ -21,9 +22,10 @@
 
 struct training_case_settings {
     int64_t steps;
-    int64_t batch;        /* B, of all micro-batches together */
-    int64_t sequence;     /* T */
-    int64_t accumulation; /* micro-batches a step: equal counts of consecutive rows */
+    int64_t batch;           /* B, of all micro-batches together */
+    int64_t sequence;        /* T */
+    int64_t target_sequence; /* S of an encoder–decoder; else 0 */
+    int64_t accumulation;    /* micro-batches a step: equal counts of consecutive rows */
     struct yk_optimizer optimizer;
     struct yk_rate rate;
     double clip; /* 0: none */
@@ -65,10 +67,11 @@ struct training_case {
     struct training_case_spread spread;
     const struct training_tensor *tensors;
     int32_t tensor_count;
-    const float *logits; /* (B, T, V) of step 0 */
-    const float *losses; /* (steps), before each update */
-    const float *norms;  /* (steps), before clipping */
-    const float *rates;  /* (steps) */
+    const int32_t *whole; /* (B) lengths of sequences that are not filled up */
+    const float *logits;  /* (B, T, V) of step 0; (B, S, V) of an encoder–decoder */
+    const float *losses;  /* (steps), before each update */
+    const float *norms;   /* (steps), before clipping */
+    const float *rates;   /* (steps) */
 };
 
 /* Every case there is; ended by NULL. */
@@ -80,11 +83,17 @@ void training_case_close(struct training_case *c);
 /* The path of a file of the case: `ending` is ".json" or ".safetensors". */
 void training_case_path(const char *name, const char *ending, struct yk_text *out);
 
-/* The inputs and the targets of a step, (B, T). */
-const int32_t *training_case_tokens(const struct training_case *c, int64_t step);
-const int32_t *training_case_targets(const struct training_case *c, int64_t step);
-/* How many targets of the step bear loss. */
-int64_t training_case_counted(const struct training_case *c, int64_t step);
+/* All samples of a step; its arrays are the case's. */
+struct yk_piece training_case_piece(const struct training_case *c, int64_t step);
+
+/* How many rows of logits and targets a step has: B·T, or B·S of an encoder–decoder. */
+int64_t training_case_rows(const struct training_case *c);
+
+/*
+ * Whether a parameter has a gradient of 0 but for rounding. Softmax does not see what is added to
+ * all of its inputs, so a bias of keys changes nothing, unless positions turn the keys.
+ */
+bool training_case_is_still(const struct training_case *c, const char *name);
 
 /* The tensor "<kind>.<name>", or "<kind>" where name is NULL; NULL when there is none. */
 const struct training_tensor *training_case_find(const struct training_case *c, const char *kind,

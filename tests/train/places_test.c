@@ -6,6 +6,7 @@
 #include "support/support.h"
 
 #include <stdio.h>
+#include <string.h>
 
 struct wish {
     const char *model;
@@ -17,21 +18,29 @@ struct wish {
     bool nf4;
     bool recompute;
     enum yk_pipeline pipeline;
+    int64_t target_sequence; /* of a decoder */
 };
 
 static const struct wish wishes[] = {
-    {"gpt-mini", 12, 64, 1, YK_PRECISION_FP32, 0, false, false, YK_1F1B},
-    {"gpt-mini", 12, 64, 4, YK_PRECISION_FP32, 0, false, false, YK_1F1B},
-    {"gpt-mini", 12, 64, 3, YK_PRECISION_FP32, 0, false, false, YK_GPIPE},
-    {"gpt-mini", 7, 128, 3, YK_PRECISION_BF16, 0, false, true, YK_1F1B},
-    {"gpt2", 4, 64, 1, YK_PRECISION_FP32, 0, false, false, YK_1F1B},
-    {"gpt2", 4, 64, 2, YK_PRECISION_FP16, 0, false, true, YK_1F1B},
-    {"gpt2", 4, 64, 1, YK_PRECISION_FP32, 8, false, false, YK_1F1B},
-    {"tinyllama-1.1b", 2, 64, 1, YK_PRECISION_BF16, 0, false, false, YK_1F1B},
-    {"tinyllama-1.1b", 2, 64, 1, YK_PRECISION_BF16, 0, false, true, YK_1F1B},
-    {"tinyllama-1.1b", 2, 64, 2, YK_PRECISION_BF16, 16, false, false, YK_1F1B},
-    {"llama3-8b", 2, 64, 1, YK_PRECISION_BF16, 32, true, false, YK_1F1B},
-    {"llama3-8b", 2, 64, 1, YK_PRECISION_BF16, 32, true, true, YK_1F1B},
+    {"gpt-mini", 12, 64, 1, YK_PRECISION_FP32, 0, false, false, YK_1F1B, 0},
+    {"gpt-mini", 12, 64, 4, YK_PRECISION_FP32, 0, false, false, YK_1F1B, 0},
+    {"gpt-mini", 12, 64, 3, YK_PRECISION_FP32, 0, false, false, YK_GPIPE, 0},
+    {"gpt-mini", 7, 128, 3, YK_PRECISION_BF16, 0, false, true, YK_1F1B, 0},
+    {"gpt2", 4, 64, 1, YK_PRECISION_FP32, 0, false, false, YK_1F1B, 0},
+    {"gpt2", 4, 64, 2, YK_PRECISION_FP16, 0, false, true, YK_1F1B, 0},
+    {"gpt2", 4, 64, 1, YK_PRECISION_FP32, 8, false, false, YK_1F1B, 0},
+    {"tinyllama-1.1b", 2, 64, 1, YK_PRECISION_BF16, 0, false, false, YK_1F1B, 0},
+    {"tinyllama-1.1b", 2, 64, 1, YK_PRECISION_BF16, 0, false, true, YK_1F1B, 0},
+    {"tinyllama-1.1b", 2, 64, 2, YK_PRECISION_BF16, 16, false, false, YK_1F1B, 0},
+    {"llama3-8b", 2, 64, 1, YK_PRECISION_BF16, 32, true, false, YK_1F1B, 0},
+    {"llama3-8b", 2, 64, 1, YK_PRECISION_BF16, 32, true, true, YK_1F1B, 0},
+    {"bert-mini", 6, 64, 1, YK_PRECISION_FP32, 0, false, false, YK_1F1B, 0},
+    {"bert-base-mlm", 4, 64, 2, YK_PRECISION_BF16, 0, false, true, YK_1F1B, 0},
+    {"bert-base-mlm", 4, 64, 1, YK_PRECISION_FP32, 8, true, false, YK_1F1B, 0},
+    {"transformer-small", 6, 48, 1, YK_PRECISION_FP32, 0, false, false, YK_1F1B, 64},
+    {"transformer-small", 7, 64, 3, YK_PRECISION_FP32, 0, false, true, YK_1F1B, 32},
+    {"transformer-small", 6, 64, 3, YK_PRECISION_BF16, 0, false, false, YK_GPIPE, 0},
+    {"transformer-base", 4, 64, 2, YK_PRECISION_BF16, 8, true, true, YK_1F1B, 48},
 };
 
 enum {
@@ -59,8 +68,9 @@ static struct yk_plan *plan_of(struct step *step, const struct wish *wish,
     plan->ranks[0].limit_bytes = 1e12;
     plan->groups[0].member_count = 1;
     plan->groups[0].members[0] = (struct yk_plan_member){.share = wish->batch, .part = 1};
-    for (int32_t l = 1; l + 2 < model->layer_count; l++) {
-        plan->layers[l].recompute = wish->recompute;
+    for (int32_t l = 0; l < model->layer_count; l++) {
+        const bool block = strstr(model->layers[l].kind, "-block") != NULL;
+        plan->layers[l].recompute = wish->recompute && block;
     }
     plan->micro_batches = wish->micro_batches;
     plan->pipeline = wish->pipeline;
@@ -79,6 +89,7 @@ static struct step open_step(const struct wish *wish)
     const struct yk_workload workload = {
         .batch = wish->batch,
         .sequence = wish->sequence,
+        .target_sequence = wish->target_sequence,
         .precision = wish->precision,
         .lora_rank = wish->lora_rank,
         .nf4 = wish->nf4,
@@ -139,50 +150,98 @@ static int32_t owner_of(const struct step *step, const struct yk_op *op, int32_t
     return (layer * step->program->plan->micro_batches + op->micro_batch) * KINDS + kind;
 }
 
+static const struct yk_place *place_of(const struct step *step, const struct yk_op *op,
+                                       int32_t layer)
+{
+    return &step->places.of[layer * step->program->plan->micro_batches + op->micro_batch];
+}
+
+static struct yk_extent extent_of(const struct step *step, const struct yk_op *op, int32_t layer)
+{
+    const struct yk_workload *workload = &step->net->workload;
+    const int64_t target =
+        workload->target_sequence > 0 ? workload->target_sequence : workload->sequence;
+    return (struct yk_extent){
+        .samples = op->samples,
+        .sequence = step->net->layers[layer].decodes ? target : workload->sequence,
+        .memory = step->net->layers[layer].memory >= 0 ? workload->sequence : 0,
+    };
+}
+
+/* The bytes of what a layer puts out, and of its gradient. */
+static size_t stream_of(const struct step *step, const struct yk_op *op, int32_t layer)
+{
+    const struct yk_extent extent = extent_of(step, op, layer);
+    return (size_t)(extent.samples * extent.sequence * step->net->config->width *
+                    yk_precision_bytes(step->net->workload.precision));
+}
+
+/* What the layers before it put out is still there where it is needed. */
+static void expect_inputs(const struct step *step, const struct canvas *canvas,
+                          const struct yk_op *op)
+{
+    const struct yk_net_layer *layer = &step->net->layers[op->layer];
+    const int32_t before[] = {layer->input, layer->memory};
+    for (int i = 0; i < 2; i++) {
+        if (before[i] >= 0 && (op->kind != YK_OP_BACKWARD || layer->keeps_input)) {
+            expect_painted(canvas, place_of(step, op, before[i])->output,
+                           stream_of(step, op, before[i]), owner_of(step, op, before[i], OUTPUT));
+        }
+    }
+}
+
+static void run_forward(const struct step *step, struct canvas *canvas, const struct yk_op *op,
+                        const struct yk_layer_sizes *sizes)
+{
+    const bool forward = op->kind == YK_OP_FORWARD;
+    const bool head = op->layer + 1 == step->net->layer_count;
+    const struct yk_place *place = place_of(step, op, op->layer);
+    const size_t saved = forward ? place->forward_saved : place->saved;
+    paint(canvas, saved, sizes->saved_bytes, owner_of(step, op, op->layer, SAVED));
+    paint(canvas, forward ? place->forward_work : place->recompute_work, sizes->forward_bytes,
+          owner_of(step, op, op->layer, WORK));
+    if (forward && !head) {
+        paint(canvas, place->output, stream_of(step, op, op->layer),
+              owner_of(step, op, op->layer, OUTPUT));
+    }
+    expect_painted(canvas, saved, sizes->saved_bytes, owner_of(step, op, op->layer, SAVED));
+}
+
+static void run_backward(const struct step *step, struct canvas *canvas, const struct yk_op *op,
+                         const struct yk_layer_sizes *sizes)
+{
+    const struct yk_net_layer *layer = &step->net->layers[op->layer];
+    const struct yk_place *place = place_of(step, op, op->layer);
+    const int32_t before[] = {layer->input, layer->memory};
+    paint(canvas, place->backward_work, sizes->backward_bytes, owner_of(step, op, op->layer, WORK));
+    for (int i = 0; i < 2; i++) {
+        if (before[i] >= 0) {
+            paint(canvas, place_of(step, op, before[i])->gradient, stream_of(step, op, before[i]),
+                  owner_of(step, op, before[i], GRADIENT));
+        }
+    }
+    expect_painted(canvas, place->saved, sizes->saved_bytes, owner_of(step, op, op->layer, SAVED));
+    expect_painted(canvas, place->backward_work, sizes->backward_bytes,
+                   owner_of(step, op, op->layer, WORK));
+    if (op->layer + 1 < step->net->layer_count) {
+        expect_painted(canvas, place->gradient, stream_of(step, op, op->layer),
+                       owner_of(step, op, op->layer, GRADIENT));
+    }
+}
+
 /* What one op writes and reads, painted and looked at. */
 static void run_op(const struct step *step, struct canvas *canvas, const struct yk_op *op)
 {
-    const struct yk_net *net = step->net;
-    const int32_t M = step->program->plan->micro_batches;
-    const bool head = op->layer + 1 == net->layer_count;
-    const bool sent = op->layer > 0; /* by the layer before */
-    const struct yk_place *place = &step->places.of[op->layer * M + op->micro_batch];
-    const struct yk_place *before = sent ? place - M : place;
-    const size_t stream = (size_t)(op->samples * net->workload.sequence * net->config->width *
-                                   yk_precision_bytes(net->workload.precision));
+    const struct yk_extent extent = extent_of(step, op, op->layer);
     struct yk_layer_sizes sizes;
-    const struct yk_extent extent = {.samples = op->samples, .sequence = net->workload.sequence};
-    net->layers[op->layer].kind->measure(net, op->layer, &extent, &sizes);
-    const bool needs_input = op->kind != YK_OP_BACKWARD || net->layers[op->layer].keeps_input;
-    if (sent && needs_input) {
-        expect_painted(canvas, before->output, stream, owner_of(step, op, op->layer - 1, OUTPUT));
+    step->net->layers[op->layer].kind->measure(step->net, op->layer, &extent, &sizes);
+    expect_inputs(step, canvas, op);
+    if (op->kind == YK_OP_BACKWARD) {
+        run_backward(step, canvas, op, &sizes);
+    } else {
+        run_forward(step, canvas, op, &sizes);
     }
-    if (op->kind != YK_OP_BACKWARD) {
-        const bool forward = op->kind == YK_OP_FORWARD;
-        paint(canvas, forward ? place->forward_saved : place->saved, sizes.saved_bytes,
-              owner_of(step, op, op->layer, SAVED));
-        paint(canvas, forward ? place->forward_work : place->recompute_work, sizes.forward_bytes,
-              owner_of(step, op, op->layer, WORK));
-        if (forward && !head) {
-            paint(canvas, place->output, stream, owner_of(step, op, op->layer, OUTPUT));
-        }
-        expect_painted(canvas, forward ? place->forward_saved : place->saved, sizes.saved_bytes,
-                       owner_of(step, op, op->layer, SAVED));
-        return;
-    }
-    paint(canvas, place->backward_work, sizes.backward_bytes, owner_of(step, op, op->layer, WORK));
-    if (sent) {
-        paint(canvas, before->gradient, stream, owner_of(step, op, op->layer - 1, GRADIENT));
-    }
-    expect_painted(canvas, place->saved, sizes.saved_bytes, owner_of(step, op, op->layer, SAVED));
-    expect_painted(canvas, place->backward_work, sizes.backward_bytes,
-                   owner_of(step, op, op->layer, WORK));
-    if (!head) {
-        expect_painted(canvas, place->gradient, stream, owner_of(step, op, op->layer, GRADIENT));
-    }
-    if (sent && needs_input) {
-        expect_painted(canvas, before->output, stream, owner_of(step, op, op->layer - 1, OUTPUT));
-    }
+    expect_inputs(step, canvas, op);
 }
 
 static void nothing_lies_on_what_is_still_needed(void **state)
