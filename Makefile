@@ -38,6 +38,7 @@ bench: build ## all benchmarks; DATA=FOLDER has graphs of known optimum for thos
 	@tools/build release
 	@for bench in build/release/bench/bench-*; do [ ! -x $$bench ] || $$bench $(DATA) || exit 1; done
 	@bench/training/run
+	@bench/translation/run
 
 lint: ## all checks of the sources; one alone: lint-format, lint-tidy, lint-layers, lint-shell
 	@tools/setup build test lint

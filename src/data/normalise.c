@@ -156,13 +156,21 @@ yk_status yk_normaliser_read(const struct yk_json *node, const char *source,
     return YK_OK;
 }
 
-static bool is_ascii(const char *text, size_t length)
+/* How many bytes of ASCII a text begins with. */
+static size_t ascii_length(const char *text, size_t length)
 {
-    unsigned char all = 0;
-    for (size_t i = 0; i < length; i++) {
-        all |= (unsigned char)text[i];
+    size_t at = 0;
+    uint64_t eight = 0;
+    for (; at + sizeof eight <= length; at += sizeof eight) {
+        memcpy(&eight, text + at, sizeof eight);
+        if (eight & UINT64_C(0x8080808080808080)) {
+            break;
+        }
     }
-    return all < 0x80;
+    while (at < length && (unsigned char)text[at] < 0x80) {
+        at++;
+    }
+    return at;
 }
 
 /* What a step does to ASCII; cleaning and small letters are all that can change it. */
@@ -228,7 +236,14 @@ static int32_t change(enum step step, uint32_t character, uint32_t out[3])
 static yk_status run_characters(enum step step, const char *text, size_t length,
                                 struct yk_text *out)
 {
-    for (size_t at = 0; at < length;) {
+    size_t at = 0;
+    while (at < length) {
+        const size_t ascii = ascii_length(text + at, length - at);
+        run_ascii(step, text + at, ascii, out);
+        at += ascii;
+        if (at == length) {
+            break;
+        }
         uint32_t character = 0;
         uint32_t changed[3];
         const size_t taken = yk_utf8_decode(text + at, length - at, &character);
@@ -247,7 +262,7 @@ static yk_status run_characters(enum step step, const char *text, size_t length,
 
 static yk_status run_step(enum step step, const char *text, size_t length, struct yk_text *out)
 {
-    if (is_ascii(text, length)) {
+    if (ascii_length(text, length) == length) {
         run_ascii(step, text, length, out);
         return yk_text_status(out);
     }

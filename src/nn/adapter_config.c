@@ -121,7 +121,7 @@ yk_status yk_adapter_config_read(const char *folder, struct yk_arena *arena,
 }
 
 struct targets {
-    struct yk_text names[MOST_TARGETS]; /* last parts of adapted modules, in order */
+    struct yk_text names[MOST_TARGETS]; /* ends of adapted modules' names, in order */
     int32_t count;
     bool flipped;
 };
@@ -144,7 +144,26 @@ static void add_target(struct targets *targets, const char *module, size_t lengt
     }
 }
 
-/* "model.layers.0.mlp.up_proj.weight" is adapted as "up_proj". */
+/* Where the last part of a module's name begins. */
+static const char *last_part(const char *name, const char *end)
+{
+    while (end > name && end[-1] != '.') {
+        end--;
+    }
+    return end;
+}
+
+/* "model.layers.0.mlp.up_proj.weight" is adapted as "up_proj". BERT calls many linears "dense", its
+ * head's too, which has no adapter: those are told by the part before as well, "output.dense". */
+static const char *target_of(const char *name, const char *end)
+{
+    static const char common[] = "dense";
+    const char *begin = last_part(name, end);
+    const bool ambiguous = (size_t)(end - begin) == strlen(common) &&
+                           strncmp(begin, common, strlen(common)) == 0 && begin > name;
+    return ambiguous ? last_part(name, begin - 1) : begin;
+}
+
 static void list_targets(const struct yk_net *net, struct targets *out)
 {
     for (int32_t l = 0; l < net->layer_count; l++) {
@@ -154,10 +173,7 @@ static void list_targets(const struct yk_net *net, struct targets *out)
             for (int32_t part = 0; site->a >= 0 && part < site->parts; part++) {
                 const char *name = layer->parameters[site->weight + part].name;
                 const char *end = strrchr(name, '.');
-                const char *begin = end;
-                while (begin > name && begin[-1] != '.') {
-                    begin--;
-                }
+                const char *begin = target_of(name, end);
                 add_target(out, begin, (size_t)(end - begin));
                 out->flipped = site->flipped;
             }
@@ -173,6 +189,15 @@ static void add_text(struct yk_text *out, const char *words)
     } else {
         yk_text_add(out, "null");
     }
+}
+
+/* PEFT's word for what the model is for; it has none for masked tokens. */
+static const char *task_of(const struct yk_model_config *config)
+{
+    if (config->encoder_layers > 0) {
+        return "SEQ_2_SEQ_LM";
+    }
+    return config->masked_head ? NULL : "CAUSAL_LM";
 }
 
 yk_status yk_adapter_config_write(const struct yk_net *net, const char *base, struct yk_text *out)
@@ -197,7 +222,8 @@ yk_status yk_adapter_config_write(const struct yk_net *net, const char *base, st
         yk_text_add_json(out, yk_text_chars(&targets.names[i]));
         yk_text_free(&targets.names[i]);
     }
-    yk_text_add(out, "\n  ],\n  \"task_type\": \"CAUSAL_LM\",\n  \"use_dora\": false,\n"
-                     "  \"use_rslora\": false\n}\n");
+    yk_text_add(out, "\n  ],\n  \"task_type\": ");
+    add_text(out, task_of(net->config));
+    yk_text_add(out, ",\n  \"use_dora\": false,\n  \"use_rslora\": false\n}\n");
     return yk_text_status(out);
 }

@@ -14,8 +14,8 @@
 
 /*
  * Fills every parameter that is no adapter from a file or a folder. A tensor that is missing or of
- * another shape is named, with both shapes; those the model does not have are listed in a note. A
- * tied head may be missing or equal. Any floating type is read.
+ * another shape is named, with both shapes; those the model does not have are listed in a note.
+ * Copies of a tied tensor, such as a tied head, may be missing or equal. Any floating type is read.
  */
 yk_status yk_weights_load(struct yk_store *store, const char *path) YK_MUST_USE;
 

@@ -15,6 +15,8 @@ static const struct small_store_wish gpt = {.config = &small_gpt, .lora_rank = 3
 static const struct small_store_wish llama = {
     .config = &small_llama, .precision = YK_PRECISION_BF16, .lora_rank = 2};
 
+static const struct small_store_wish marian = {.config = &small_marian, .lora_rank = 2};
+
 static void assert_file_holds(const char *path, const char *words)
 {
     struct yk_text text = {0};
@@ -43,8 +45,8 @@ static yk_status load(const struct small_store_wish *wish)
 static void an_adapter_is_loaded_bit_for_bit(void **state)
 {
     (void)state;
-    const struct small_store_wish *wishes[] = {&gpt, &llama};
-    for (int i = 0; i < 2; i++) {
+    const struct small_store_wish *wishes[] = {&gpt, &llama, &marian};
+    for (int i = 0; i < 3; i++) {
         struct small_store saved = small_store_open(wishes[i]);
         struct small_store loaded = small_store_open(wishes[i]);
         small_store_fill(&saved, 4);
@@ -100,6 +102,29 @@ static void the_config_is_written_in_pefts_keys(void **state)
                       "}\n");
 }
 
+static void assert_config_has(const char *words)
+{
+    struct yk_text text = {0};
+    assert_ok(yk_file_read(support_scratch_path("adapter_config.json"), &text));
+    assert_non_null(strstr(yk_text_chars(&text), words));
+    yk_text_free(&text);
+}
+
+/* The head of BERT has a linear "dense" without an adapter, which "dense" alone would mean, too. */
+static void target_modules_mean_no_others(void **state)
+{
+    (void)state;
+    const struct small_store_wish bert = {.config = &small_bert, .lora_rank = 2};
+    save(&bert, NULL);
+    assert_config_has("\"target_modules\": [\n    \"intermediate.dense\",\n    \"key\",\n    "
+                      "\"output.dense\",\n    \"query\",\n    \"value\"\n  ],\n  "
+                      "\"task_type\": null");
+    save(&marian, NULL);
+    assert_config_has("\"target_modules\": [\n    \"fc1\",\n    \"fc2\",\n    \"k_proj\",\n    "
+                      "\"out_proj\",\n    \"q_proj\",\n    \"v_proj\"\n  ],\n  "
+                      "\"task_type\": \"SEQ_2_SEQ_LM\"");
+}
+
 static void an_alpha_that_was_not_given_is_the_rank(void **state)
 {
     (void)state;
@@ -114,8 +139,8 @@ static void an_alpha_that_was_not_given_is_the_rank(void **state)
 static void what_peft_wrote_is_read(void **state)
 {
     (void)state;
-    static const char *const names[] = {"gpt-lora", "llama-lora"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const names[] = {"gpt-lora", "llama-lora", "bert-lora", "marian-nf4"};
+    for (int i = 0; i < 4; i++) {
         struct training_case *c = training_case_open(names[i]);
         int64_t rank = 0;
         double alpha = 0;
@@ -223,6 +248,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(an_adapter_is_loaded_bit_for_bit),
         IN_SCRATCH(the_config_is_written_in_pefts_keys),
+        IN_SCRATCH(target_modules_mean_no_others),
         IN_SCRATCH(an_alpha_that_was_not_given_is_the_rank),
         IN_SCRATCH(what_peft_wrote_is_read),
         IN_SCRATCH(another_rank_or_alpha_is_refused),

@@ -48,6 +48,11 @@ static void what_is_saved_is_loaded_bit_for_bit(void **state)
         {.config = &small_llama, .precision = YK_PRECISION_FP16},
         {.config = &small_llama, .precision = YK_PRECISION_TF32},
         {.config = &small_gpt, .precision = YK_PRECISION_BF16, .optimizer = YK_OPTIMIZER_ADAMW},
+        {.config = &small_bert},
+        {.config = &small_bert_free, .precision = YK_PRECISION_BF16},
+        {.config = &small_marian, .optimizer = YK_OPTIMIZER_ADAMW},
+        {.config = &small_marian_two, .precision = YK_PRECISION_BF16},
+        {.config = &small_marian_free},
     };
     for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
         char name[16];
@@ -191,8 +196,10 @@ struct edit {
     const char *reshape; /* gets one row more */
     const char *retype;  /* becomes I32 */
     const char *extra[3];
-    bool head; /* with a copy of the table */
-    bool wrong_head;
+    const char *rename[2]; /* what names end in, and what they end in then */
+    const char *copies[4]; /* of the first table */
+    const char *copy_of;   /* another than the first table */
+    bool wrong_copy;
 };
 
 static void declare(struct yk_tensor_writer *writer, const struct edit *edit,
@@ -207,6 +214,12 @@ static void declare(struct yk_tensor_writer *writer, const struct edit *edit,
     shape[0] += edit->reshape && strcmp(name, edit->reshape) == 0;
     const bool retyped = edit->retype && strcmp(name, edit->retype) == 0;
     name += edit->strip && strncmp(name, edit->strip, strip) == 0 ? strip : 0;
+    char renamed[128];
+    const char *ending = edit->rename[0] ? strstr(name, edit->rename[0]) : NULL;
+    if (ending) {
+        snprintf(renamed, sizeof renamed, "%.*s%s", (int)(ending - name), name, edit->rename[1]);
+        name = renamed;
+    }
     assert_ok(yk_tensor_writer_declare(writer, name, retyped ? YK_TENSOR_I32 : YK_TENSOR_F32,
                                        parameter->rank, shape));
 }
@@ -226,13 +239,30 @@ static void add(struct yk_tensor_writer *writer, const struct edit *edit,
     }
 }
 
+static const struct yk_parameter *copied(const struct small_store *small, const struct edit *edit)
+{
+    const struct yk_parameter *first = &small->net->layers[0].parameters[0];
+    return edit->copy_of ? yk_net_find(small->net, edit->copy_of, NULL) : first;
+}
+
+static void add_copies(struct yk_tensor_writer *writer, const struct edit *edit,
+                       const struct small_store *small)
+{
+    const struct yk_parameter *table = copied(small, edit);
+    for (int i = 0; i < 4 && edit->copies[i]; i++) {
+        float *numbers = (float *)small_store_numbers(small, table->name);
+        numbers[table->count - 1] += edit->wrong_copy ? 1.0F : 0.0F;
+        assert_ok(yk_tensor_writer_add(writer, numbers, (size_t)table->count * sizeof *numbers));
+    }
+}
+
 static const char *write_edited(const struct small_store *small, const struct edit *edit)
 {
     const char *path = support_scratch_path("edited.safetensors");
     const int64_t one = 1;
     const float number = 0;
     const struct yk_net *net = small->net;
-    const struct yk_parameter *table = &net->layers[0].parameters[0];
+    const struct yk_parameter *table = copied(small, edit);
     struct yk_tensor_writer *writer = NULL;
     assert_ok(yk_tensor_writer_create(path, &writer));
     for (int32_t l = 0; l < net->layer_count; l++) {
@@ -240,9 +270,9 @@ static const char *write_edited(const struct small_store *small, const struct ed
             declare(writer, edit, &net->layers[l].parameters[i]);
         }
     }
-    if (edit->head) {
-        assert_ok(
-            yk_tensor_writer_declare(writer, "lm_head.weight", YK_TENSOR_F32, 2, table->shape));
+    for (int i = 0; i < 4 && edit->copies[i]; i++) {
+        assert_ok(yk_tensor_writer_declare(writer, edit->copies[i], YK_TENSOR_F32, table->rank,
+                                           table->shape));
     }
     for (int i = 0; i < 3 && edit->extra[i]; i++) {
         assert_ok(yk_tensor_writer_declare(writer, edit->extra[i], YK_TENSOR_F32, 1, &one));
@@ -253,11 +283,7 @@ static const char *write_edited(const struct small_store *small, const struct ed
             add(writer, edit, small, &net->layers[l].parameters[i]);
         }
     }
-    if (edit->head) {
-        float *numbers = (float *)small_store_numbers(small, table->name);
-        numbers[table->count - 1] += edit->wrong_head ? 1.0F : 0.0F;
-        assert_ok(yk_tensor_writer_add(writer, numbers, (size_t)table->count * sizeof *numbers));
-    }
+    add_copies(writer, edit, small);
     for (int i = 0; i < 3 && edit->extra[i]; i++) {
         assert_ok(yk_tensor_writer_add(writer, &number, sizeof number));
     }
@@ -317,10 +343,85 @@ static void a_tied_head_may_be_there_if_it_is_equal(void **state)
              "%s: \"lm_head.weight\" and \"transformer.wte.weight\" differ, but the config ties "
              "them; set \"tie_word_embeddings\" to false to keep both",
              support_scratch_path("edited.safetensors"));
-    assert_ok(load_edited(&gpt, &(struct edit){.head = true}));
+    assert_ok(load_edited(&gpt, &(struct edit){.copies = {"lm_head.weight"}}));
     assert_string_equal(logged, "");
-    assert_fails(load_edited(&gpt, &(struct edit){.head = true, .wrong_head = true}),
-                 YK_ERROR_INPUT, expected);
+    assert_fails(
+        load_edited(&gpt, &(struct edit){.copies = {"lm_head.weight"}, .wrong_copy = true}),
+        YK_ERROR_INPUT, expected);
+}
+
+/* As the first BERT was published, and as one that was saved without its head. */
+static void older_names_of_bert_are_read(void **state)
+{
+    (void)state;
+    const struct small_store_wish bert = {.config = &small_bert};
+    const struct edit older = {.rename = {"LayerNorm.weight", "LayerNorm.gamma"},
+                               .extra = {"bert.embeddings.position_ids"}};
+    const struct edit old_biases = {.strip = "bert.",
+                                    .rename = {"LayerNorm.bias", "LayerNorm.beta"}};
+    assert_ok(load_edited(&bert, &older));
+    assert_string_equal(logged, "");
+    assert_ok(load_edited(&bert, &old_biases));
+    assert_string_equal(logged, "");
+}
+
+static void copies_of_tied_tensors_may_be_there_if_they_are_equal(void **state)
+{
+    (void)state;
+    const struct small_store_wish bert = {.config = &small_bert};
+    const struct small_store_wish marian = {.config = &small_marian};
+    const struct small_store_wish two = {.config = &small_marian_two};
+    const struct edit weights = {.copies = {"cls.predictions.decoder.weight"}};
+    struct edit biases = {.copies = {"cls.predictions.decoder.bias"},
+                          .copy_of = "cls.predictions.bias"};
+    const struct edit tables = {
+        .copies = {"lm_head.weight", "model.encoder.embed_tokens.weight",
+                   "model.decoder.embed_tokens.weight"},
+        .extra = {"model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"},
+    };
+    const struct edit target = {.copies = {"lm_head.weight"},
+                                .copy_of = "model.decoder.embed_tokens.weight"};
+    assert_ok(load_edited(&bert, &weights));
+    assert_string_equal(logged, "");
+    assert_ok(load_edited(&bert, &biases));
+    assert_string_equal(logged, "");
+    assert_ok(load_edited(&marian, &tables));
+    assert_string_equal(logged, "");
+    assert_ok(load_edited(&two, &target));
+    assert_string_equal(logged, "");
+    biases.wrong_copy = true;
+    assert_int_equal(load_edited(&bert, &biases), YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_status_message(), "\"cls.predictions.decoder.bias\" and "
+                                                "\"cls.predictions.bias\" differ"));
+}
+
+/* Some frameworks keep another of the names. */
+static void a_copy_may_stand_for_what_is_missing(void **state)
+{
+    (void)state;
+    const struct small_store_wish marian = {.config = &small_marian};
+    assert_ok(
+        load_edited(&marian, &(struct edit){.leave_out = "model.shared.weight",
+                                            .copies = {"model.encoder.embed_tokens.weight"}}));
+    assert_string_equal(logged, "");
+}
+
+static void a_bias_that_is_never_trained_may_be_missing(void **state)
+{
+    (void)state;
+    const struct small_store_wish wish = {.config = &small_marian};
+    struct small_store saved = small_store_open(&wish);
+    struct small_store loaded = small_store_open(&wish);
+    small_store_fill(&saved, 5);
+    small_store_fill(&loaded, 6);
+    const char *path = write_edited(&saved, &(struct edit){.leave_out = "final_logits_bias"});
+    assert_ok(yk_weights_load(loaded.store, path));
+    const float *numbers = small_store_numbers(&loaded, "final_logits_bias");
+    for (int64_t i = 0; i < small_marian.vocabulary; i++) {
+        assert_true(numbers[i] == 0);
+    }
+    small_store_close(&saved);
+    small_store_close(&loaded);
 }
 
 static void a_tensor_of_another_shape_is_named(void **state)
@@ -473,6 +574,10 @@ int main(void)
         IN_SCRATCH(names_without_the_models_own_module_are_read),
         IN_SCRATCH(tensors_that_are_not_used_are_noted),
         IN_SCRATCH(a_tied_head_may_be_there_if_it_is_equal),
+        IN_SCRATCH(older_names_of_bert_are_read),
+        IN_SCRATCH(copies_of_tied_tensors_may_be_there_if_they_are_equal),
+        IN_SCRATCH(a_copy_may_stand_for_what_is_missing),
+        IN_SCRATCH(a_bias_that_is_never_trained_may_be_missing),
         IN_SCRATCH(a_tensor_of_another_shape_is_named),
         IN_SCRATCH(a_tensor_that_is_missing_is_named),
         IN_SCRATCH(a_tensor_of_integers_is_refused),

@@ -10,7 +10,8 @@ def read_arguments(description, *folders):
     parser = argparse.ArgumentParser(description=description)
     for folder, what in folders:
         parser.add_argument(folder, help=what)
-    parser.add_argument("outputs", help="safetensors with tokens (B, T) and the logits (B, T, V) that yoke computed")
+    parser.add_argument("outputs", help="safetensors with tokens (B, T) and the logits (B, T, V) that yoke computed; "
+                        "lengths (B) where sequences are filled up, and what a decoder reads, target_tokens (B, S)")
     parser.add_argument("--tolerance", type=float, default=1e-4,
                         help="the largest relative difference that passes (1e-4; 2e-2 is fair to bf16)")
     parser.add_argument("--dtype", choices=("float32", "float64", "bfloat16"), default="float32",
@@ -21,8 +22,13 @@ def read_arguments(description, *folders):
 def difference(model, path):
     """The largest difference of logits, relative to the largest logit."""
     outputs = load_file(path)
+    inputs = dict(input_ids=outputs["tokens"].long())
+    if "lengths" in outputs:
+        inputs["attention_mask"] = (torch.arange(outputs["tokens"].shape[1]) < outputs["lengths"][:, None]).long()
+    if "target_tokens" in outputs:
+        inputs["decoder_input_ids"] = outputs["target_tokens"].long()
     with torch.no_grad():
-        expected = model.eval()(input_ids=outputs["tokens"].long()).logits.double()
+        expected = model.eval()(**inputs).logits.double()
     given = outputs["logits"].double()
     if given.shape != expected.shape:
         raise SystemExit(f"{path}: logits are {tuple(given.shape)}, the model gives {tuple(expected.shape)}")
@@ -42,7 +48,8 @@ def load_model(folder, dtype):
     from_pretrained would put random numbers in its place and go on."""
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
-    model, info = transformers.AutoModelForCausalLM.from_pretrained(
+    kind = getattr(transformers, transformers.AutoConfig.from_pretrained(folder).architectures[0])
+    model, info = kind.from_pretrained(
         folder, dtype=getattr(torch, dtype), attn_implementation="eager", ignore_mismatched_sizes=True,
         output_loading_info=True)
     refuse(info["missing_keys"], f"weights are missing from {folder}")

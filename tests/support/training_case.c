@@ -271,7 +271,7 @@ struct yk_piece training_case_piece(const struct training_case *c, int64_t step)
     if (settings->target_sequence > 0) {
         piece.target_tokens = of_step(c, "target_tokens", step, training_case_rows(c));
     }
-    for (int64_t i = 0; i < training_case_rows(c); i++) {
+    for (int64_t i = 0; piece.targets && i < training_case_rows(c); i++) {
         piece.counted += piece.targets[i] >= 0;
     }
     return piece;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Relative to the largest number expected. In bf16 PyTorch's own norms are 1.5e-2 from those in
- * fp64. */
+ * fp64, and another way of rounding is as far to the other side. */
 struct tolerance {
     double logits;
     double gradients;
@@ -23,7 +23,7 @@ static struct tolerance tolerance_of(const struct training_case *c)
 {
     return c->settings.precision == YK_PRECISION_FP32
                ? (struct tolerance){1e-5, 1e-5, 1e-5, 1e-5, 1e-4}
-               : (struct tolerance){5e-2, 5e-2, 2e-2, 3e-2, INFINITY};
+               : (struct tolerance){5e-2, 5e-2, 2e-2, 4e-2, INFINITY};
 }
 
 static struct trainer *open_trainer(const struct training_case *c, bool recompute)

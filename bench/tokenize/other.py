@@ -1,0 +1,88 @@
+"""What Hugging Face's tokenizers take for what bench/tokenize/run asks of yoke, as its JSON.
+
+They are given what suits them best: pieces of some kilobytes that end with a line, and a batch of
+these without offsets, which one long string would be slower for.
+"""
+
+import array
+import json
+import sys
+import time
+
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+PIECE = 1 << 13
+
+
+def read(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return file.read()
+
+
+def pieces_of(text):
+    pieces, piece, size = [], [], 0
+    for line in text.splitlines(keepends=True):
+        piece.append(line)
+        size += len(line)
+        if size >= PIECE:
+            pieces.append("".join(piece))
+            piece, size = [], 0
+    return pieces + ["".join(piece)]
+
+
+def report(text, start):
+    print(json.dumps({"bytes": len(text.encode()), "seconds": time.perf_counter() - start}))
+
+
+def learn(style, tokens, text_path, like):
+    """With the special tokens and the words of the file that yoke learned; the merges must agree."""
+    text = read(text_path)
+    known = json.load(open(like, encoding="utf-8"))
+    bare = json.loads(Tokenizer(models.BPE()).to_str())
+    bare["pre_tokenizer"] = known["pre_tokenizer"]
+    tokenizer = Tokenizer.from_str(json.dumps(bare))
+    trainer = trainers.BpeTrainer(
+        vocab_size=int(tokens),
+        min_frequency=2,
+        special_tokens=[token["content"] for token in known["added_tokens"]],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    start = time.perf_counter()
+    tokenizer.train_from_iterator([text], trainer)
+    report(text, start)
+    if json.loads(tokenizer.to_str())["model"]["merges"] != known["model"]["merges"]:
+        sys.exit(f"other merges of {style}")
+
+
+def encode(tokenizer_path, text_path):
+    text = read(text_path)
+    pieces = pieces_of(text)
+    tokenizer = Tokenizer.from_file(tokenizer_path)
+    start = time.perf_counter()
+    tokenizer.encode_batch_fast(pieces, add_special_tokens=False)
+    report(text, start)
+
+
+def compare(tokenizer_path, text_path, shard_path):
+    ids = Tokenizer.from_file(tokenizer_path).encode(read(text_path), add_special_tokens=False).ids
+    with open(shard_path, "rb") as file:
+        file.seek(1024)
+        tokens = array.array("H", file.read())
+    if list(tokens) != ids:
+        sys.exit(f"other tokens of {tokenizer_path}")
+
+
+def wordpiece(text_path, output):
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    trainer = trainers.WordPieceTrainer(vocab_size=8000, special_tokens=specials, show_progress=False)
+    tokenizer.train_from_iterator([read(text_path)], trainer)
+    tokenizer.save(output)
+
+
+if __name__ == "__main__":
+    {"learn": learn, "encode": encode, "compare": compare, "wordpiece": wordpiece}[sys.argv[1]](*sys.argv[2:])

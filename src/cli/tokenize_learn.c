@@ -1,0 +1,184 @@
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/units.h"
+#include "cli/terminal.h"
+#include "cli/text_files.h"
+#include "cli/tokenize.h"
+#include "data/bpe_file.h"
+#include "data/pre_tokenizer.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* A tokenizer that is being learned. */
+struct lesson {
+    const struct yk_tokenize_words *words;
+    struct yk_arena *arena;
+    struct yk_bpe_style style;
+    struct yk_pre_tokenizer *pre_tokenizer;
+    struct yk_pre_tokenizer_room room;
+    struct yk_text_cut cut;
+    struct yk_word_counts *counts;
+    struct yk_text_files files;
+    struct yk_bpe_learned learned;
+    int64_t bytes;
+    double seconds;
+};
+
+/* "<pad>,<s>" as special tokens, with nothing put around a text. */
+static yk_status split_specials(struct lesson *lesson, const char *names)
+{
+    int32_t count = 1;
+    for (const char *c = names; *c; c++) {
+        count += *c == ',';
+    }
+    const char **specials = NULL;
+    YK_TRY_NEW(lesson->arena, specials, count);
+    for (int32_t i = 0; i < count; i++) {
+        const size_t length = strcspn(names, ",");
+        specials[i] = yk_arena_copy_text(lesson->arena, names, length);
+        if (!specials[i]) {
+            return yk_fail_out_of_memory();
+        }
+        names += length + 1;
+    }
+    lesson->style = *yk_bpe_style_at(0);
+    lesson->style.specials = specials;
+    lesson->style.special_count = count;
+    lesson->style.before = NULL;
+    lesson->style.behind = NULL;
+    return YK_OK;
+}
+
+static yk_status choose_style(struct lesson *lesson)
+{
+    const char *word = lesson->words->special;
+    const struct yk_bpe_style *style = yk_bpe_style_find(word);
+    if (style) {
+        lesson->style = *style;
+        return YK_OK;
+    }
+    /* A bare word is more likely a mistyped style than a token. */
+    if (word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789")] == '\0') {
+        struct yk_text names = {0};
+        for (size_t i = 0; (style = yk_bpe_style_at(i)); i++) {
+            yk_text_addf(&names, "%s%s", i > 0 ? ", " : "", style->name);
+        }
+        const yk_status status = yk_fail(YK_ERROR_USAGE,
+                                         "--special: \"%s\" is none of %s; or write tokens such as "
+                                         "\"<pad>,<s>,</s>\"",
+                                         word, yk_text_chars(&names));
+        yk_text_free(&names);
+        return status;
+    }
+    return split_specials(lesson, word);
+}
+
+static yk_status prepare(struct lesson *lesson)
+{
+    struct yk_json *words = NULL;
+    YK_TRY(choose_style(lesson));
+    const char *file = lesson->style.pre_tokenizer;
+    YK_TRY(yk_json_parse(file, strlen(file), &words));
+    yk_text_cut_read_words(words, &lesson->cut);
+    const yk_status status = yk_pre_tokenizer_read(words, &lesson->pre_tokenizer);
+    yk_json_destroy(words);
+    YK_TRY(status);
+    YK_TRY(yk_word_room_create(&lesson->room.patterns));
+    YK_TRY(yk_word_counts_create(&lesson->counts));
+    return yk_text_files_list(&lesson->words->files, lesson->arena, &lesson->files);
+}
+
+static yk_status count_word(void *counts, const char *word, size_t length)
+{
+    return yk_word_counts_add(counts, word, length);
+}
+
+static yk_status count_words(void *user, const char *path, const char *text, size_t length)
+{
+    struct lesson *lesson = user;
+    (void)path;
+    return yk_pre_tokenizer_run(lesson->pre_tokenizer, &lesson->room, text, length, count_word,
+                                lesson->counts);
+}
+
+static yk_status learn(struct lesson *lesson)
+{
+    const struct yk_text_taker taker = {.take = count_words, .user = lesson};
+    const double start_s = yk_clock_now_s();
+    YK_TRY(prepare(lesson));
+    const struct yk_bpe_lesson request = {
+        .words = lesson->counts,
+        .specials = lesson->style.specials,
+        .special_count = lesson->style.special_count,
+        .token_count = (int32_t)lesson->words->learn,
+        .least_times = lesson->words->least,
+    };
+    YK_TRY(
+        yk_text_files_walk(&lesson->files, &lesson->cut, "counting words", &taker, &lesson->bytes));
+    YK_TRY(yk_bpe_learn(&request, &lesson->learned));
+    struct yk_text file = {0};
+    yk_bpe_file_write(&lesson->learned, &lesson->style, &file);
+    const yk_status status = yk_file_write(lesson->words->output, &file);
+    yk_text_free(&file);
+    lesson->seconds = yk_clock_now_s() - start_s;
+    return status;
+}
+
+static void write_json(const struct lesson *lesson, struct yk_text *out)
+{
+    yk_text_add(out, "{\"yoke\":1,\"kind\":\"learned tokenizer\",\"output\":");
+    yk_text_add_json(out, lesson->words->output);
+    yk_text_addf(out,
+                 ",\"tokens\":%" PRId32 ",\"special\":%" PRId32 ",\"merges\":%" PRId32
+                 ",\"files\":%" PRId32 ",\"bytes\":%" PRId64 ",\"words\":%" PRId32 ",\"seconds\":",
+                 yk_token_map_count(lesson->learned.tokens), lesson->style.special_count,
+                 lesson->learned.rule_count, lesson->files.count, lesson->bytes,
+                 yk_word_counts_count(lesson->counts));
+    yk_text_add_number(out, lesson->seconds);
+    yk_text_add(out, "}\n");
+}
+
+static void write_text(const struct lesson *lesson, struct yk_text *out)
+{
+    char time[YK_UNITS_SIZE];
+    const int32_t tokens = yk_token_map_count(lesson->learned.tokens);
+    yk_units_format(lesson->seconds, YK_UNIT_SECONDS, time);
+    yk_text_addf(out, "%s\n\n  text    ", lesson->words->output);
+    yk_text_files_describe(&lesson->files, lesson->bytes, out);
+    yk_text_addf(out, ", %" PRId32 " different words\n", yk_word_counts_count(lesson->counts));
+    yk_text_addf(out,
+                 "  tokens  %" PRId32 ": %" PRId32 " special, 256 bytes, %" PRId32 " learned\n",
+                 tokens, lesson->style.special_count, tokens - lesson->style.special_count - 256);
+    yk_text_addf(out, "  took    %s\n", time);
+    if (tokens < lesson->words->learn) {
+        yk_text_addf(out,
+                     "\nno pair was left that stands at least %" PRId64 " time%s; a longer text "
+                     "gives more tokens\n",
+                     lesson->words->least > 1 ? lesson->words->least : 1,
+                     lesson->words->least > 1 ? "s" : "");
+    }
+}
+
+yk_status yk_tokenize_learn(const struct yk_tokenize_words *words, struct yk_text *out)
+{
+    struct lesson lesson = {.words = words};
+    YK_TRY(yk_arena_create(&lesson.arena));
+    yk_status status = learn(&lesson);
+    if (status == YK_OK) {
+        if (words->json) {
+            write_json(&lesson, out);
+        } else {
+            write_text(&lesson, out);
+        }
+        status = yk_text_status(out);
+    }
+    yk_bpe_learned_free(&lesson.learned);
+    yk_word_counts_destroy(lesson.counts);
+    yk_pre_tokenizer_destroy(lesson.pre_tokenizer);
+    yk_word_room_destroy(lesson.room.patterns);
+    yk_text_free(&lesson.room.prefixed);
+    yk_arena_destroy(lesson.arena);
+    return status;
+}
