@@ -39,6 +39,7 @@ bench: build ## all benchmarks; DATA=FOLDER has graphs of known optimum for thos
 	@for bench in build/release/bench/bench-*; do [ ! -x $$bench ] || $$bench $(DATA) || exit 1; done
 	@bench/training/run
 	@bench/translation/run
+	@bench/tokenize/run
 
 lint: ## all checks of the sources; one alone: lint-format, lint-tidy, lint-layers, lint-shell
 	@tools/setup build test lint

@@ -5,6 +5,7 @@
 extern const struct yk_command yk_command_train;
 extern const struct yk_command yk_command_eval;
 extern const struct yk_command yk_command_generate;
+extern const struct yk_command yk_command_tokenize;
 extern const struct yk_command yk_command_inspect;
 extern const struct yk_command yk_command_weights;
 extern const struct yk_command yk_command_translate;
@@ -24,11 +25,12 @@ extern const struct yk_command yk_command_help;
 extern const struct yk_command yk_command_completion;
 
 const struct yk_command *const yk_commands[] = {
-    &yk_command_train,    &yk_command_eval,     &yk_command_generate, &yk_command_translate,
-    &yk_command_inspect,  &yk_command_weights,  &yk_command_pairs,    &yk_command_bleu,
-    &yk_command_plan,     &yk_command_simulate, &yk_command_report,   &yk_command_tradeoff,
-    &yk_command_order,    &yk_command_place,    &yk_command_model,    &yk_command_devices,
-    &yk_command_schedule, &yk_command_doctor,   &yk_command_help,     &yk_command_completion,
+    &yk_command_train,      &yk_command_eval,     &yk_command_generate, &yk_command_translate,
+    &yk_command_tokenize,   &yk_command_inspect,  &yk_command_weights,  &yk_command_pairs,
+    &yk_command_bleu,       &yk_command_plan,     &yk_command_simulate, &yk_command_report,
+    &yk_command_tradeoff,   &yk_command_order,    &yk_command_place,    &yk_command_model,
+    &yk_command_devices,    &yk_command_schedule, &yk_command_doctor,   &yk_command_help,
+    &yk_command_completion,
 };
 const size_t yk_command_count = sizeof yk_commands / sizeof yk_commands[0];
 
@@ -75,6 +77,7 @@ void yk_command_add_usage(const struct yk_command *command, struct yk_text *out)
     yk_text_add(out, " [OPTIONS]");
     for (size_t i = 0; i < command->operand_count; i++) {
         const struct yk_operand *operand = &command->operands[i];
-        yk_text_addf(out, operand->required ? " %s" : " [%s]", operand->placeholder);
+        yk_text_addf(out, operand->required ? " %s%s" : " [%s%s]", operand->placeholder,
+                     operand->many ? "..." : "");
     }
 }

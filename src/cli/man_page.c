@@ -89,6 +89,7 @@ static void add_synopsis(const struct yk_command *command, struct yk_text *out)
         const struct yk_operand *operand = &command->operands[i];
         yk_text_add(out, operand->required ? " " : " [");
         add_italic(out, operand->placeholder);
+        yk_text_add(out, operand->many ? "..." : "");
         yk_text_add(out, operand->required ? "" : "]");
     }
     yk_text_add(out, "\n");

@@ -128,21 +128,53 @@ static yk_status read_option(struct parser *parser, const char *word)
     return store(parser, option, value);
 }
 
+static yk_status add_operand(struct parser *parser, const struct yk_operand *operand,
+                             const char *word)
+{
+    void *field = parser->arguments + operand->offset;
+    if (!operand->many) {
+        *(const char **)field = word;
+        return YK_OK;
+    }
+    struct yk_option_words *words = field;
+    if (!words->items) {
+        YK_TRY_NEW(parser->arena, words->items, parser->count);
+    }
+    words->items[words->count++] = word;
+    return YK_OK;
+}
+
+/* The operand that the next word is; NULL where there is none. */
+static const struct yk_operand *next_operand(struct parser *parser)
+{
+    const struct yk_command *command = parser->command;
+    const size_t count = command->operand_count;
+    if (parser->operands_seen < count) {
+        const struct yk_operand *operand = &command->operands[parser->operands_seen++];
+        if (operand->many) {
+            /* The words may be read twice. */
+            ((struct yk_option_words *)(void *)(parser->arguments + operand->offset))->count = 0;
+        }
+        return operand;
+    }
+    return count > 0 && command->operands[count - 1].many ? &command->operands[count - 1] : NULL;
+}
+
 static yk_status read_operand(struct parser *parser, const char *word)
 {
     const struct yk_command *command = parser->command;
-    if (parser->operands_seen == command->operand_count) {
+    const struct yk_operand *operand = next_operand(parser);
+    if (!operand) {
         return yk_fail(YK_ERROR_USAGE,
                        "\"%s\" is one argument too many; put quotes around a value with spaces, or "
                        "see yoke%s%s "
                        "--help",
                        word, command->name ? " " : "", command->name ? command->name : "");
     }
-    const struct yk_operand *operand = &command->operands[parser->operands_seen++];
     if (!*word) {
         return yk_fail(YK_ERROR_USAGE, "%s must not be empty", operand->placeholder);
     }
-    *(const char **)(void *)(parser->arguments + operand->offset) = word;
+    YK_TRY(add_operand(parser, operand, word));
     return operand->choices ? yk_option_check_choice(operand->placeholder, word, operand->choices)
                             : YK_OK;
 }

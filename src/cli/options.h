@@ -71,11 +71,18 @@ struct yk_option {
 /* Whether the value is a file, for completion. */
 bool yk_option_is_file(const struct yk_option *option);
 
-/* A word without dashes. Its field is a const char *. */
+/* Words in the order they were given. */
+struct yk_option_words {
+    const char **items;
+    int32_t count;
+};
+
+/* A word without dashes. Its field is a const char *, or of many a struct yk_option_words. */
 struct yk_operand {
     const char *placeholder;
     const char *help;
     bool required;
+    bool many;          /* any number of words; only the last operand */
     yk_choices choices; /* NULL: the operand is a file */
     size_t offset;
 };

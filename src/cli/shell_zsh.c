@@ -53,7 +53,8 @@ static void add_command(const struct yk_command *command, struct yk_text *out)
     }
     for (size_t i = 0; i < command->operand_count; i++) {
         const struct yk_operand *operand = &command->operands[i];
-        yk_text_addf(out, " \\\n            ':%s:", operand->placeholder);
+        yk_text_addf(out, " \\\n            '%s:%s:", operand->many ? "*" : "",
+                     operand->placeholder);
         if (operand->choices) {
             add_choices(operand->choices, out);
         } else {

@@ -98,8 +98,8 @@ static yk_status check_reference(const struct arguments *arguments, const char *
     return count == lines->count
                ? YK_OK
                : yk_fail(YK_ERROR_INPUT,
-                         "%s has %lld lines, but %s has %lld; a score compares them line by line",
-                         source, (long long)lines->count, arguments->bleu, (long long)count);
+                         "%s and %s have %lld and %lld lines; a score compares them line by line",
+                         source, arguments->bleu, (long long)lines->count, (long long)count);
 }
 
 static yk_status translate(const struct arguments *arguments, struct yk_loaded *loaded,

@@ -56,7 +56,12 @@ static yk_status open_pairs(struct yk_dataset *dataset)
     }
     wish.from = kept;
     wish.until = request->part;
-    return yk_pair_list_open(&wish, &dataset->other_pairs);
+    YK_TRY(yk_pair_list_open(&wish, &dataset->other_pairs));
+    if (yk_pair_list_count(dataset->other_pairs) == 0) {
+        yk_pair_list_close(dataset->other_pairs);
+        dataset->other_pairs = NULL;
+    }
+    return YK_OK;
 }
 
 static yk_status open_instructions(struct yk_dataset *dataset)
@@ -76,7 +81,12 @@ static yk_status open_instructions(struct yk_dataset *dataset)
     }
     wish.from = kept;
     wish.until = request->part;
-    return yk_instructions_open(&wish, &dataset->other_instructions);
+    YK_TRY(yk_instructions_open(&wish, &dataset->other_instructions));
+    if (yk_instructions_count(dataset->other_instructions) == 0) {
+        yk_instructions_close(dataset->other_instructions);
+        dataset->other_instructions = NULL;
+    }
+    return YK_OK;
 }
 
 yk_status yk_dataset_open(const struct yk_dataset_request *request, struct yk_dataset **out)

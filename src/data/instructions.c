@@ -139,12 +139,14 @@ static yk_status fill(struct yk_instructions *instructions, struct reader *reade
         return yk_fail_out_of_memory();
     }
     YK_TRY(yk_instruction_line_open(reader->request->tokenizer, &reader->line));
-    const double until = reader->request->until;
-    const int64_t end = until > 0 ? (int64_t)((double)lines * until) : (int64_t)lines;
-    for (int64_t i = (int64_t)((double)lines * reader->request->from); i < end; i++) {
+    const struct yk_instructions_request *request = reader->request;
+    const int64_t first = yk_lines_boundary(reader->lines, request->from);
+    const int64_t end =
+        request->until > 0 ? yk_lines_boundary(reader->lines, request->until) : (int64_t)lines;
+    for (int64_t i = first; i < end; i++) {
         YK_TRY(take_line(instructions, reader, i));
     }
-    return finish(instructions, reader->request->path);
+    return request->from > 0 && first == end ? YK_OK : finish(instructions, request->path);
 }
 
 static yk_status create(const struct yk_lines *lines, const struct yk_instructions_request *request,

@@ -11,8 +11,8 @@
  *       A chat of Llama 3's form (data/chat.h). Loss is on the content of each of the assistant's
  *       messages and the <|eot_id|> behind it.
  *   {"instruction": "…", "input": "…", "output": "…"}
- *       Of Alpaca (Taori et al., 2023), with its own words around; "input" may be empty, null or missing.
- *       A prompt and a completion from there on.
+ *       Of Alpaca (Taori et al., 2023), with its own words around; "input" may be empty, null or
+ * missing. A prompt and a completion from there on.
  *
  * The first token bears no loss, as nothing is before it.
  *
@@ -45,7 +45,7 @@ struct yk_instructions_request {
     bool skip_faulty;
     bool cut_long;
     double from;  /* which lines: those from this part of them on, */
-    double until; /* up to this part of them; 0: to the end */
+    double until; /* up to this part of them; 0: to the end. There may be none from a part on. */
 };
 
 struct yk_instruction {

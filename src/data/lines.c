@@ -4,6 +4,7 @@
 #include "data/utf8.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,4 +96,11 @@ yk_status yk_lines_read(const char *path, struct yk_lines **out)
     }
     yk_text_free(&text);
     return status;
+}
+
+/* A part that is as good as whole lines is not rounded up beyond them. */
+int64_t yk_lines_boundary(const struct yk_lines *lines, double part)
+{
+    const int64_t line = (int64_t)ceil((double)lines->count * part - 1e-9 * (double)lines->count);
+    return line < lines->count ? line : lines->count;
 }

@@ -28,6 +28,10 @@ yk_status yk_lines_read(const char *path, struct yk_lines **out) YK_MUST_USE;
 yk_status yk_lines_of(const char *bytes, size_t length, const char *source,
                       struct yk_lines **out) YK_MUST_USE;
 
+/* The first line behind this part of them, from 0 to 1: the same wherever one part ends and another
+ * begins. */
+int64_t yk_lines_boundary(const struct yk_lines *lines, double part);
+
 void yk_lines_destroy(struct yk_lines *lines);
 
 #endif

@@ -33,7 +33,7 @@ struct yk_pair_request {
     int32_t start_id;                            /* what a decoder reads first */
     bool skip_faulty;
     double from;  /* which lines: those from this part of them on, */
-    double until; /* up to this part of them; 0: to the end */
+    double until; /* up to this part of them; 0: to the end. There may be none from a part on. */
 };
 
 struct yk_pair {

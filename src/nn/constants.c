@@ -15,11 +15,17 @@ static bool waved(const struct yk_model_config *config)
     return config->architecture->position_table && !config->architecture->learned_positions;
 }
 
+/* That of tables, which waves are added to the rows of: fp32 beside NF4. */
+static enum yk_precision wave_precision(const struct yk_net *net)
+{
+    return yk_net_precision(net, 0);
+}
+
 void yk_constants_carve(const struct yk_net *net, int64_t longest, struct yk_carver *carver,
                         struct yk_constants *out)
 {
     const struct yk_model_config *config = net->config;
-    const size_t size = (size_t)yk_precision_bytes(net->workload.precision);
+    const size_t size = (size_t)yk_precision_bytes(wave_precision(net));
     out->turns =
         turned(config) ? yk_carve(carver, longest * config->head_size, sizeof(float)) : NULL;
     out->waves = waved(config) ? yk_carve(carver, longest * config->width, size) : NULL;
@@ -98,7 +104,7 @@ static yk_status round_waves(const struct yk_store *store, int64_t count, const 
                                                 .from = wide,
                                                 .to = waves,
                                                 .from_type = YK_PRECISION_FP32,
-                                                .to_type = store->net->workload.precision,
+                                                .to_type = wave_precision(store->net),
                                             });
         status = engine->backend->finish(engine->lane);
     }

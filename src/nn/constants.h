@@ -15,7 +15,8 @@
 
 struct yk_constants {
     float *turns; /* (T, head_size / 2, 2): cosines and sines; NULL: positions are not rotary */
-    void *waves;  /* (T, C) in the precision of the training; NULL: positions are not sinusoidal */
+    void *waves;  /* (T, C) in the precision of the embedding's table; NULL: positions are not
+                     sinusoidal */
 };
 
 /* Room for sequences of up to `longest` tokens. */

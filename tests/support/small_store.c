@@ -12,8 +12,8 @@
     {                                                                                              \
         .name = (name_), .architecture = &yk_architecture_gpt2, .vocabulary = 11, .width = 8,      \
         .positions = 6, .layers = 2, .heads = 2, .kv_heads = 2, .head_size = 4, .inner = 32,       \
-        .tied = (tied_), .linear_bias = true, .inner_bias = true, .norm_epsilon = 1e-5,            \
-        .spread = 0.02                                                                             \
+        .tied = (tied_), .linear_bias = true, .inner_bias = true, .drops_stream = true,            \
+        .norm_epsilon = 1e-5, .spread = 0.02                                                       \
     }
 
 const struct yk_model_config small_gpt = SMALL_GPT("small-gpt", true);
@@ -29,10 +29,38 @@ const struct yk_model_config small_llama = {
     .kv_heads = 1,
     .head_size = 4,
     .inner = 24,
+    .rms_norm = true,
     .norm_epsilon = 1e-6,
     .spread = 0.02,
     .rope_theta = 10000,
 };
+
+#define SMALL_BERT(name_, tied_)                                                                   \
+    {                                                                                              \
+        .name = (name_), .architecture = &yk_architecture_bert, .vocabulary = 11, .width = 8,      \
+        .positions = 6, .token_types = 2, .layers = 2, .heads = 2, .kv_heads = 2, .head_size = 4,  \
+        .inner = 24, .tied = (tied_), .linear_bias = true, .inner_bias = true,                     \
+        .masked_head = true, .gelu_erf = true, .post_norm = true, .drops_stream = true,            \
+        .ids = YK_NO_IDS, .norm_epsilon = 1e-12, .spread = 0.02                                    \
+    }
+
+const struct yk_model_config small_bert = SMALL_BERT("small-bert", true);
+const struct yk_model_config small_bert_free = SMALL_BERT("small-bert-free", false);
+
+#define SMALL_MARIAN(name_, tied_, shared_)                                                        \
+    {                                                                                              \
+        .name = (name_), .architecture = &yk_architecture_transformer, .vocabulary = 11,           \
+        .width = 8, .positions = 16, .layers = 1, .encoder_layers = 2, .heads = 2, .kv_heads = 2,  \
+        .head_size = 4, .encoder_heads = 4, .inner = 24, .encoder_inner = 16, .tied = (tied_),     \
+        .shared = (shared_), .relu = true, .linear_bias = true, .inner_bias = true,                \
+        .scaled_embedding = true, .post_norm = true, .drops_stream = true,                         \
+        .ids = {.pad = 0, .begin = -1, .end = 1, .decoder_start = 0}, .norm_epsilon = 1e-5,        \
+        .spread = 0.02                                                                             \
+    }
+
+const struct yk_model_config small_marian = SMALL_MARIAN("small-marian", true, true);
+const struct yk_model_config small_marian_two = SMALL_MARIAN("small-marian-two", true, false);
+const struct yk_model_config small_marian_free = SMALL_MARIAN("small-marian-free", false, true);
 
 static yk_status take(struct yk_backend_device *device, size_t bytes, void **out)
 {

@@ -15,6 +15,11 @@
 extern const struct yk_model_config small_gpt;      /* tied */
 extern const struct yk_model_config small_gpt_free; /* with a head of its own */
 extern const struct yk_model_config small_llama;
+extern const struct yk_model_config small_bert;        /* tied */
+extern const struct yk_model_config small_bert_free;   /* with a head of its own */
+extern const struct yk_model_config small_marian;      /* one table for everything */
+extern const struct yk_model_config small_marian_two;  /* another for the source */
+extern const struct yk_model_config small_marian_free; /* three, and one that is idle */
 
 struct small_store_wish {
     const struct yk_model_config *config;

@@ -2,6 +2,8 @@
 
 #include "support/support.h"
 
+#include <string.h>
+
 static void make_plan(struct trainer *trainer, const struct trainer_wish *wish,
                       const struct yk_workload *workload)
 {
@@ -15,8 +17,8 @@ static void make_plan(struct trainer *trainer, const struct trainer_wish *wish,
     plan->groups[0].member_count = 1;
     plan->groups[0].members[0] = (struct yk_plan_member){.share = wish->batch, .part = 1};
     for (int32_t l = 0; l < model->layer_count; l++) {
-        const bool block = model->layers[l].saved_bytes > 0 && wish->recompute;
-        plan->layers[l].recompute = block && model->layers[l].name[0] == 'l';
+        const char *kind = model->layers[l].kind;
+        plan->layers[l].recompute = wish->recompute && strstr(kind, "-block") != NULL;
     }
     plan->micro_batches = wish->micro_batches > 0 ? wish->micro_batches : 1;
     plan->pipeline = YK_1F1B;
