@@ -4,8 +4,8 @@ torch_marian.py CONFIG TOKENIZER SOURCE TARGET FOLDER STEPS BATCH_TOKENS RATE WA
 
 Batches are of pairs of like length, at most BATCH_TOKENS on either side with filling; AdamW with
 decay of matrices alone, rate up over WARMUP steps and down with the root of the step, dropout and
-smoothing of 0.1, gradients clipped at 1. DEVICE=cuda in the environment trains on a GPU. Prints
-the last losses and the time as JSON.
+smoothing of 0.1, gradients clipped at 1. DEVICE=cuda in the environment trains on a GPU,
+SEED=2 from other numbers. Prints the last losses and the time as JSON.
 """
 
 import json
@@ -23,8 +23,9 @@ config_path, tokenizer_path, source_path, target_path, folder = sys.argv[1:6]
 steps, batch_tokens = int(sys.argv[6]), int(sys.argv[7])
 rate, warmup, threads = float(sys.argv[8]), int(sys.argv[9]), int(sys.argv[10])
 torch.set_num_threads(threads)
-torch.manual_seed(1)
-random.seed(1)
+seed = int(os.environ.get("SEED", "1"))
+torch.manual_seed(seed)
+random.seed(seed)
 
 config = MarianConfig.from_pretrained(config_path)
 config.dropout = config.attention_dropout = 0.1
