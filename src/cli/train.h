@@ -29,7 +29,6 @@ struct yk_train_words {
     const char *eval_data;
     const char *eval_target;
     const char *faulty;
-    bool packed;
 
     /* The workload. */
     int64_t steps;
@@ -44,6 +43,7 @@ struct yk_train_words {
     double lora_alpha;
     bool nf4;
     bool recompute;
+    bool packed; /* instructions */
     double dropout;
     double label_smoothing;
 

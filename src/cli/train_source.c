@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "cli/folder.h"
 #include "model/architecture.h"
+#include "model/builtin.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -211,10 +212,31 @@ static yk_status fit_vocabulary(const struct yk_tokenizer *tokenizer, bool writt
     return YK_OK;
 }
 
+/* Whether somebody wrote the config down, in a file. */
+static bool is_written(const struct yk_model_config *config)
+{
+    for (size_t i = 0; i < yk_builtin_count; i++) {
+        if (config == &yk_builtins[i].config) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A sentence fits into a micro-batch and has a position for each of its tokens. */
+static int64_t longest_pair(const struct yk_train_words *words,
+                            const struct yk_model_config *config, int64_t sequence)
+{
+    const int64_t micro_batches = words->micro_batches > 0 ? words->micro_batches : 1;
+    const int64_t samples = words->batch_tokens > 0 ? words->batch_tokens / sequence : words->batch;
+    const int64_t rows = samples / micro_batches * sequence;
+    const int64_t most = rows > 1 && rows < config->positions ? rows : config->positions;
+    return words->longest > 0 && words->longest < most ? words->longest : most;
+}
+
 static struct yk_dataset_request request_of(const struct yk_train_words *words, const char *path,
                                             const struct yk_model_config *config)
 {
-    const int64_t rows = words->longest > 0 ? words->longest : config->positions;
     const enum yk_dataset_kind kind = yk_dataset_kind_of(config, path);
     const int64_t usual = yk_train_source_usual_sequence(kind);
     const int64_t sequence = words->sequence > 0 ? words->sequence : usual;
@@ -223,7 +245,8 @@ static struct yk_dataset_request request_of(const struct yk_train_words *words, 
         .target_path = words->target,
         .part = words->data_part,
         .held_out = words->eval_data ? 0 : words->eval_part,
-        .longest = kind == YK_DATASET_INSTRUCTIONS ? sequence : rows,
+        .longest =
+            kind == YK_DATASET_INSTRUCTIONS ? sequence : longest_pair(words, config, sequence),
         .skip_faulty = strcmp(words->faulty, "skip") == 0,
         .packed = words->packed,
     };
@@ -252,7 +275,7 @@ static yk_status open_new(const struct yk_train_words *words, struct yk_arena *a
 {
     YK_TRY(open_config(words, arena, &out->config));
     YK_TRY(open_tokenizer(words, arena, out));
-    const bool written = words->model && strchr(words->model, '/') != NULL;
+    const bool written = is_written(out->config);
     if (out->tokenizer && !words->weights) {
         YK_TRY(fit_vocabulary(out->tokenizer, written, arena, &out->config));
     }

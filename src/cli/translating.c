@@ -17,7 +17,6 @@ struct sentence {
     int64_t line;
     int64_t first; /* among all ids */
     int64_t count; /* tokens with the end; 0: there is nothing to translate */
-    struct yk_text text;
 };
 
 struct translator {
@@ -25,9 +24,9 @@ struct translator {
     const struct yk_loaded *loaded;
     const struct yk_lines *lines;
     const char *source;
-    struct yk_ids ids; /* of all lines */
-    struct sentence *sentences;
-    struct sentence **order; /* by length, the longest first */
+    struct yk_ids ids;          /* of all lines */
+    struct sentence *sentences; /* by length, the longest first */
+    struct yk_text *texts;      /* of the translations, in the order of the lines */
     struct yk_beam_settings settings;
     struct yk_forward *forward;
     struct yk_beam *beam;
@@ -50,7 +49,6 @@ static yk_status encode(struct translator *translator, struct yk_encoder *encode
         }
         YK_TRY(yk_ids_status(&translator->ids));
         sentence->count = translator->ids.count - sentence->first;
-        translator->order[i] = sentence;
         if (sentence->count > positions) {
             return yk_fail(YK_ERROR_INPUT,
                            "%s:%" PRId64 ": %" PRId64 " tokens, but the model has positions for "
@@ -63,8 +61,8 @@ static yk_status encode(struct translator *translator, struct yk_encoder *encode
 
 static int by_length(const void *a, const void *b)
 {
-    const struct sentence *left = *(const struct sentence *const *)a;
-    const struct sentence *right = *(const struct sentence *const *)b;
+    const struct sentence *left = a;
+    const struct sentence *right = b;
     if (left->count != right->count) {
         return left->count > right->count ? -1 : 1;
     }
@@ -84,7 +82,7 @@ static yk_status take_room(struct translator *translator)
 {
     const struct yk_loaded *loaded = translator->loaded;
     const int64_t batch = translator->how->batch;
-    const int64_t source = translator->order[0]->count;
+    const int64_t source = translator->sentences[0].count;
     const int64_t target = longest_output(translator, source);
     const struct yk_forward_shape shape = {
         .samples = batch * translator->how->beams,
@@ -104,19 +102,19 @@ static yk_status take_room(struct translator *translator)
 }
 
 /* Sentences side by side, in the order of their length. */
-static yk_status translate(struct translator *translator, struct sentence *const *sentences,
+static yk_status translate(struct translator *translator, const struct sentence *sentences,
                            int64_t count)
 {
-    const int64_t sequence = sentences[0]->count;
+    const int64_t sequence = sentences[0].count;
     const int32_t filling = translator->settings.pad >= 0 ? translator->settings.pad : 0;
     for (int64_t i = 0; i < count; i++) {
         int32_t *row = translator->tokens + i * sequence;
-        memcpy(row, translator->ids.items + sentences[i]->first,
-               (size_t)sentences[i]->count * sizeof *row);
-        for (int64_t t = sentences[i]->count; t < sequence; t++) {
+        memcpy(row, translator->ids.items + sentences[i].first,
+               (size_t)sentences[i].count * sizeof *row);
+        for (int64_t t = sentences[i].count; t < sequence; t++) {
             row[t] = filling;
         }
-        translator->lengths[i] = (int32_t)sentences[i]->count;
+        translator->lengths[i] = (int32_t)sentences[i].count;
     }
     const struct yk_beam_input input = {
         .tokens = translator->tokens,
@@ -131,7 +129,7 @@ static yk_status translate(struct translator *translator, struct sentence *const
         double score = 0;
         const int32_t *ids = yk_beam_best(translator->beam, i, &length, &score);
         YK_TRY(yk_tokenizer_decode(translator->loaded->tokenizer, ids, length, true,
-                                   &sentences[i]->text));
+                                   &translator->texts[sentences[i].line]));
     }
     return YK_OK;
 }
@@ -141,7 +139,7 @@ static yk_status translate_all(struct translator *translator)
     const int64_t lines = translator->lines->count;
     const atomic_bool *stop = yk_interrupt_watch();
     int64_t count = 0; /* lines that hold something: empty ones are at the end */
-    while (count < lines && translator->order[count]->count > 0) {
+    while (count < lines && translator->sentences[count].count > 0) {
         count++;
     }
     if (count == 0) {
@@ -151,7 +149,7 @@ static yk_status translate_all(struct translator *translator)
     for (int64_t done = 0; done < count;) {
         const int64_t left = count - done;
         const int64_t taken = left < translator->how->batch ? left : translator->how->batch;
-        YK_TRY(translate(translator, translator->order + done, taken));
+        YK_TRY(translate(translator, translator->sentences + done, taken));
         done += taken;
         yk_terminal_progress(NULL, "translating", (double)done / (double)count);
         if (atomic_load(stop)) {
@@ -211,7 +209,7 @@ static yk_status run(struct translator *translator)
     const yk_status status = encode(translator, encoder);
     yk_encoder_destroy(encoder);
     YK_TRY(status);
-    qsort(translator->order, (size_t)lines, sizeof *translator->order, by_length);
+    qsort(translator->sentences, (size_t)lines, sizeof *translator->sentences, by_length);
     yk_terminal_progress_begin();
     const yk_status translated = translate_all(translator);
     yk_terminal_progress_end();
@@ -223,17 +221,17 @@ yk_status yk_translate_lines(const struct yk_translating *how, const struct yk_l
 {
     struct translator translator = {.how = how, .loaded = loaded, .lines = lines, .source = source};
     translator.sentences = calloc((size_t)lines->count + 1, sizeof *translator.sentences);
-    translator.order = calloc((size_t)lines->count + 1, sizeof *translator.order);
-    yk_status status =
-        translator.sentences && translator.order ? run(&translator) : yk_fail_out_of_memory();
-    for (int64_t i = 0; translator.sentences && i < lines->count; i++) {
+    translator.texts = calloc((size_t)lines->count + 1, sizeof *translator.texts);
+    const yk_status status =
+        translator.sentences && translator.texts ? run(&translator) : yk_fail_out_of_memory();
+    for (int64_t i = 0; translator.texts && i < lines->count; i++) {
         if (status == YK_OK) {
-            add_line(&translator.sentences[i].text, out);
+            add_line(&translator.texts[i], out);
         }
-        yk_text_free(&translator.sentences[i].text);
+        yk_text_free(&translator.texts[i]);
     }
     free(translator.sentences);
-    free(translator.order);
+    free(translator.texts);
     free(translator.tokens);
     free(translator.lengths);
     yk_ids_free(&translator.ids);
