@@ -245,8 +245,7 @@ static struct yk_dataset_request request_of(const struct yk_train_words *words, 
         .target_path = words->target,
         .part = words->data_part,
         .held_out = words->eval_data ? 0 : words->eval_part,
-        .longest =
-            kind == YK_DATASET_INSTRUCTIONS ? sequence : longest_pair(words, config, sequence),
+        .longest = kind == YK_DATASET_PAIRS ? longest_pair(words, config, sequence) : sequence,
         .skip_faulty = strcmp(words->faulty, "skip") == 0,
         .packed = words->packed,
     };

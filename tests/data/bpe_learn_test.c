@@ -10,7 +10,7 @@
 struct sample {
     const char *style;
     int32_t token_count;
-    int64_t least_times;
+    int32_t least_times;
     const char *const *specials;
     int32_t special_count;
     const char *text;

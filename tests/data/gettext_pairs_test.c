@@ -5,6 +5,7 @@
 #include "data/gettext_pairs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* One message of a catalogue, its plural forms with zeros between them. */
@@ -148,8 +149,11 @@ static void no_sentence_is_both_held_out_and_not(void **state)
     int32_t held_out = 0;
     int32_t of_sentence[SENTENCES] = {0};
     for (int32_t i = 0; i < pairs->count; i++) {
-        int number = -1;
-        assert_int_equal(sscanf(pairs->items[i].translation, "Datei %d", &number), 1);
+        static const char before[] = "Datei ";
+        const char *translation = pairs->items[i].translation;
+        assert_memory_equal(translation, before, sizeof before - 1);
+        const long number = strtol(translation + sizeof before - 1, NULL, 10);
+        assert_in_range(number, 0, SENTENCES - 1);
         of_sentence[number] += pairs->items[i].held_out;
         held_out += pairs->items[i].held_out;
     }

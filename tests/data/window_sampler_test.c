@@ -37,7 +37,9 @@ static yk_status take_one(const struct yk_sampler *sampler, int64_t number, int3
                           int32_t *targets)
 {
     int32_t length = 0;
-    struct yk_piece piece = {.tokens = tokens, .targets = targets, .lengths = &length};
+    struct yk_piece piece = {.lengths = &length};
+    piece.tokens = tokens;
+    piece.targets = targets;
     return yk_sampler_take(sampler, number, 1, &piece);
 }
 

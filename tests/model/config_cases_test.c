@@ -99,14 +99,14 @@ static void ids_are_those_of_the_framework(void **state)
 }
 
 /* The config but for its name, which is what it was read under. */
-static bool same(const struct yk_model_config *a, const struct yk_model_config *b)
+static void assert_same(const struct yk_model_config *a, const struct yk_model_config *b)
 {
     struct yk_model_config left;
     struct yk_model_config right;
     memcpy(&left, a, sizeof left); /* with what lies between the members: both began as zeros */
     memcpy(&right, b, sizeof right);
     left.name = right.name = NULL;
-    return memcmp(&left, &right, sizeof left) == 0;
+    assert_memory_equal(&left, &right, sizeof left);
 }
 
 static void configs_written_again_read_back_the_same(void **state)
@@ -118,7 +118,7 @@ static void configs_written_again_read_back_the_same(void **state)
         struct yk_text text = {0};
         assert_ok(yk_model_config_write(config, YK_PRECISION_FP32, &text));
         assert_ok(yk_model_config_read(yk_text_chars(&text), text.length, "again", arena, &again));
-        assert_true(same(config, again));
+        assert_same(config, again);
         yk_text_free(&text);
     }
 }
