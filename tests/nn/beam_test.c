@@ -15,7 +15,7 @@ enum {
     SENTENCES = 3,
     SOURCE = 5,
     LONGEST = 4,
-    MOST_WIDTH = 700, /* more than there are outputs */
+    MOST_WIDTH = 100, /* more than there are outputs */
 };
 
 #define ALPHA 0.8
