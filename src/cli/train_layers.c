@@ -18,7 +18,7 @@ enum {
 /* With others, what the optimizer remembers or where the data stands would mean nothing. */
 static const char *const kept_settings[] = {
     "model", "data-part", "eval-part", "seq",    "precision", "lora",    "lora-alpha",
-    "nf4",   "optimizer", "seed",      "faulty", "packed",    "longest",
+    "nf4",   "optimizer", "seed",      "faulty", "packed",    "longest", "tokenizer",
 };
 
 static const char *const noted_settings[] = {

@@ -121,8 +121,9 @@ static const struct yk_option options[] = {
          "side"),
      INTEGER(1, YK_WORKLOAD_MOST_TOKENS, NULL), TO(batch_tokens)},
     {ROW("seq", "TOKENS", YK_WORKLOAD_GROUP,
-         "Length of a sample; else 1024, or what the model can take if that is less. Pairs, which "
-         "come with others of like length, are planned as if all had this length; else 32"),
+         "Length of a sample; else 1024 (instructions 512, masked text 128), or what the model can "
+         "take if that is less. Pairs, which come with others of like length, are planned as if "
+         "all had this length; else 32"),
      INTEGER(1, YK_WORKLOAD_MOST_TOKENS, NULL), TO(sequence)},
     {ROW("longest", "TOKENS", YK_WORKLOAD_GROUP,
          "The most tokens of a sentence of pairs; else what the model and a micro-batch can take"),

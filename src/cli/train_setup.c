@@ -1,5 +1,6 @@
 #include "cli/train_setup.h"
 
+#include "base/log.h"
 #include "cli/engine.h"
 #include "cli/folder.h"
 #include "cli/outputs.h"
@@ -260,6 +261,20 @@ static yk_status settle_batch(struct yk_training *training)
     return YK_OK;
 }
 
+/* Where the data stands means something else in another file. */
+static void note_other_data(const struct yk_training *training)
+{
+    const int64_t now = training->source.samples->epoch_units;
+    const int64_t before = training->checkpoint ? training->checkpoint->state.epoch : 0;
+    if (before > 0 && before != now) {
+        yk_log(YK_LOG_WARNING,
+               "an epoch had %" PRId64 " samples or batches when the run was saved and has %" PRId64
+               " now: unless its batch is another, %s has changed, and the run goes on with "
+               "other samples",
+               before, now, training->source.data);
+    }
+}
+
 yk_status yk_training_open(struct yk_training *training)
 {
     const struct yk_train_words *words = &training->words;
@@ -276,6 +291,7 @@ yk_status yk_training_open(struct yk_training *training)
                               training->arena, &training->plan));
     const struct yk_plan *plan = training->plan.planned->plan;
     YK_TRY(yk_train_source_cut(source, words, &workload, plan ? plan->micro_batches : 1));
+    note_other_data(training);
     YK_TRY(count_steps(training));
     return open_net(training);
 }

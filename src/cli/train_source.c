@@ -22,19 +22,23 @@ enum {
     USUAL_INSTRUCTION = 512,
 };
 
-enum yk_dataset_kind yk_dataset_kind_of(const struct yk_model_config *config, const char *path)
+static bool is_instructions(const char *path)
 {
     static const char ending[] = ".jsonl";
     const size_t length = strlen(path);
     const size_t wanted = sizeof ending - 1;
+    return length > wanted && strcmp(path + length - wanted, ending) == 0;
+}
+
+enum yk_dataset_kind yk_dataset_kind_of(const struct yk_model_config *config, const char *path)
+{
     if (config->architecture == &yk_architecture_transformer) {
         return YK_DATASET_PAIRS;
     }
     if (config->architecture == &yk_architecture_bert) {
         return YK_DATASET_MASKED;
     }
-    return length > wanted && strcmp(path + length - wanted, ending) == 0 ? YK_DATASET_INSTRUCTIONS
-                                                                          : YK_DATASET_WINDOWS;
+    return is_instructions(path) ? YK_DATASET_INSTRUCTIONS : YK_DATASET_WINDOWS;
 }
 
 int64_t yk_train_source_usual_sequence(enum yk_dataset_kind kind)
@@ -83,10 +87,10 @@ static int32_t find_start(const struct yk_model_config *config,
 
 static yk_status check_request(const struct yk_dataset_request *request)
 {
-    static const char *const asks[] = {
-        [YK_DATASET_MASKED] = "BERT learns from text that a tokenizer cut into words",
-        [YK_DATASET_PAIRS] = "pairs of sentences share a tokenizer",
-        [YK_DATASET_INSTRUCTIONS] = "instructions are cut into tokens by a tokenizer",
+    static const char *const asks[][2] = {
+        [YK_DATASET_MASKED] = {"BERT learns from text that a tokenizer cut into words", "bert"},
+        [YK_DATASET_PAIRS] = {"pairs of sentences share a tokenizer", "pairs"},
+        [YK_DATASET_INSTRUCTIONS] = {"instructions are cut into tokens by a tokenizer", "llama3"},
     };
     if (request->kind == YK_DATASET_PAIRS && !request->target_path) {
         return yk_fail(YK_ERROR_USAGE,
@@ -100,9 +104,17 @@ static yk_status check_request(const struct yk_dataset_request *request)
     }
     if (request->kind != YK_DATASET_WINDOWS && !request->tokenizer) {
         return yk_fail(YK_ERROR_USAGE,
-                       "%s; name it by --tokenizer, or learn one: yoke tokenize --learn 8000 -o "
-                       "tokenizer.json %s",
-                       asks[request->kind], request->path);
+                       "%s; name it by --tokenizer, or learn one: yoke tokenize --learn 8000 "
+                       "--special %s -o tokenizer.json TEXT…",
+                       asks[request->kind][0], asks[request->kind][1]);
+    }
+    if (request->kind == YK_DATASET_MASKED && is_instructions(request->path)) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "%s holds instructions, by its name; BERT learns from plain text",
+                       request->path);
+    }
+    if (request->packed && request->kind != YK_DATASET_INSTRUCTIONS) {
+        return yk_fail(YK_ERROR_USAGE, "--packed goes with instructions (.jsonl)");
     }
     if (request->kind == YK_DATASET_PAIRS && request->start < 0) {
         return yk_fail(YK_ERROR_INPUT, "the tokenizer has neither <s> nor <pad>, with one of which "
@@ -178,18 +190,39 @@ static yk_status open_config(const struct yk_train_words *words, struct yk_arena
     return yk_model_config_open(word, arena, out);
 }
 
-/* Tokens that mean something, as the tokenizer numbers them. */
+/* What a role's token is: as the tokenizer numbers it, where it has one. */
+static int64_t fit_id(const struct yk_tokenizer *tokenizer, enum yk_token_role role, int64_t before)
+{
+    const int32_t id = yk_tokenizer_role(tokenizer, role);
+    return id >= 0 ? id : before;
+}
+
+/* Tokens that mean something, as the tokenizer numbers them: sentences end in data as they are to
+ * end in translations. What a decoder begins with is the model's own choice. */
 static void fit_ids(const struct yk_tokenizer *tokenizer, struct yk_model_config *config)
 {
-    config->ids = (struct yk_config_ids){
-        .pad = yk_tokenizer_role(tokenizer, YK_TOKEN_PAD),
-        .begin = yk_tokenizer_role(tokenizer, YK_TOKEN_BEGIN),
-        .end = yk_tokenizer_role(tokenizer, YK_TOKEN_END),
-        .decoder_start = -1,
-    };
+    struct yk_config_ids *ids = &config->ids;
+    ids->pad = fit_id(tokenizer, YK_TOKEN_PAD, ids->pad);
+    ids->begin = fit_id(tokenizer, YK_TOKEN_BEGIN, ids->begin);
+    ids->end = fit_id(tokenizer, YK_TOKEN_END, ids->end);
     if (config->encoder_layers > 0) {
-        config->ids.decoder_start = find_start(config, tokenizer);
+        ids->decoder_start = find_start(config, tokenizer);
     }
+}
+
+/* The config of weights that are there: of an encoder–decoder with the tokenizer's ids. */
+static yk_status fit_weights(const struct yk_tokenizer *tokenizer, struct yk_arena *arena,
+                             const struct yk_model_config **config)
+{
+    struct yk_model_config *fitted = NULL;
+    if ((*config)->encoder_layers == 0) {
+        return YK_OK;
+    }
+    YK_TRY_NEW(arena, fitted, 1);
+    *fitted = **config;
+    fit_ids(tokenizer, fitted);
+    *config = fitted;
+    return YK_OK;
 }
 
 /* The config with as many tokens as the tokenizer has. One that somebody wrote down may have more.
@@ -269,14 +302,25 @@ static yk_status open_tokenizer(const struct yk_train_words *words, struct yk_ar
     return YK_OK;
 }
 
+static yk_status check_words(const struct yk_train_words *words,
+                             const struct yk_model_config *config)
+{
+    if (words->longest > 0 && config->encoder_layers == 0) {
+        return yk_fail(YK_ERROR_USAGE, "--longest goes with pairs of sentences; see --seq");
+    }
+    return YK_OK;
+}
+
 static yk_status open_new(const struct yk_train_words *words, struct yk_arena *arena,
                           struct yk_train_source *out)
 {
     YK_TRY(open_config(words, arena, &out->config));
+    YK_TRY(check_words(words, out->config));
     YK_TRY(open_tokenizer(words, arena, out));
     const bool written = is_written(out->config);
-    if (out->tokenizer && !words->weights) {
-        YK_TRY(fit_vocabulary(out->tokenizer, written, arena, &out->config));
+    if (out->tokenizer) {
+        YK_TRY(words->weights ? fit_weights(out->tokenizer, arena, &out->config)
+                              : fit_vocabulary(out->tokenizer, written, arena, &out->config));
     }
     const struct yk_dataset_request request = request_of(words, out->data, out->config);
     if (words->weights || out->tokenizer) {

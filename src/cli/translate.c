@@ -131,6 +131,9 @@ static yk_status run(const void *given, struct yk_text *out)
     if (arguments->quiet) {
         yk_terminal_be_quiet();
     }
+    if (arguments->json && !arguments->bleu) {
+        return yk_fail(YK_ERROR_USAGE, "--json is for the score; add --bleu REFERENCE");
+    }
     YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 2));
     const yk_status status = translate(arguments, &loaded, out);
     yk_loaded_close(&loaded);
@@ -241,7 +244,8 @@ static const struct yk_example examples[] = {
 
 static const struct yk_exit exits[] = {
     {YK_ERROR_INPUT, "the checkpoint does not translate, or a line is no UTF-8 or too long"},
-    {YK_ERROR_STOPPED, "stopped by Ctrl-C"},
+    {YK_ERROR_NUMBERS, "the model's weights have gone bad"},
+    {YK_ERROR_STOPPED, "stopped by Ctrl-C or TERM; nothing was written"},
     {0, NULL},
 };
 

@@ -32,6 +32,8 @@ struct translator {
     struct yk_beam *beam;
     int32_t *tokens;  /* (batch, T) */
     int32_t *lengths; /* (batch) */
+    int64_t *longest; /* (batch) of their translations */
+    const atomic_bool *stop;
 };
 
 static yk_status encode(struct translator *translator, struct yk_encoder *encoder)
@@ -92,7 +94,8 @@ static yk_status take_room(struct translator *translator)
     };
     translator->tokens = calloc((size_t)(batch * source), sizeof *translator->tokens);
     translator->lengths = calloc((size_t)batch, sizeof *translator->lengths);
-    if (!translator->tokens || !translator->lengths) {
+    translator->longest = calloc((size_t)batch, sizeof *translator->longest);
+    if (!translator->tokens || !translator->lengths || !translator->longest) {
         return yk_fail_out_of_memory();
     }
     YK_TRY(yk_forward_create(loaded->store, &shape, &translator->forward));
@@ -115,13 +118,15 @@ static yk_status translate(struct translator *translator, const struct sentence 
             row[t] = filling;
         }
         translator->lengths[i] = (int32_t)sentences[i].count;
+        translator->longest[i] = longest_output(translator, sentences[i].count);
     }
     const struct yk_beam_input input = {
         .tokens = translator->tokens,
         .lengths = translator->lengths,
+        .longest = translator->longest,
         .sentences = count,
         .sequence = sequence,
-        .longest = longest_output(translator, sequence),
+        .stop = translator->stop,
     };
     YK_TRY(yk_beam_search(translator->beam, translator->forward, &input));
     for (int64_t i = 0; i < count; i++) {
@@ -137,7 +142,6 @@ static yk_status translate(struct translator *translator, const struct sentence 
 static yk_status translate_all(struct translator *translator)
 {
     const int64_t lines = translator->lines->count;
-    const atomic_bool *stop = yk_interrupt_watch();
     int64_t count = 0; /* lines that hold something: empty ones are at the end */
     while (count < lines && translator->sentences[count].count > 0) {
         count++;
@@ -145,18 +149,20 @@ static yk_status translate_all(struct translator *translator)
     if (count == 0) {
         return YK_OK;
     }
+    translator->stop = yk_interrupt_watch_termination();
     YK_TRY(take_room(translator));
     for (int64_t done = 0; done < count;) {
         const int64_t left = count - done;
         const int64_t taken = left < translator->how->batch ? left : translator->how->batch;
-        YK_TRY(translate(translator, translator->sentences + done, taken));
-        done += taken;
-        yk_terminal_progress(NULL, "translating", (double)done / (double)count);
-        if (atomic_load(stop)) {
+        const yk_status status = translate(translator, translator->sentences + done, taken);
+        if (status == YK_ERROR_STOPPED) {
             return yk_fail(YK_ERROR_STOPPED,
                            "stopped after %" PRId64 " of %" PRId64 " lines; nothing is written",
                            done, count);
         }
+        YK_TRY(status);
+        done += taken;
+        yk_terminal_progress(NULL, "translating", (double)done / (double)count);
     }
     return YK_OK;
 }
@@ -234,6 +240,7 @@ yk_status yk_translate_lines(const struct yk_translating *how, const struct yk_l
     free(translator.texts);
     free(translator.tokens);
     free(translator.lengths);
+    free(translator.longest);
     yk_ids_free(&translator.ids);
     yk_beam_destroy(translator.beam);
     yk_forward_destroy(translator.forward);

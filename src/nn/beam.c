@@ -25,6 +25,7 @@ struct yk_beam {
     int64_t vocabulary;
     int64_t open_count;     /* sentences that go on, side by side */
     int32_t *open;          /* (sentences) their numbers */
+    int64_t *limits;        /* (sentences) tokens that an output may have */
     int32_t *rows;          /* (sentences · width, stride): beginnings, the start in front */
     int32_t *next_rows;     /* the same, of the next step */
     double *scores;         /* (sentences · width) */
@@ -50,6 +51,7 @@ yk_status yk_beam_create(const struct yk_beam_settings *settings, int64_t senten
     beam->stride = longest + 2;
     beam->vocabulary = vocabulary;
     beam->open = calloc((size_t)sentences, sizeof *beam->open);
+    beam->limits = calloc((size_t)sentences, sizeof *beam->limits);
     beam->rows = calloc(count * (size_t)beam->stride, sizeof *beam->rows);
     beam->next_rows = calloc(count * (size_t)beam->stride, sizeof *beam->next_rows);
     beam->packed = calloc(count * (size_t)longest, sizeof *beam->packed);
@@ -60,9 +62,9 @@ yk_status yk_beam_create(const struct yk_beam_settings *settings, int64_t senten
     beam->ended = calloc((size_t)sentences, sizeof *beam->ended);
     beam->ended_count = calloc((size_t)sentences, sizeof *beam->ended_count);
     beam->ended_tokens = calloc((size_t)(sentences * beam->stride), sizeof *beam->ended_tokens);
-    if (!beam->open || !beam->rows || !beam->next_rows || !beam->packed || !beam->scores ||
-        !beam->from || !beam->logits || !beam->best || !beam->ended || !beam->ended_count ||
-        !beam->ended_tokens) {
+    if (!beam->open || !beam->limits || !beam->rows || !beam->next_rows || !beam->packed ||
+        !beam->scores || !beam->from || !beam->logits || !beam->best || !beam->ended ||
+        !beam->ended_count || !beam->ended_tokens) {
         yk_beam_destroy(beam);
         return yk_fail_out_of_memory();
     }
@@ -74,6 +76,7 @@ void yk_beam_destroy(struct yk_beam *beam)
 {
     if (beam) {
         free(beam->open);
+        free(beam->limits);
         free(beam->rows);
         free(beam->next_rows);
         free(beam->packed);
@@ -100,6 +103,7 @@ static void begin(struct yk_beam *beam, const struct yk_beam_input *input)
     beam->open_count = input->sentences;
     for (int64_t i = 0; i < input->sentences; i++) {
         beam->open[i] = (int32_t)i;
+        beam->limits[i] = input->longest[i] < beam->longest ? input->longest[i] : beam->longest;
         beam->ended_count[i] = 0;
         beam->ended[i] =
             (struct ended){.rank = -INFINITY, .tokens = beam->ended_tokens + i * beam->stride};
@@ -186,10 +190,11 @@ static void end(struct yk_beam *beam, int32_t sentence, const int32_t *row, int6
  * have ended as there are beams and none that goes on can be ranked higher any more, were the rest
  * of it certain; or there is no more room.
  */
-static bool go_on(struct yk_beam *beam, int64_t place, int64_t length, int64_t longest)
+static bool go_on(struct yk_beam *beam, int64_t place, int64_t length)
 {
     const int32_t width = beam->settings.width;
     const int32_t sentence = beam->open[place];
+    const int64_t longest = beam->limits[sentence];
     const int32_t count = find_best(beam, place);
     double best = -INFINITY; /* of those that go on */
     int32_t kept = 0;
@@ -250,7 +255,7 @@ static yk_status close_gaps(struct yk_beam *beam, struct yk_forward *forward, co
 }
 
 static yk_status step(struct yk_beam *beam, struct yk_forward *forward, int64_t length,
-                      int64_t longest, bool *finished)
+                      bool *finished)
 {
     const int64_t rows = beam->open_count * beam->settings.width;
     for (int64_t i = 0; i < rows; i++) {
@@ -260,7 +265,7 @@ static yk_status step(struct yk_beam *beam, struct yk_forward *forward, int64_t 
     YK_TRY(yk_forward_decode(forward, beam->packed, length));
     YK_TRY(yk_forward_last_logits(forward, beam->logits));
     for (int64_t i = 0; i < beam->open_count; i++) {
-        finished[i] = go_on(beam, i, length, longest);
+        finished[i] = go_on(beam, i, length);
     }
     YK_TRY(close_gaps(beam, forward, finished, length + 1));
     int32_t *rows_before = beam->rows;
@@ -272,7 +277,6 @@ static yk_status step(struct yk_beam *beam, struct yk_forward *forward, int64_t 
 yk_status yk_beam_search(struct yk_beam *beam, struct yk_forward *forward,
                          const struct yk_beam_input *input)
 {
-    const int64_t longest = input->longest < beam->longest ? input->longest : beam->longest;
     bool *finished = calloc((size_t)input->sentences, sizeof *finished);
     if (!finished) {
         return yk_fail_out_of_memory();
@@ -284,7 +288,10 @@ yk_status yk_beam_search(struct yk_beam *beam, struct yk_forward *forward,
         status = yk_forward_spread(forward, beam->from, input->sentences * beam->settings.width);
     }
     for (int64_t length = 1; status == YK_OK && beam->open_count > 0; length++) {
-        status = step(beam, forward, length, longest, finished);
+        status = step(beam, forward, length, finished);
+        if (status == YK_OK && input->stop && atomic_load(input->stop)) {
+            status = yk_fail(YK_ERROR_STOPPED, "stopped while translations were searched for");
+        }
     }
     free(finished);
     return status;

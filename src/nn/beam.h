@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "nn/forward.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 struct yk_beam_settings {
@@ -25,9 +26,10 @@ struct yk_beam_settings {
 struct yk_beam_input {
     const int32_t *tokens;  /* (sentences, sequence) */
     const int32_t *lengths; /* (sentences) */
+    const int64_t *longest; /* (sentences): output, in tokens */
     int64_t sentences;
     int64_t sequence;
-    int64_t longest; /* output, in tokens */
+    const atomic_bool *stop; /* NULL: nobody asks */
 };
 
 struct yk_beam;
@@ -37,7 +39,8 @@ yk_status yk_beam_create(const struct yk_beam_settings *settings, int64_t senten
                          int64_t longest, int64_t vocabulary, struct yk_beam **out) YK_MUST_USE;
 void yk_beam_destroy(struct yk_beam *beam);
 
-/* `forward` has room for width samples of each sentence. */
+/* `forward` has room for width samples of each sentence. Ends with YK_ERROR_STOPPED, and nothing
+ * found, when it is asked to stop. */
 yk_status yk_beam_search(struct yk_beam *beam, struct yk_forward *forward,
                          const struct yk_beam_input *input) YK_MUST_USE;
 

@@ -30,7 +30,8 @@
 struct yk_checkpoint_state {
     int64_t step;    /* steps done */
     int64_t updates; /* of them, those that were not skipped */
-    int64_t samples; /* taken from the sampler: the data's position */
+    int64_t samples; /* taken from the sampler, in its units: the data's position */
+    int64_t epoch;   /* units of an epoch, to tell other data by; 0: not known */
     int64_t bad;     /* steps in a row that were skipped by now */
     uint64_t seed;
     struct yk_scaler scaler;

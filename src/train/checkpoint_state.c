@@ -57,8 +57,10 @@ yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
     add_words(out, "model", content->store->net->config->name);
     yk_text_addf(out,
                  ",\n  \"step\": %" PRId64 ",\n  \"updates\": %" PRId64 ",\n  \"samples\": %" PRId64
-                 ",\n  \"bad\": %" PRId64 ",\n  \"seed\": \"%" PRIu64 "\",\n  \"scaler\": {",
-                 state->step, state->updates, state->samples, state->bad, state->seed);
+                 ",\n  \"epoch\": %" PRId64 ",\n  \"bad\": %" PRId64 ",\n  \"seed\": \"%" PRIu64
+                 "\",\n  \"scaler\": {",
+                 state->step, state->updates, state->samples, state->epoch, state->bad,
+                 state->seed);
     yk_text_add(out, "\"scale\": ");
     yk_text_add_number(out, state->scaler.scale);
     yk_text_addf(out, ", \"clean\": %" PRId64 "}", state->scaler.clean);
@@ -100,6 +102,9 @@ static yk_status read_position(const struct yk_json *root, struct yk_checkpoint_
     YK_TRY(need_integer(root, "step", MOST, &out->step));
     YK_TRY(need_integer(root, "updates", MOST, &out->updates));
     YK_TRY(need_integer(root, "samples", MOST, &out->samples));
+    if (yk_json_get(root, "epoch")) {
+        YK_TRY(yk_json_integer(root, "epoch", 0, MOST, &out->epoch));
+    }
     YK_TRY(need_integer(root, "bad", MOST_BAD, &out->bad));
     if (!read_seed(yk_json_string(yk_json_get(root, "seed")), &out->seed)) {
         return yk_fail(YK_ERROR_INPUT, "\"seed\" must be a string of digits, below 2^64");
@@ -146,8 +151,8 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
                            struct yk_checkpoint *out, const char **model)
 {
     static const char *const known[] = {
-        "yoke",    "kind", "name", "comment", "model",    "step",       "updates",
-        "samples", "bad",  "seed", "scaler",  "workload", "base_model", "settings",
+        "yoke",  "kind", "name", "comment", "model",    "step",       "updates",  "samples",
+        "epoch", "bad",  "seed", "scaler",  "workload", "base_model", "settings",
     };
     const char *name = NULL;
     YK_TRY(yk_json_check_form(root, "state", known, sizeof known / sizeof known[0]));

@@ -272,6 +272,7 @@ static yk_status open_all(struct running *running)
     if (!running->seconds) {
         return yk_fail_out_of_memory();
     }
+    run->state.epoch = run->samples->epoch_units;
     YK_TRY(yk_executor_create(run->program, 0, run->store, &run->settings.optimizer,
                               &running->executor));
     YK_TRY(create_batches(running));

@@ -108,7 +108,8 @@ static void search(struct bench *bench, int32_t width, struct yk_beam **out)
 {
     const struct yk_beam_settings settings = {
         .width = width, .length_penalty = ALPHA, .start = START, .end = END, .pad = PAD};
-    const struct yk_beam_input input = {sources, lengths, SENTENCES, SOURCE, LONGEST};
+    static const int64_t longest[SENTENCES] = {LONGEST, LONGEST, LONGEST};
+    const struct yk_beam_input input = {sources, lengths, longest, SENTENCES, SOURCE, NULL};
     assert_ok(yk_beam_create(&settings, SENTENCES, LONGEST, KNOWN, out));
     assert_ok(yk_beam_search(*out, bench->forward, &input));
 }
@@ -177,8 +178,9 @@ static void sentences_are_translated_alone_as_in_company(void **state)
     for (int64_t i = 0; i < SENTENCES; i++) {
         const struct yk_beam_settings settings = {
             .width = 3, .length_penalty = ALPHA, .start = START, .end = END, .pad = PAD};
-        const struct yk_beam_input input = {sources + i * SOURCE, lengths + i, 1, lengths[i],
-                                            LONGEST};
+        const int64_t longest = LONGEST;
+        const struct yk_beam_input input = {sources + i * SOURCE, lengths + i, &longest, 1,
+                                            lengths[i],           NULL};
         struct yk_beam *alone = NULL;
         int64_t counts[2];
         double scores[2];
