@@ -1,9 +1,6 @@
-#include "base/file.h"
 #include "cli/bleu_output.h"
 #include "cli/command.h"
 #include "cli/drawings.h"
-
-#include <string.h>
 
 struct arguments {
     const char *reference;
@@ -12,26 +9,13 @@ struct arguments {
     bool json;
 };
 
-static yk_status read_hypotheses(const char *path, struct yk_lines **out)
-{
-    if (path && strcmp(path, "-") != 0) {
-        return yk_lines_read(path, out);
-    }
-    struct yk_text text = {0};
-    yk_status status = yk_file_read("-", &text);
-    if (status == YK_OK) {
-        status = yk_lines_of(yk_text_chars(&text), text.length, "standard input", out);
-    }
-    yk_text_free(&text);
-    return status;
-}
-
 static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
     const struct yk_bleu_options options = {.lowercase = arguments->lowercase};
     struct yk_lines *hypotheses = NULL;
-    YK_TRY(read_hypotheses(arguments->hypotheses, &hypotheses));
+    const char *source = NULL;
+    YK_TRY(yk_lines_read_input(arguments->hypotheses, &source, &hypotheses));
     const yk_status status =
         yk_bleu_report(hypotheses, arguments->reference, &options, arguments->json, out);
     yk_lines_destroy(hypotheses);

@@ -1,12 +1,9 @@
-#include "base/file.h"
 #include "cli/bleu_output.h"
 #include "cli/command.h"
 #include "cli/drawings.h"
 #include "cli/outputs.h"
 #include "cli/terminal.h"
 #include "cli/translating.h"
-
-#include <string.h>
 
 struct arguments {
     struct yk_loaded_words loaded;
@@ -17,21 +14,6 @@ struct arguments {
     bool json;
     bool quiet;
 };
-
-static yk_status read_lines(const char *path, const char **source, struct yk_lines **out)
-{
-    *source = path && strcmp(path, "-") != 0 ? path : "standard input";
-    if (*source == path) {
-        return yk_lines_read(path, out);
-    }
-    struct yk_text text = {0};
-    yk_status status = yk_file_read("-", &text);
-    if (status == YK_OK) {
-        status = yk_lines_of(yk_text_chars(&text), text.length, *source, out);
-    }
-    yk_text_free(&text);
-    return status;
-}
 
 static yk_status check_model(const struct yk_loaded *loaded)
 {
@@ -110,7 +92,7 @@ static yk_status translate(const struct arguments *arguments, struct yk_loaded *
     struct yk_text translated = {0};
     YK_TRY(yk_loaded_open(&arguments->loaded, loaded));
     YK_TRY(check_model(loaded));
-    YK_TRY(read_lines(arguments->input, &source, &lines));
+    YK_TRY(yk_lines_read_input(arguments->input, &source, &lines));
     yk_status status = check_reference(arguments, source, lines);
     if (status == YK_OK) {
         status = yk_translate_lines(&arguments->how, loaded, lines, source, &translated);

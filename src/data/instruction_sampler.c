@@ -45,11 +45,11 @@ static void put(const struct yk_instruction *instruction, int32_t *tokens, int32
     targets[count - 1] = YK_SAMPLER_NO_TARGET;
 }
 
-/* Returns how many tokens are there. */
-static int64_t take_one(const struct instruction_sampler *sampler, int64_t number, int32_t *tokens,
-                        int32_t *targets)
+static yk_status take_sample(const struct yk_sampler *base, int64_t number, int32_t *tokens,
+                             int32_t *targets, int64_t *out)
 {
-    const int64_t T = sampler->base.sequence;
+    const struct instruction_sampler *sampler = (const struct instruction_sampler *)base;
+    const int64_t T = base->sequence;
     const int64_t window = window_of(sampler, number);
     const struct yk_packing *packing = &sampler->packing;
     const int64_t first = packing->items ? packing->starts[window] : window;
@@ -66,28 +66,12 @@ static int64_t take_one(const struct instruction_sampler *sampler, int64_t numbe
         tokens[i] = filling;
         targets[i] = YK_SAMPLER_NO_TARGET;
     }
-    return there;
-}
-
-static yk_status take(const struct yk_sampler *sampler, int64_t first, int64_t count,
-                      struct yk_piece *out)
-{
-    const int64_t T = sampler->sequence;
-    out->samples = count;
-    out->sequence = T;
-    out->target_sequence = 0;
-    out->first_sample = first;
-    out->present = 0;
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t there = take_one((const struct instruction_sampler *)sampler, first + i,
-                                       out->tokens + i * T, out->targets + i * T);
-        out->lengths[i] = (int32_t)there;
-        out->present += there;
-    }
+    *out = there;
     return YK_OK;
 }
 
-static const struct yk_sampler_kind instructions_kind = {.destroy = destroy, .take = take};
+static const struct yk_sampler_kind instructions_kind = {.destroy = destroy,
+                                                         .take_sample = take_sample};
 
 static yk_status pack(struct instruction_sampler *sampler)
 {

@@ -104,3 +104,19 @@ int64_t yk_lines_boundary(const struct yk_lines *lines, double part)
     const int64_t line = (int64_t)ceil((double)lines->count * part - 1e-9 * (double)lines->count);
     return line < lines->count ? line : lines->count;
 }
+
+yk_status yk_lines_read_input(const char *path, const char **source, struct yk_lines **out)
+{
+    if (path && strcmp(path, "-") != 0) {
+        *source = path;
+        return yk_lines_read(path, out);
+    }
+    struct yk_text text = {0};
+    *source = "standard input";
+    yk_status status = yk_file_read("-", &text);
+    if (status == YK_OK) {
+        status = yk_lines_of(yk_text_chars(&text), text.length, *source, out);
+    }
+    yk_text_free(&text);
+    return status;
+}

@@ -23,6 +23,10 @@ struct yk_lines {
 /* Of a file; the path "-" is not special. */
 yk_status yk_lines_read(const char *path, struct yk_lines **out) YK_MUST_USE;
 
+/* Of a file, or of standard input where the path is NULL or "-"; `*source` is what to call it. */
+yk_status yk_lines_read_input(const char *path, const char **source,
+                              struct yk_lines **out) YK_MUST_USE;
+
 /* Of a copy of `length` bytes; `source` is what messages call them. What is no text is refused by
  * its line. */
 yk_status yk_lines_of(const char *bytes, size_t length, const char *source,

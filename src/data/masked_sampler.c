@@ -123,11 +123,12 @@ static int64_t first_token(const struct masked_sampler *sampler, int64_t number)
     return phase + yk_permutation_at(key, windows, number % windows) * inside;
 }
 
-/* Returns how many tokens are there, [CLS] and [SEP] among them. */
-static yk_status take_one(const struct masked_sampler *sampler, int64_t number, int32_t *row,
-                          int32_t *targets, int64_t *out)
+/* [CLS] and [SEP] are among the tokens that are there. */
+static yk_status take_sample(const struct yk_sampler *base, int64_t number, int32_t *row,
+                             int32_t *targets, int64_t *out)
 {
-    const int64_t T = sampler->base.sequence;
+    const struct masked_sampler *sampler = (const struct masked_sampler *)base;
+    const int64_t T = base->sequence;
     const struct yk_corpus_range *range = &sampler->request.range;
     const struct yk_masked_tokens *tokens = &sampler->request.tokens;
     const int64_t first = first_token(sampler, number);
@@ -149,26 +150,7 @@ static yk_status take_one(const struct masked_sampler *sampler, int64_t number, 
     return YK_OK;
 }
 
-static yk_status take(const struct yk_sampler *sampler, int64_t first, int64_t count,
-                      struct yk_piece *out)
-{
-    const int64_t T = sampler->sequence;
-    out->samples = count;
-    out->sequence = T;
-    out->target_sequence = 0;
-    out->first_sample = first;
-    out->present = 0;
-    for (int64_t i = 0; i < count; i++) {
-        int64_t there = 0;
-        YK_TRY(take_one((const struct masked_sampler *)sampler, first + i, out->tokens + i * T,
-                        out->targets + i * T, &there));
-        out->lengths[i] = (int32_t)there;
-        out->present += there;
-    }
-    return YK_OK;
-}
-
-static const struct yk_sampler_kind masked_kind = {.destroy = destroy, .take = take};
+static const struct yk_sampler_kind masked_kind = {.destroy = destroy, .take_sample = take_sample};
 
 static yk_status check(const struct yk_masked_request *request, int64_t least, const char *purpose)
 {

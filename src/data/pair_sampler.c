@@ -141,14 +141,11 @@ static void put_pair(const struct yk_pair_list *list, const struct yk_pair *pair
     fill_up(targets, pair->target_count, S, YK_SAMPLER_NO_TARGET);
 }
 
-static yk_status take(const struct yk_sampler *base, int64_t first, int64_t count,
-                      struct yk_piece *out)
+static yk_status take_piece(const struct yk_sampler *base, int64_t number, struct yk_piece *out)
 {
-    assert(count == 1);
-    (void)count;
     const struct pair_sampler *sampler = (const struct pair_sampler *)base;
-    const struct epoch epoch = epoch_of(sampler, first);
-    const int64_t piece = piece_of(sampler, epoch, first);
+    const struct epoch epoch = epoch_of(sampler, number);
+    const int64_t piece = piece_of(sampler, epoch, number);
     measure(sampler, epoch, piece, out);
     for (int64_t i = 0; i < out->samples; i++) {
         const struct yk_pair pair = pair_at(sampler, epoch, sampler->pieces[piece] + i);
@@ -157,7 +154,7 @@ static yk_status take(const struct yk_sampler *base, int64_t first, int64_t coun
     return YK_OK;
 }
 
-static const struct yk_sampler_kind pairs_kind = {.destroy = destroy, .take = take};
+static const struct yk_sampler_kind pairs_kind = {.destroy = destroy, .take_piece = take_piece};
 
 /* Orders the pairs by length, keeping the order of those of one length: counts those of each, and
  * gives each length its places. */

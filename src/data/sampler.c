@@ -9,13 +9,33 @@ void yk_sampler_destroy(struct yk_sampler *sampler)
     }
 }
 
+static yk_status take_samples(const struct yk_sampler *sampler, int64_t first, int64_t count,
+                              struct yk_piece *out)
+{
+    const int64_t T = sampler->sequence;
+    out->samples = count;
+    out->sequence = T;
+    out->target_sequence = 0;
+    out->first_sample = first;
+    out->present = 0;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t there = 0;
+        YK_TRY(sampler->kind->take_sample(sampler, first + i, out->tokens + i * T,
+                                          out->targets + i * T, &there));
+        out->lengths[i] = (int32_t)there;
+        out->present += there;
+    }
+    return YK_OK;
+}
+
 yk_status yk_sampler_take(const struct yk_sampler *sampler, int64_t first, int64_t count,
                           struct yk_piece *out)
 {
     if (first < 0) {
         return yk_fail(YK_ERROR_INPUT, "there is no sample %" PRId64 "; they count from 0", first);
     }
-    YK_TRY(sampler->kind->take(sampler, first, count, out));
+    YK_TRY(sampler->kind->take_sample ? take_samples(sampler, first, count, out)
+                                      : sampler->kind->take_piece(sampler, first, out));
     const int64_t rows =
         out->samples * (out->target_sequence > 0 ? out->target_sequence : out->sequence);
     out->counted = 0;

@@ -43,9 +43,12 @@ struct yk_sampler;
 
 struct yk_sampler_kind {
     void (*destroy)(struct yk_sampler *sampler);
-    /* Fills in all but `counted` of a piece of `count` units. */
-    yk_status (*take)(const struct yk_sampler *sampler, int64_t first, int64_t count,
-                      struct yk_piece *out);
+    /* One of the two. Where a unit is a sample: its tokens (T) and targets (T), filled up, and how
+     * many tokens are there. */
+    yk_status (*take_sample)(const struct yk_sampler *sampler, int64_t number, int32_t *tokens,
+                             int32_t *targets, int64_t *there);
+    /* Where a unit is a piece: all of it but `counted`. */
+    yk_status (*take_piece)(const struct yk_sampler *sampler, int64_t number, struct yk_piece *out);
 };
 
 /* What every kind has in front of its own. */

@@ -35,11 +35,11 @@ static int64_t first_token(const struct window_sampler *sampler, int64_t number)
     return phase + yk_permutation_at(key, windows, window) * sampler->base.sequence;
 }
 
-/* Returns how many of the window's tokens are there. */
-static yk_status take_one(const struct window_sampler *sampler, int64_t number, int32_t *tokens,
-                          int32_t *targets, int64_t *out)
+static yk_status take_sample(const struct yk_sampler *base, int64_t number, int32_t *tokens,
+                             int32_t *targets, int64_t *out)
 {
-    const int64_t T = sampler->base.sequence;
+    const struct window_sampler *sampler = (const struct window_sampler *)base;
+    const int64_t T = base->sequence;
     const int64_t first = first_token(sampler, number);
     const int64_t left = sampler->range.count - first - 1;
     const int64_t there = left < T ? left : T;
@@ -56,26 +56,7 @@ static yk_status take_one(const struct window_sampler *sampler, int64_t number, 
     return YK_OK;
 }
 
-static yk_status take(const struct yk_sampler *sampler, int64_t first, int64_t count,
-                      struct yk_piece *out)
-{
-    const int64_t T = sampler->sequence;
-    out->samples = count;
-    out->sequence = T;
-    out->target_sequence = 0;
-    out->first_sample = first;
-    out->present = 0;
-    for (int64_t i = 0; i < count; i++) {
-        int64_t there = 0;
-        YK_TRY(take_one((const struct window_sampler *)sampler, first + i, out->tokens + i * T,
-                        out->targets + i * T, &there));
-        out->lengths[i] = (int32_t)there;
-        out->present += there;
-    }
-    return YK_OK;
-}
-
-static const struct yk_sampler_kind windows_kind = {.destroy = destroy, .take = take};
+static const struct yk_sampler_kind windows_kind = {.destroy = destroy, .take_sample = take_sample};
 
 static yk_status create(const struct window_sampler *values, struct yk_sampler **out)
 {

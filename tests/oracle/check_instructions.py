@@ -1,7 +1,9 @@
-"""Holds yoke's loss on instructions against transformers: check_instructions.py YOKE FOLDER FILE
+"""Holds yoke's loss on instructions against transformers and PEFT.
+
+check_instructions.py YOKE FOLDER FILE [ADAPTER]
 
 FOLDER is a model as `yoke weights` writes it, with its tokenizer.json; FILE is JSON lines of
-messages. transformers renders each conversation by Llama 3's template, masks all but what the
+messages; ADAPTER is a folder of one beside that model, which PEFT opens. transformers renders each conversation by Llama 3's template, masks all but what the
 assistant says, and computes the mean loss over that; `yoke eval` must say the same.
 """
 
@@ -20,9 +22,13 @@ TEMPLATE = (
     "{% else %}{{ message['content'] | trim + '<|eot_id|>' }}{% endif %}{% endfor %}")
 
 yoke, folder, path = sys.argv[1:4]
+adapter = sys.argv[4] if len(sys.argv) > 4 else None
 tokenizer = PreTrainedTokenizerFast(tokenizer_file=folder + "/tokenizer.json")
 tokenizer.chat_template = TEMPLATE
 model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+if adapter:
+    from peft import PeftModel
+    model = PeftModel.from_pretrained(model, adapter)
 model.eval()
 
 total, counted = 0.0, 0
@@ -38,7 +44,8 @@ with open(path, encoding="utf-8") as file, torch.no_grad():
         counted += int((labels[0, 1:] >= 0).sum())
 
 said = json.loads(subprocess.run(
-    [yoke, "eval", folder, "--data", path, "--seq", "128", "--json"],
+    [yoke, "eval", adapter or folder, "--data", path, "--seq", "128", "--json"]
+    + (["--weights", folder] if adapter else []),
     check=True, capture_output=True, text=True).stdout)
 theirs = total / counted
 print(f"transformers {theirs:.6f} over {counted} tokens, yoke {said['loss']:.6f} over {said['tokens']}")
