@@ -17,6 +17,19 @@ static const struct yk_json *wrap(const json_t *node)
     return (const struct yk_json *)node;
 }
 
+/* What is wrong, without the library's own names. */
+static const char *fault_of(const json_error_t *error)
+{
+    switch (json_error_code(error)) {
+    case json_error_null_character:
+        return "\\u0000 is not allowed in a string";
+    case json_error_null_byte_in_key:
+        return "\\u0000 is not allowed in a name";
+    default:
+        return error->text;
+    }
+}
+
 yk_status yk_json_parse(const char *bytes, size_t length, struct yk_json **out)
 {
     json_error_t error;
@@ -30,7 +43,7 @@ yk_status yk_json_parse(const char *bytes, size_t length, struct yk_json **out)
         return yk_fail_out_of_memory();
     }
     return yk_fail(YK_ERROR_INPUT, "line %d, column %d: broken JSON: %s", error.line, error.column,
-                   error.text);
+                   fault_of(&error));
 }
 
 void yk_json_destroy(struct yk_json *root)

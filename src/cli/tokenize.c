@@ -14,6 +14,21 @@ static yk_status check_decode(const struct yk_tokenize_words *words)
     return YK_OK;
 }
 
+/* What is for learning alone, and what is for tokens alone. */
+static yk_status check_kind(const struct yk_tokenize_words *words)
+{
+    if (words->learn == 0 && (words->special || words->least >= 0)) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "%s is for learning a tokenizer: --learn 8000 -o tokenizer.json",
+                       words->special ? "--special" : "--min-count");
+    }
+    if (words->learn > 0 && words->append_end) {
+        return yk_fail(YK_ERROR_USAGE, "--append-end is for tokens that are shown or written: "
+                                       "--tokenizer tokenizer.json");
+    }
+    return YK_OK;
+}
+
 static yk_status check(const struct yk_tokenize_words *words)
 {
     if (words->learn > 0 && words->tokenizer) {
@@ -29,6 +44,7 @@ static yk_status check(const struct yk_tokenize_words *words)
                                            ? "--learn and --decode do not go together"
                                            : "say where the tokenizer goes: -o tokenizer.json");
     }
+    YK_TRY(check_kind(words));
     if (words->decode) {
         return check_decode(words);
     }
@@ -116,20 +132,19 @@ static const struct yk_option options[] = {
         .help =
             "Its special tokens: pairs (<pad>, <s> before a text, </s> behind it), llama3 (with "
             "Llama 3's words), bert ([CLS] before, [SEP] behind), none, or names with commas "
-            "between them",
+            "between them; else pairs",
         .group = "Options for learning",
-        .preset = "pairs",
         .kind = YK_OPTION_TEXT,
         .offset = offsetof(struct yk_tokenize_words, special),
     },
     {
         .name = "min-count",
         .placeholder = "N",
-        .help = "Join only pairs that stand at least N times in the text",
+        .help = "Join only pairs that stand at least N times in the text; else 2",
         .group = "Options for learning",
-        .preset = "2",
         .kind = YK_OPTION_INTEGER,
         .most = INT64_MAX,
+        .missing = -1,
         .offset = offsetof(struct yk_tokenize_words, least),
     },
     {
@@ -181,7 +196,8 @@ const struct yk_command yk_command_tokenize = {
         "tokenizer has more than 65,536. Files of any size are encoded in pieces, whose tokens are "
         "those of the whole.\n\n"
         "With --learn, a byte-level BPE tokenizer is learned from the texts. Its merges are those "
-        "that Hugging Face's BpeTrainer finds, and its file can be read by their tokenizers.",
+        "that Hugging Face's BpeTrainer finds when each file is one text of train_from_iterator() "
+        "(train() cuts files into lines), and its file can be read by their tokenizers.",
     .examples = examples,
     .operands = operands,
     .operand_count = sizeof operands / sizeof operands[0],

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "cli/options.h"
+#include "cli/text_files.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,15 +17,21 @@ struct yk_tokenize_words {
     struct yk_option_words files;
     const char *tokenizer;
     const char *decode;
-    const char *special;
+    const char *special; /* NULL: not given */
     const char *output;
     int64_t learn;
-    int64_t least;
+    int64_t least; /* −1: not given */
     int64_t shard_tokens;
     bool append_end;
     bool json;
     bool quiet;
 };
+
+/* Refuses, before any work is done, an output that would take the place of the tokenizer or of one
+ * of the files, or whose folder cannot be written to. Makes its lists in `arena`. */
+yk_status yk_tokenize_check_output(const struct yk_tokenize_words *words,
+                                   const struct yk_text_files *files,
+                                   struct yk_arena *arena) YK_MUST_USE;
 
 /* Learns a tokenizer from the files. */
 yk_status yk_tokenize_learn(const struct yk_tokenize_words *words, struct yk_text *out) YK_MUST_USE;

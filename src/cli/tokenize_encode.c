@@ -84,6 +84,7 @@ static yk_status encode(struct encoding *encoding)
 {
     const struct yk_text_taker taker = {.take = write_piece, .user = encoding};
     YK_TRY(open_all(encoding));
+    YK_TRY(yk_tokenize_check_output(encoding->words, &encoding->files, encoding->arena));
     const struct yk_token_shard_request request = {
         .path = encoding->words->output,
         .vocabulary = yk_tokenizer_count(encoding->tokenizer),

@@ -7,9 +7,15 @@
 #include "cli/tokenize.h"
 #include "data/bpe_file.h"
 #include "data/pre_tokenizer.h"
+#include "data/utf8.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+enum {
+    LEAST_TIMES = 2, /* min_frequency of Hugging Face's ByteLevelBPETokenizer */
+    BYTES = 256
+};
 
 /* A tokenizer that is being learned. */
 struct lesson {
@@ -23,8 +29,36 @@ struct lesson {
     struct yk_text_files files;
     struct yk_bpe_learned learned;
     int64_t bytes;
+    int64_t least_times;
     double seconds;
 };
+
+/* The names are words of the command line. */
+static yk_status check_specials(const char *const *specials, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++) {
+        const char *name = specials[i];
+        const size_t length = strlen(name);
+        const size_t valid = yk_utf8_valid_length(name, length);
+        if (length == 0) {
+            return yk_fail(YK_ERROR_USAGE, "--special: a token without a name; write tokens such "
+                                           "as \"<pad>,<s>,</s>\"");
+        }
+        if (valid < length) {
+            return yk_fail(YK_ERROR_USAGE,
+                           "--special: byte 0x%02x of token %" PRId32
+                           " is not UTF-8; write names in UTF-8",
+                           (unsigned)(unsigned char)name[valid], i + 1);
+        }
+        for (int32_t k = 0; k < i; k++) {
+            if (strcmp(specials[k], name) == 0) {
+                return yk_fail(YK_ERROR_USAGE, "--special: %s is there twice; name each token once",
+                               name);
+            }
+        }
+    }
+    return YK_OK;
+}
 
 /* "<pad>,<s>" as special tokens, with nothing put around a text. */
 static yk_status split_specials(struct lesson *lesson, const char *names)
@@ -43,6 +77,7 @@ static yk_status split_specials(struct lesson *lesson, const char *names)
         }
         names += length + 1;
     }
+    YK_TRY(check_specials(specials, count));
     lesson->style = *yk_bpe_style_at(0);
     lesson->style.specials = specials;
     lesson->style.special_count = count;
@@ -53,7 +88,7 @@ static yk_status split_specials(struct lesson *lesson, const char *names)
 
 static yk_status choose_style(struct lesson *lesson)
 {
-    const char *word = lesson->words->special;
+    const char *word = lesson->words->special ? lesson->words->special : "pairs";
     const struct yk_bpe_style *style = yk_bpe_style_find(word);
     if (style) {
         lesson->style = *style;
@@ -79,6 +114,14 @@ static yk_status prepare(struct lesson *lesson)
 {
     struct yk_json *words = NULL;
     YK_TRY(choose_style(lesson));
+    const int64_t least = (int64_t)lesson->style.special_count + BYTES;
+    if (lesson->words->learn < least) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "--learn must be at least %" PRId64 ", not %" PRId64
+                       ": there are 256 bytes and %" PRId32 " special tokens",
+                       least, lesson->words->learn, lesson->style.special_count);
+    }
+    lesson->least_times = lesson->words->least >= 0 ? lesson->words->least : LEAST_TIMES;
     const char *file = lesson->style.pre_tokenizer;
     YK_TRY(yk_json_parse(file, strlen(file), &words));
     yk_text_cut_read_words(words, &lesson->cut);
@@ -87,7 +130,8 @@ static yk_status prepare(struct lesson *lesson)
     YK_TRY(status);
     YK_TRY(yk_word_room_create(&lesson->room.patterns));
     YK_TRY(yk_word_counts_create(&lesson->counts));
-    return yk_text_files_list(&lesson->words->files, lesson->arena, &lesson->files);
+    YK_TRY(yk_text_files_list(&lesson->words->files, lesson->arena, &lesson->files));
+    return yk_tokenize_check_output(lesson->words, &lesson->files, lesson->arena);
 }
 
 static yk_status count_word(void *counts, const char *word, size_t length)
@@ -113,7 +157,7 @@ static yk_status learn(struct lesson *lesson)
         .specials = lesson->style.specials,
         .special_count = lesson->style.special_count,
         .token_count = (int32_t)lesson->words->learn,
-        .least_times = lesson->words->least,
+        .least_times = lesson->least_times,
     };
     YK_TRY(
         yk_text_files_walk(&lesson->files, &lesson->cut, "counting words", &taker, &lesson->bytes));
@@ -148,16 +192,16 @@ static void write_text(const struct lesson *lesson, struct yk_text *out)
     yk_text_addf(out, "%s\n\n  text    ", lesson->words->output);
     yk_text_files_describe(&lesson->files, lesson->bytes, out);
     yk_text_addf(out, ", %" PRId32 " different words\n", yk_word_counts_count(lesson->counts));
-    yk_text_addf(out,
-                 "  tokens  %" PRId32 ": %" PRId32 " special, 256 bytes, %" PRId32 " learned\n",
-                 tokens, lesson->style.special_count, tokens - lesson->style.special_count - 256);
+    yk_text_addf(out, "  tokens  %" PRId32 ": %" PRId32 " special, %d bytes, %" PRId32 " learned\n",
+                 tokens, lesson->style.special_count, BYTES,
+                 tokens - lesson->style.special_count - BYTES);
     yk_text_addf(out, "  took    %s\n", time);
     if (tokens < lesson->words->learn) {
         yk_text_addf(out,
                      "\nno pair was left that stands at least %" PRId64 " time%s; a longer text "
                      "gives more tokens\n",
-                     lesson->words->least > 1 ? lesson->words->least : 1,
-                     lesson->words->least > 1 ? "s" : "");
+                     lesson->least_times > 1 ? lesson->least_times : 1,
+                     lesson->least_times > 1 ? "s" : "");
     }
 }
 

@@ -3,7 +3,8 @@
  * they stand in a text (Sennrich, Haddow and Birch 2016). The tokens are the special ones, the
  * letters of the 256 bytes (data/byte_letters.h), and then, one after the other, the joined pair
  * that is the most frequent in the words; of equally frequent ones that of the smallest ids. Tokens
- * and rules are those that Hugging Face's BpeTrainer finds in the same words.
+ * and rules are those that Hugging Face's BpeTrainer finds in the same words: those of whole texts
+ * (train_from_iterator), where train() of files takes the words of one line after the other.
  *
  * What was learned belongs to whoever asked for it. One thread.
  */

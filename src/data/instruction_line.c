@@ -204,6 +204,12 @@ yk_status yk_instruction_line_add(struct yk_instruction_line *line, const char *
                                   size_t length, struct yk_ids *out)
 {
     static const char first_line[] = "line 1, ";
+    static const char mark[] = "\xef\xbb\xbf";
+    if (length >= strlen(mark) && memcmp(bytes, mark, strlen(mark)) == 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "the line begins with a byte order mark (U+FEFF), which only "
+                       "the beginning of a file may have; remove it");
+    }
     struct yk_json *root = NULL;
     const yk_status broken = yk_json_parse(bytes, length, &root);
     if (broken != YK_OK) {

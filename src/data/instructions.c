@@ -82,17 +82,25 @@ static yk_status keep(struct yk_instructions *instructions, int64_t number,
     return YK_OK;
 }
 
+/* A byte order mark at the very beginning of the file is not part of its first line. */
+static size_t mark_length(const char *line, int64_t number)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    return number == 0 && strncmp(line, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
+}
+
 static yk_status take_line(struct yk_instructions *instructions, struct reader *reader,
                            int64_t number)
 {
     const struct yk_instructions_request *request = reader->request;
-    const char *line = reader->lines->items[number];
+    const size_t mark = mark_length(reader->lines->items[number], number);
+    const char *line = reader->lines->items[number] + mark;
     struct yk_text place = {0};
     if (line[strspn(line, " \t\r\f\v")] == '\0') {
         return YK_OK;
     }
-    yk_status status = yk_instruction_line_add(&reader->line, line, reader->lines->lengths[number],
-                                               &instructions->ids);
+    yk_status status = yk_instruction_line_add(
+        &reader->line, line, reader->lines->lengths[number] - mark, &instructions->ids);
     if (status == YK_OK) {
         status = keep(instructions, number, request);
         if (status != YK_OK && request->skip_faulty) {

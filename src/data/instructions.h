@@ -1,7 +1,7 @@
 /*
  * Instructions: what is asked and what is to be answered, from a file of one JSON object a line, as
  * tokens. Each line is of one of three forms; other members are not looked at, and blank lines are
- * left out:
+ * left out, as is a byte order mark at the very beginning of the file:
  *
  *   {"prompt": "…", "completion": "…"}
  *       The tokens of both, each encoded by itself, with the tokenizer's begin token in front,

@@ -128,6 +128,24 @@ static yk_status add_pair(struct yk_pair_list *list, const struct yk_pair_reques
     return YK_OK;
 }
 
+/* None of lines `first` to `end` is of use. */
+static yk_status fail_empty(const struct yk_pair_list *list, const struct side *source,
+                            const struct side *target, int64_t first, int64_t end)
+{
+    const int64_t count = source->lines->count;
+    if (end - first < count) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s and %s hold no pair to %s in lines %" PRId64 " to %" PRId64
+                       " of %" PRId64 ": %" PRId64 " are faulty",
+                       source->path, target->path, first > 0 ? "test with" : "learn from",
+                       first + 1, end, count, list->skipped);
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "%s and %s hold no pair to learn from: of %" PRId64 " lines, %" PRId64
+                   " are faulty",
+                   source->path, target->path, count, list->skipped);
+}
+
 static yk_status fill(struct yk_pair_list *list, const struct yk_pair_request *request,
                       struct side *source, struct side *target)
 {
@@ -150,10 +168,7 @@ static yk_status fill(struct yk_pair_list *list, const struct yk_pair_request *r
         YK_TRY(add_pair(list, request, source, target, i));
     }
     if (list->count == 0 && (request->from == 0 || end > first)) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "%s and %s hold no pair to learn from: of %" PRId64 " lines, %" PRId64
-                       " are faulty",
-                       source->path, target->path, end - first, list->skipped);
+        return fail_empty(list, source, target, first, end);
     }
     return YK_OK;
 }

@@ -1,5 +1,6 @@
 #include "data/token_shard_write.h"
 
+#include "base/grow.h"
 #include "base/text.h"
 #include "data/token_shard.h"
 
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -27,7 +29,9 @@ struct yk_token_shard_writer {
     int64_t count; /* in the file that is written */
     int64_t total;
     int64_t bytes;
-    int32_t files; /* begun */
+    int32_t files;  /* begun */
+    bool *in_place; /* (files) what stands at the name is written to, not replaced */
+    int32_t in_place_capacity;
     int descriptor;
     size_t buffered;
     unsigned char buffer[BUFFER_BYTES];
@@ -73,7 +77,8 @@ static const char *name_of(struct yk_token_shard_writer *writer, int32_t number,
     return yk_text_chars(&writer->name);
 }
 
-/* Closes and removes all that has not got its name yet: files `from` and later. */
+/* Closes and removes all that has not got its name yet: files `from` and later. What is written in
+ * place has no other name. */
 static void abandon(struct yk_token_shard_writer *writer, int32_t from)
 {
     if (writer->descriptor >= 0) {
@@ -81,6 +86,9 @@ static void abandon(struct yk_token_shard_writer *writer, int32_t from)
         writer->descriptor = -1;
     }
     for (int32_t i = from; i < writer->files; i++) {
+        if (writer->in_place[i]) {
+            continue;
+        }
         const char *name = name_of(writer, i, true);
         if (!writer->name.failed) {
             unlink(name);
@@ -95,6 +103,7 @@ void yk_token_shard_writer_destroy(struct yk_token_shard_writer *writer)
         abandon(writer, 0);
         yk_text_free(&writer->name);
         yk_text_free(&writer->path);
+        free(writer->in_place);
         free(writer);
     }
 }
@@ -105,22 +114,42 @@ static yk_status fail_to_write(struct yk_token_shard_writer *writer, int32_t num
                    strerror(error));
 }
 
-static yk_status write_bytes(struct yk_token_shard_writer *writer, const unsigned char *bytes,
-                             size_t length)
+/* Returns 0, or what went wrong. */
+static int write_all(int descriptor, const unsigned char *bytes, size_t length)
 {
-    writer->bytes += (int64_t)length;
     while (length > 0) {
-        const ssize_t written = write(writer->descriptor, bytes, length);
+        const ssize_t written = write(descriptor, bytes, length);
         if (written < 0 && errno == EINTR) {
             continue;
         }
         if (written <= 0) {
-            return fail_to_write(writer, writer->files - 1, written < 0 ? errno : ENOSPC);
+            return written < 0 ? errno : ENOSPC;
         }
         bytes += written;
         length -= (size_t)written;
     }
-    return YK_OK;
+    return 0;
+}
+
+static yk_status fail_to_keep(struct yk_token_shard_writer *writer, int32_t number, int error)
+{
+    return yk_fail(YK_ERROR_SYSTEM, "cannot keep what goes to %s in a temporary file: %s",
+                   name_of(writer, number, false), strerror(error));
+}
+
+/* A fault while file `number` is written aside. */
+static yk_status fail_aside(struct yk_token_shard_writer *writer, int32_t number, int error)
+{
+    return writer->in_place[number] ? fail_to_keep(writer, number, error)
+                                    : fail_to_write(writer, number, error);
+}
+
+static yk_status write_bytes(struct yk_token_shard_writer *writer, const unsigned char *bytes,
+                             size_t length)
+{
+    writer->bytes += (int64_t)length;
+    const int error = write_all(writer->descriptor, bytes, length);
+    return error == 0 ? YK_OK : fail_aside(writer, writer->files - 1, error);
 }
 
 static void put_number(unsigned char *to, uint32_t number, int32_t bytes)
@@ -128,6 +157,33 @@ static void put_number(unsigned char *to, uint32_t number, int32_t bytes)
     for (int32_t i = 0; i < bytes; i++) {
         to[i] = (unsigned char)(number >> (8 * i));
     }
+}
+
+/* A file without a name, gone when it is closed; −1 where there can be none. */
+static int open_nameless(void)
+{
+    FILE *stream = tmpfile();
+    if (!stream) {
+        return -1;
+    }
+    const int descriptor = fcntl(fileno(stream), F_DUPFD_CLOEXEC, 0);
+    const int error = errno;
+    fclose(stream);
+    errno = error;
+    return descriptor;
+}
+
+/* Whether something stands at the name of file `number` that must not be replaced: a device, a
+ * pipe, a link. */
+static yk_status look_at_place(struct yk_token_shard_writer *writer, int32_t number)
+{
+    struct stat found;
+    const char *name = name_of(writer, number, false);
+    YK_TRY(yk_text_status(&writer->name));
+    YK_TRY(yk_grow((void **)&writer->in_place, &writer->in_place_capacity, number,
+                   sizeof *writer->in_place));
+    writer->in_place[number] = lstat(name, &found) == 0 && !S_ISREG(found.st_mode);
+    return YK_OK;
 }
 
 static yk_status begin_file(struct yk_token_shard_writer *writer)
@@ -138,20 +194,51 @@ static yk_status begin_file(struct yk_token_shard_writer *writer)
             YK_ERROR_INPUT, "more tokens than %s hold; put %s in each of a series of files",
             writer->series ? "a million files" : "one file can", writer->series ? "more" : "some");
     }
+    YK_TRY(look_at_place(writer, writer->files));
     const char *name = name_of(writer, writer->files, true);
     YK_TRY(yk_text_status(&writer->name));
-    writer->descriptor = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    writer->descriptor = writer->in_place[writer->files]
+                             ? open_nameless()
+                             : open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (writer->descriptor < 0) {
-        return fail_to_write(writer, writer->files, errno);
+        return fail_aside(writer, writer->files, errno);
     }
     writer->files++;
     writer->count = 0;
     return write_bytes(writer, header, sizeof header);
 }
 
+/* Copies all of the nameless file to what stands at the name of file `number`. */
+static yk_status copy_in_place(struct yk_token_shard_writer *writer, int32_t number, int from)
+{
+    if (lseek(from, 0, SEEK_SET) != 0) {
+        return fail_to_keep(writer, number, errno);
+    }
+    const char *name = name_of(writer, number, false);
+    const int to = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (to < 0) {
+        return fail_to_write(writer, number, errno);
+    }
+    int error = 0;
+    ssize_t length = 0;
+    while (error == 0 && (length = read(from, writer->buffer, sizeof writer->buffer)) != 0) {
+        if (length > 0) {
+            error = write_all(to, writer->buffer, (size_t)length);
+        } else if (errno != EINTR) {
+            error = errno;
+        }
+    }
+    if (close(to) != 0 && error == 0) {
+        error = errno;
+    }
+    return error == 0 ? YK_OK : fail_to_write(writer, number, error);
+}
+
 /* Writes what is left, and the header now that the count is known. */
 static yk_status end_file(struct yk_token_shard_writer *writer)
 {
+    const int32_t number = writer->files - 1;
+    const bool in_place = writer->in_place[number];
     unsigned char header[12];
     const size_t length = writer->buffered;
     writer->buffered = 0;
@@ -161,13 +248,15 @@ static yk_status end_file(struct yk_token_shard_writer *writer)
     put_number(header + 8, (uint32_t)writer->count, 4);
     const int descriptor = writer->descriptor;
     const bool written = pwrite(descriptor, header, sizeof header, 0) == (ssize_t)sizeof header &&
-                         fsync(descriptor) == 0;
+                         (in_place || fsync(descriptor) == 0);
     const int error = errno;
     writer->descriptor = -1;
+    const yk_status copied =
+        in_place && written ? copy_in_place(writer, number, descriptor) : YK_OK;
     if (close(descriptor) != 0 || !written) {
-        return fail_to_write(writer, writer->files - 1, written ? errno : error);
+        return fail_aside(writer, number, written ? errno : error);
     }
-    return YK_OK;
+    return copied;
 }
 
 /* Puts tokens in the buffer until it or the file is full; returns how many. */
@@ -231,7 +320,7 @@ yk_status yk_token_shard_writer_finish(struct yk_token_shard_writer *writer,
         const char *partial = name_of(writer, i, true);
         if (final.failed || writer->name.failed) {
             status = yk_fail_out_of_memory();
-        } else if (rename(partial, final.bytes) != 0) {
+        } else if (!writer->in_place[i] && rename(partial, final.bytes) != 0) {
             status = fail_to_write(writer, i, errno);
         }
         if (status != YK_OK) {

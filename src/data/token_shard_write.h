@@ -3,7 +3,9 @@
  * so many in each of a series NAME_000000.bin, NAME_000001.bin …
  *
  * Files are written beside their final names and renamed when all of them are complete: a failure
- * leaves what was there before. One thread at a time.
+ * leaves what was there before. What stands at such a name and is no plain file (a device, a pipe,
+ * a link) is written to instead, when the file is complete: until then it is kept in a temporary
+ * file, as its header can only be written at the end. One thread at a time.
  */
 #ifndef YK_DATA_TOKEN_SHARD_WRITE_H
 #define YK_DATA_TOKEN_SHARD_WRITE_H

@@ -129,7 +129,10 @@ static void zeros_and_broken_utf8_are_refused(void **state)
 {
     (void)state;
     assert_broken("[\"a\0b\"]", 7, "line 1, column 3: broken JSON: ");
-    assert_broken("[\"a\\u0000b\"]", 12, "line 1, column 11: broken JSON: \\u0000 is not allowed");
+    assert_broken("[\"a\\u0000b\"]", 12,
+                  "line 1, column 11: broken JSON: \\u0000 is not allowed in a string");
+    assert_broken("{\"a\\u0000b\": 1}", 15,
+                  "line 1, column 11: broken JSON: \\u0000 is not allowed in a name");
     assert_broken("[\"\xff\"]", 5, "line 1, column 2: broken JSON: unable to decode byte 0xff");
     assert_broken("[\"\xc3\"]", 5, "line 1, column 2: broken JSON: ");
     assert_broken("[\"\xed\xa0\x80\"]", 7, "line 1, column 2: broken JSON: ");

@@ -124,6 +124,24 @@ static void the_first_token_bears_no_loss(void **state)
 
 #define GOOD "{\"prompt\": \"w0\", \"completion\": \"w1\"}\n"
 
+static void a_byte_order_mark_begins_the_file_and_no_line(void **state)
+{
+    (void)state;
+    struct yk_instructions *marked = read_text("\xef\xbb\xbf" GOOD GOOD);
+    struct yk_instructions *bare = read_text(GOOD GOOD);
+    const struct yk_instruction first = yk_instructions_at(marked, 0);
+    const struct yk_instruction expected = yk_instructions_at(bare, 0);
+    assert_int_equal(yk_instructions_count(marked), 2);
+    assert_int_equal(first.count, expected.count);
+    assert_memory_equal(first.tokens, expected.tokens,
+                        (size_t)expected.count * sizeof *expected.tokens);
+    yk_instructions_close(marked);
+    yk_instructions_close(bare);
+    marked = read_text("\xef\xbb\xbf\n" GOOD);
+    assert_int_equal(yk_instructions_count(marked), 1);
+    yk_instructions_close(marked);
+}
+
 static void malformed_lines_are_refused_by_their_number(void **state)
 {
     (void)state;
@@ -148,6 +166,11 @@ static void malformed_lines_are_refused_by_their_number(void **state)
         {"{\"messages\": []}",
          "a.jsonl:3: the tokenizer has no special token <|begin_of_text|>, which messages are "
          "written with; use one that was made for chats, or prompts and completions"},
+        {"{\"prompt\": \"w0\\u0000\", \"completion\": \"w1\"}",
+         "a.jsonl:3: column 21: broken JSON: \\u0000 is not allowed in a string"},
+        {"\xef\xbb\xbf{\"prompt\": \"w0\", \"completion\": \"w1\"}",
+         "a.jsonl:3: the line begins with a byte order mark (U+FEFF), which only the beginning of "
+         "a file may have; remove it"},
         {"\xff", "a.jsonl:3:1: byte 0xff is not UTF-8; convert the text first"},
     };
     struct yk_instructions_request request = plain_request();
@@ -333,6 +356,7 @@ int main(void)
         cmocka_unit_test(tokens_and_losses_are_those_of_hugging_face),
         cmocka_unit_test(loss_is_on_the_completion_and_its_end),
         cmocka_unit_test(the_first_token_bears_no_loss),
+        cmocka_unit_test(a_byte_order_mark_begins_the_file_and_no_line),
         cmocka_unit_test(malformed_lines_are_refused_by_their_number),
         cmocka_unit_test(malformed_messages_are_refused_by_their_number),
         cmocka_unit_test(a_missing_special_token_is_named),

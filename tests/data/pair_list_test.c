@@ -181,6 +181,33 @@ static void a_list_without_a_pair_is_refused(void **state)
     yk_pair_list_close(NULL);
 }
 
+static void a_part_without_a_pair_is_named_by_its_lines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *source;
+        double from;
+        double until;
+        const char *what;
+    } cases[] = {
+        {"\n\n\nw0\n", 0, 0.75, "learn from in lines 1 to 3 of 4: 3 are faulty"},
+        {"w0\nw0\n\n\n", 0.5, 0, "test with in lines 3 to 4 of 4: 2 are faulty"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct yk_pair_list *list = NULL;
+        struct yk_text message = {0};
+        struct yk_pair_request request = request_of(cases[i].source, "w0\nw0\nw0\nw0\n");
+        request.skip_faulty = true;
+        request.from = cases[i].from;
+        request.until = cases[i].until;
+        yk_text_addf(&message, "%s and %s hold no pair to %s", request.source_path,
+                     request.target_path, cases[i].what);
+        assert_fails(yk_pair_list_open(&request, &list), YK_ERROR_INPUT, yk_text_chars(&message));
+        assert_null(list);
+        yk_text_free(&message);
+    }
+}
+
 /* Characters have no end token. */
 static void a_tokenizer_without_an_end_is_refused(void **state)
 {
@@ -211,6 +238,7 @@ int main(void)
         in_scratch(faulty_lines_are_refused_by_their_number),
         in_scratch(faulty_pairs_are_left_out_where_it_is_wished),
         in_scratch(a_list_without_a_pair_is_refused),
+        in_scratch(a_part_without_a_pair_is_named_by_its_lines),
         in_scratch(a_tokenizer_without_an_end_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

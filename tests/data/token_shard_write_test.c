@@ -5,7 +5,10 @@
 #include "data/token_shard.h"
 #include "data/token_shard_write.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static struct yk_token_shard_writer *create(const char *name, int32_t vocabulary, int64_t each)
 {
@@ -145,6 +148,95 @@ static void what_is_given_up_leaves_what_was_there(void **state)
     yk_token_shard_writer_destroy(NULL);
 }
 
+static bool is_link(const char *name)
+{
+    struct stat found;
+    return lstat(support_scratch_path(name), &found) == 0 && S_ISLNK(found.st_mode);
+}
+
+static void a_link_stays_and_is_written_through(void **state)
+{
+    (void)state;
+    static const int32_t tokens[] = {1, 2, 3, 4, 5};
+    struct yk_token_shards_written written = {0};
+    support_scratch_write_text("target", "old");
+    assert_int_equal(symlink("target", support_scratch_path("set_000001.bin")), 0);
+    assert_int_equal(symlink("new", support_scratch_path("one.bin")), 0);
+    struct yk_token_shard_writer *writer = create("set.bin", 10, 2);
+    assert_ok(yk_token_shard_writer_add(writer, tokens, 5));
+    assert_ok(yk_token_shard_writer_finish(writer, &written));
+    yk_token_shard_writer_destroy(writer);
+    assert_int_equal(written.files, 3);
+    assert_true(is_link("set_000001.bin"));
+    assert_shard("set_000000.bin", tokens, 2);
+    assert_shard("target", tokens + 2, 2);
+    assert_shard("set_000002.bin", tokens + 4, 1);
+
+    writer = create("one.bin", 10, 0);
+    assert_ok(yk_token_shard_writer_add(writer, tokens, 5));
+    assert_ok(yk_token_shard_writer_finish(writer, &written));
+    yk_token_shard_writer_destroy(writer);
+    assert_true(is_link("one.bin"));
+    assert_shard("new", tokens, 5);
+    assert_false(support_scratch_holds("one.bin.partial"));
+}
+
+static void what_is_given_up_leaves_what_a_link_leads_to(void **state)
+{
+    (void)state;
+    static const int32_t tokens[] = {1, 2, 3};
+    struct yk_text file = {0};
+    support_scratch_write_text("target", "old");
+    assert_int_equal(symlink("target", support_scratch_path("one.bin")), 0);
+    struct yk_token_shard_writer *writer = create("one.bin", 10, 0);
+    assert_ok(yk_token_shard_writer_add(writer, tokens, 3));
+    yk_token_shard_writer_destroy(writer);
+    assert_true(is_link("one.bin"));
+    assert_ok(yk_file_read(support_scratch_path("target"), &file));
+    assert_string_equal(yk_text_chars(&file), "old");
+    yk_text_free(&file);
+}
+
+/* A pipe cannot go back to the header, yet its reader gets the count first. */
+static void a_pipe_gets_all_of_the_file(void **state)
+{
+    (void)state;
+    static const int32_t tokens[] = {258, 9};
+    unsigned char read_bytes[2048];
+    struct yk_token_shards_written written = {0};
+    const char *path = support_scratch_path("pipe");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    const int reader = open(path, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    struct yk_token_shard_writer *writer = create("pipe", 300, 0);
+    assert_ok(yk_token_shard_writer_add(writer, tokens, 2));
+    assert_ok(yk_token_shard_writer_finish(writer, &written));
+    yk_token_shard_writer_destroy(writer);
+    assert_int_equal(read(reader, read_bytes, sizeof read_bytes), 1028);
+    assert_memory_equal(read_bytes + 8, "\x02\0\0\0", 4);
+    assert_memory_equal(read_bytes + 1024, "\x02\x01\x09\0", 4);
+    close(reader);
+}
+
+static void what_cannot_be_written_to_is_one_sentence(void **state)
+{
+    (void)state;
+    static const int32_t tokens[] = {1, 2, 3};
+    struct yk_token_shards_written written = {0};
+    struct yk_text message = {0};
+    const char *path = support_scratch_path("folder.bin");
+    assert_int_equal(mkdir(path, 0700), 0);
+    struct yk_token_shard_writer *writer = create("folder.bin", 10, 0);
+    assert_ok(yk_token_shard_writer_add(writer, tokens, 3));
+    yk_text_addf(&message, "cannot write %s: Is a directory", path);
+    assert_fails(yk_token_shard_writer_finish(writer, &written), YK_ERROR_SYSTEM,
+                 yk_text_chars(&message));
+    yk_token_shard_writer_destroy(writer);
+    yk_text_free(&message);
+    assert_true(support_scratch_holds("folder.bin"));
+    assert_false(support_scratch_holds("folder.bin.partial"));
+}
+
 #define in_scratch(test)                                                                           \
     cmocka_unit_test_setup_teardown(test, support_scratch_make, support_scratch_drop)
 
@@ -156,6 +248,10 @@ int main(void)
         in_scratch(a_full_last_file_is_followed_by_none),
         in_scratch(many_tokens_go_through_the_buffer),
         in_scratch(what_is_given_up_leaves_what_was_there),
+        in_scratch(a_link_stays_and_is_written_through),
+        in_scratch(what_is_given_up_leaves_what_a_link_leads_to),
+        in_scratch(a_pipe_gets_all_of_the_file),
+        in_scratch(what_cannot_be_written_to_is_one_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
