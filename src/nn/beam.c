@@ -34,7 +34,6 @@ struct yk_beam {
     float *logits;          /* (sentences · width, V) */
     struct candidate *best; /* (2 · width) */
     struct ended *ended;    /* (sentences) the best of each so far */
-    int32_t *ended_count;   /* (sentences) how many have ended */
     int32_t *ended_tokens;  /* (sentences, stride) */
 };
 
@@ -60,11 +59,10 @@ yk_status yk_beam_create(const struct yk_beam_settings *settings, int64_t senten
     beam->logits = calloc(count * (size_t)vocabulary, sizeof *beam->logits);
     beam->best = calloc(2 * (size_t)settings->width, sizeof *beam->best);
     beam->ended = calloc((size_t)sentences, sizeof *beam->ended);
-    beam->ended_count = calloc((size_t)sentences, sizeof *beam->ended_count);
     beam->ended_tokens = calloc((size_t)(sentences * beam->stride), sizeof *beam->ended_tokens);
     if (!beam->open || !beam->limits || !beam->rows || !beam->next_rows || !beam->packed ||
         !beam->scores || !beam->from || !beam->logits || !beam->best || !beam->ended ||
-        !beam->ended_count || !beam->ended_tokens) {
+        !beam->ended_tokens) {
         yk_beam_destroy(beam);
         return yk_fail_out_of_memory();
     }
@@ -85,7 +83,6 @@ void yk_beam_destroy(struct yk_beam *beam)
         free(beam->logits);
         free(beam->best);
         free(beam->ended);
-        free(beam->ended_count);
         free(beam->ended_tokens);
         free(beam);
     }
@@ -104,7 +101,6 @@ static void begin(struct yk_beam *beam, const struct yk_beam_input *input)
     for (int64_t i = 0; i < input->sentences; i++) {
         beam->open[i] = (int32_t)i;
         beam->limits[i] = input->longest[i] < beam->longest ? input->longest[i] : beam->longest;
-        beam->ended_count[i] = 0;
         beam->ended[i] =
             (struct ended){.rank = -INFINITY, .tokens = beam->ended_tokens + i * beam->stride};
         for (int32_t k = 0; k < width; k++) {
@@ -177,7 +173,6 @@ static void end(struct yk_beam *beam, int32_t sentence, const int32_t *row, int6
 {
     struct ended *ended = &beam->ended[sentence];
     const double rank = score / penalty(beam, length);
-    beam->ended_count[sentence]++;
     if (rank > ended->rank) {
         ended->rank = rank;
         ended->count = length - 1;
@@ -186,9 +181,9 @@ static void end(struct yk_beam *beam, int32_t sentence, const int32_t *row, int6
 }
 
 /*
- * Goes on with one sentence from beginnings of `length` tokens. True when it is finished: as many
- * have ended as there are beams and none that goes on can be ranked higher any more, were the rest
- * of it certain; or there is no more room.
+ * Goes on with one sentence from beginnings of `length` tokens. True when it is finished: none that
+ * goes on can be ranked higher any more than what has ended, were the rest of it certain; or there
+ * is no more room.
  */
 static bool go_on(struct yk_beam *beam, int64_t place, int64_t length)
 {
@@ -202,10 +197,8 @@ static bool go_on(struct yk_beam *beam, int64_t place, int64_t length)
         const struct candidate *candidate = &beam->best[i];
         const int32_t *row = beam->rows + (int64_t)candidate->row * beam->stride;
         if (candidate->token == beam->settings.end) {
-            /* One that is not among the best `width` would not be kept either. */
-            if (i < width) {
-                end(beam, sentence, row, length, candidate->score);
-            }
+            /* Where it is not among the best `width`, a better one has ended as well. */
+            end(beam, sentence, row, length, candidate->score);
             continue;
         }
         int32_t *to = beam->next_rows + (place * width + kept) * beam->stride;
@@ -221,13 +214,12 @@ static bool go_on(struct yk_beam *beam, int64_t place, int64_t length)
         return true;
     }
     if (length == longest) { /* the next token would have to be the end */
-        if (beam->ended_count[sentence] == 0) {
+        if (isinf(beam->ended[sentence].rank)) {
             end(beam, sentence, beam->next_rows + place * width * beam->stride, length + 1, best);
         }
         return true;
     }
-    return beam->ended_count[sentence] >= width &&
-           beam->ended[sentence].rank >= best / penalty(beam, longest);
+    return beam->ended[sentence].rank >= best / penalty(beam, longest);
 }
 
 /* Closes the gaps that finished sentences leave. */

@@ -120,6 +120,37 @@ static void instructions_are_trained_on_or_held_out(void **state)
     yk_tokenizer_destroy(tokenizer);
 }
 
+/* Three tokens each, so that two of them share a window of eight; one is left over. */
+static void packed_instructions_are_packed_in_training_and_evaluation(void **state)
+{
+    (void)state;
+    struct yk_tokenizer *tokenizer = support_word_tokenizer(names, LINES, NULL);
+    const struct yk_dataset_request request = {
+        .kind = YK_DATASET_INSTRUCTIONS,
+        .path = write_lines("a.jsonl", "{\"prompt\": \"w", "\", \"completion\": \"w2\"}\n"),
+        .tokenizer = tokenizer,
+        .part = 0.5,
+        .held_out = 0.25,
+        .longest = SEQUENCE,
+        .packed = true,
+    };
+    const struct yk_dataset_cut cut = {.sequence = SEQUENCE, .seed = 3};
+    struct yk_dataset *dataset = NULL;
+    struct yk_sampler *samplers[3] = {NULL};
+    assert_ok(yk_dataset_open(&request, &dataset));
+    assert_ok(yk_dataset_sample(dataset, &cut, &samplers[0]));
+    assert_ok(yk_dataset_sample_in_order(dataset, &cut, false, &samplers[1]));
+    assert_ok(yk_dataset_sample_in_order(dataset, &cut, true, &samplers[2]));
+    assert_int_equal(samplers[0]->epoch_units, (LINES * 3 / 8 + 1) / 2);
+    assert_int_equal(samplers[1]->epoch_units, (LINES / 8 + 1) / 2);
+    assert_int_equal(samplers[2]->epoch_units, samplers[0]->epoch_units);
+    for (int i = 0; i < 3; i++) {
+        yk_sampler_destroy(samplers[i]);
+    }
+    yk_dataset_close(dataset);
+    yk_tokenizer_destroy(tokenizer);
+}
+
 static void without_a_part_held_out_there_is_nothing_to_evaluate_on(void **state)
 {
     (void)state;
@@ -157,6 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         in_scratch(pairs_are_trained_on_or_held_out),
         in_scratch(instructions_are_trained_on_or_held_out),
+        in_scratch(packed_instructions_are_packed_in_training_and_evaluation),
         in_scratch(without_a_part_held_out_there_is_nothing_to_evaluate_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,12 @@
-/* Beam search, against every output there could be. */
+/* Beam search, against every output there could be, and against a plain search of one beginning at
+ * a time. */
 #include "nn/beam.h"
 
 #include "support/support.h"
 #include "support/trainer.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -16,6 +18,11 @@ enum {
     SOURCE = 5,
     LONGEST = 4,
     MOST_WIDTH = 100, /* more than there are outputs */
+    FARTHEST = 12,    /* output of the plain search */
+    WIDTHS = 5,       /* of the plain search: 1 to 5 */
+    PENALTIES = 4,
+    FIRST_SEED = 9,
+    LAST_SEED = 12,
 };
 
 #define ALPHA 0.8
@@ -39,17 +46,17 @@ struct bench {
     struct yk_forward *forward;
 };
 
-static void open_bench(struct bench *bench)
+static void open_bench(struct bench *bench, uint64_t seed)
 {
     struct trainer_wish wish = {.batch = SENTENCES, .sequence = SOURCE};
     assert_ok(yk_arena_create(&bench->arena));
     assert_ok(yk_model_config_read(json, strlen(json), "test", bench->arena, &wish.config));
     bench->trainer = trainer_open(&wish);
-    assert_ok(yk_store_start(bench->trainer->store, 11));
+    assert_ok(yk_store_start(bench->trainer->store, seed));
     const struct yk_forward_shape shape = {
         .samples = (int64_t)SENTENCES * MOST_WIDTH,
         .sequence = SOURCE,
-        .target_sequence = LONGEST + 1,
+        .target_sequence = FARTHEST + 1,
         .last_only = true,
     };
     assert_ok(yk_forward_create(bench->trainer->store, &shape, &bench->forward));
@@ -62,14 +69,18 @@ static void close_bench(struct bench *bench)
     yk_arena_destroy(bench->arena);
 }
 
-/* The logarithms of the probabilities of what may follow a beginning, of one sentence alone. */
-static void foretell(struct bench *bench, int64_t sentence, const int32_t *row, int64_t length,
-                     double out[KNOWN])
+/* What is foretold from here on is of one sentence alone. */
+static void encode(struct bench *bench, int64_t sentence)
+{
+    assert_ok(yk_forward_encode(bench->forward, sources + sentence * SOURCE, lengths + sentence, 1,
+                                SOURCE));
+}
+
+/* The logarithms of the probabilities of what may follow a beginning. */
+static void foretell(struct bench *bench, const int32_t *row, int64_t length, double out[KNOWN])
 {
     float logits[KNOWN];
     double sum = 0;
-    assert_ok(yk_forward_encode(bench->forward, sources + sentence * SOURCE, lengths + sentence, 1,
-                                SOURCE));
     assert_ok(yk_forward_decode(bench->forward, row, length));
     assert_ok(yk_forward_last_logits(bench->forward, logits));
     for (int v = 0; v < KNOWN; v++) {
@@ -82,16 +93,16 @@ static void foretell(struct bench *bench, int64_t sentence, const int32_t *row, 
 
 struct found {
     double rank;
-    int32_t tokens[LONGEST + 2];
+    int32_t tokens[FARTHEST + 2];
     int64_t count;
 };
 
 /* Tries every way to go on with a beginning of `length` tokens, the start among them. */
-static void try_all(struct bench *bench, int64_t sentence, int32_t *row, int64_t length,
-                    double score, struct found *best)
+static void try_all(struct bench *bench, int32_t *row, int64_t length, double score,
+                    struct found *best)
 {
     double next[KNOWN];
-    foretell(bench, sentence, row, length, next);
+    foretell(bench, row, length, next);
     const double rank = (score + next[END]) / pow((5 + (double)length) / 6, ALPHA);
     if (rank > best->rank) {
         best->rank = rank;
@@ -100,7 +111,7 @@ static void try_all(struct bench *bench, int64_t sentence, int32_t *row, int64_t
     }
     for (int32_t v = END + 1; v < KNOWN && length < LONGEST; v++) {
         row[length] = v;
-        try_all(bench, sentence, row, length + 1, score + next[v], best);
+        try_all(bench, row, length + 1, score + next[v], best);
     }
 }
 
@@ -119,14 +130,15 @@ static void a_beam_wide_enough_finds_the_best_of_all_outputs(void **state)
     (void)state;
     struct bench bench;
     struct yk_beam *beam = NULL;
-    open_bench(&bench);
+    open_bench(&bench, 11);
     search(&bench, MOST_WIDTH, &beam);
     for (int64_t i = 0; i < SENTENCES; i++) {
         struct found best = {.rank = -INFINITY};
         int32_t row[LONGEST + 1] = {START};
         int64_t count = 0;
         double score = 0;
-        try_all(&bench, i, row, 1, 0, &best);
+        encode(&bench, i);
+        try_all(&bench, row, 1, 0, &best);
         const int32_t *tokens = yk_beam_best(beam, i, &count, &score);
         assert_int_equal(count, best.count);
         assert_memory_equal(tokens, best.tokens, (size_t)count * sizeof *tokens);
@@ -141,17 +153,18 @@ static void a_beam_of_one_takes_the_likeliest_token_each_time(void **state)
     (void)state;
     struct bench bench;
     struct yk_beam *beam = NULL;
-    open_bench(&bench);
+    open_bench(&bench, 11);
     search(&bench, 1, &beam);
     for (int64_t i = 0; i < SENTENCES; i++) {
         int32_t row[LONGEST + 2] = {START};
         int64_t length = 1;
         int64_t count = 0;
         double score = 0;
+        encode(&bench, i);
         for (bool ended = false; !ended && length <= LONGEST;) {
             double next[KNOWN];
             int32_t likeliest = END;
-            foretell(&bench, i, row, length, next);
+            foretell(&bench, row, length, next);
             for (int32_t v = END + 1; v < KNOWN; v++) {
                 likeliest = next[v] > next[likeliest] ? v : likeliest;
             }
@@ -173,7 +186,7 @@ static void sentences_are_translated_alone_as_in_company(void **state)
     (void)state;
     struct bench bench;
     struct yk_beam *together = NULL;
-    open_bench(&bench);
+    open_bench(&bench, 11);
     search(&bench, 3, &together);
     for (int64_t i = 0; i < SENTENCES; i++) {
         const struct yk_beam_settings settings = {
@@ -197,12 +210,139 @@ static void sentences_are_translated_alone_as_in_company(void **state)
     close_bench(&bench);
 }
 
+static const int64_t limits[SENTENCES] = {FARTHEST, 3, 8};
+static const double penalties[PENALTIES] = {0, 0.6, 1.5, 3};
+
+/* A beginning, the start in front, and the logarithm of its probability. */
+struct beginning {
+    int32_t tokens[FARTHEST + 2];
+    int64_t length;
+    double score;
+};
+
+static int compare_scores(const void *a, const void *b)
+{
+    const double left = ((const struct beginning *)a)->score;
+    const double right = ((const struct beginning *)b)->score;
+    return left > right ? -1 : left < right;
+}
+
+/* All that `count` beginnings may become, the likeliest first. */
+static int lengthen(struct bench *bench, const struct beginning *from, int count,
+                    struct beginning *out)
+{
+    int made = 0;
+    for (int i = 0; i < count; i++) {
+        double next[KNOWN];
+        foretell(bench, from[i].tokens, from[i].length, next);
+        for (int32_t v = END; v < KNOWN; v++) {
+            out[made] = from[i];
+            out[made].tokens[out[made].length++] = v;
+            out[made++].score += next[v];
+        }
+    }
+    qsort(out, (size_t)made, sizeof *out, compare_scores);
+    return made;
+}
+
+/* The output that a beginning stands for; its length counts the end, also where that is missing. */
+static struct found rank(const struct beginning *of, double alpha)
+{
+    const bool ended = of->tokens[of->length - 1] == END;
+    struct found found = {.count = of->length - (ended ? 2 : 1)};
+    found.rank = of->score / pow((5 + (double)(found.count + 1)) / 6, alpha);
+    memcpy(found.tokens, of->tokens + 1, sizeof found.tokens - sizeof found.tokens[0]);
+    return found;
+}
+
+/*
+ * Of all that the `width` beginnings may become, what has ended among the likeliest `width` is an
+ * output, and the likeliest `width` that have not ended go on, as far as allowed. What has not
+ * ended counts only where nothing has. The best by each of the penalties.
+ */
+static void search_plainly(struct bench *bench, int64_t sentence, int width,
+                           struct found best[PENALTIES])
+{
+    struct beginning kept[WIDTHS] = {{.tokens = {START}, .length = 1}};
+    struct beginning ended[WIDTHS * FARTHEST];
+    int kept_count = 1;
+    int ended_count = 0;
+    encode(bench, sentence);
+    for (int64_t length = 1; length <= limits[sentence]; length++) {
+        struct beginning all[WIDTHS * KNOWN];
+        const int count = lengthen(bench, kept, kept_count, all);
+        kept_count = 0;
+        for (int i = 0; i < count; i++) {
+            if (all[i].tokens[length] != END && kept_count < width) {
+                kept[kept_count++] = all[i];
+            } else if (all[i].tokens[length] == END && i < width) {
+                ended[ended_count++] = all[i];
+            }
+        }
+    }
+    for (int p = 0; p < PENALTIES; p++) {
+        best[p] = rank(ended_count > 0 ? &ended[0] : &kept[0], penalties[p]);
+        for (int i = 1; i < ended_count; i++) {
+            const struct found other = rank(&ended[i], penalties[p]);
+            best[p] = other.rank > best[p].rank ? other : best[p];
+        }
+    }
+}
+
+/* Searches all sentences and compares what is found with what was found for each. */
+static void expect_found(struct bench *bench, int32_t width, int penalty,
+                         struct found (*best)[PENALTIES])
+{
+    const struct yk_beam_settings settings = {.width = width,
+                                              .length_penalty = penalties[penalty],
+                                              .start = START,
+                                              .end = END,
+                                              .pad = PAD};
+    const struct yk_beam_input input = {sources, lengths, limits, SENTENCES, SOURCE, NULL};
+    struct yk_beam *beam = NULL;
+    assert_ok(yk_beam_create(&settings, SENTENCES, FARTHEST, KNOWN, &beam));
+    assert_ok(yk_beam_search(beam, bench->forward, &input));
+    for (int64_t i = 0; i < SENTENCES; i++) {
+        const struct found *plain = &best[i][penalty];
+        int64_t count = 0;
+        double score = 0;
+        const int32_t *tokens = yk_beam_best(beam, i, &count, &score);
+        if (count != plain->count || fabs(score - plain->rank) > 1e-4 ||
+            memcmp(tokens, plain->tokens, (size_t)count * sizeof *tokens) != 0) {
+            fail_msg("width %d, penalty %g, sentence %d: %d tokens with %.6g, plainly %d with %.6g",
+                     (int)width, penalties[penalty], (int)i, (int)count, score, (int)plain->count,
+                     plain->rank);
+        }
+    }
+    yk_beam_destroy(beam);
+}
+
+static void beams_find_what_a_plain_search_finds(void **state)
+{
+    (void)state;
+    for (uint64_t seed = FIRST_SEED; seed <= LAST_SEED; seed++) {
+        struct bench bench;
+        open_bench(&bench, seed);
+        for (int32_t width = 1; width <= WIDTHS; width++) {
+            struct found best[SENTENCES][PENALTIES];
+            for (int64_t i = 0; i < SENTENCES; i++) {
+                search_plainly(&bench, i, width, best[i]);
+            }
+            for (int p = 0; p < PENALTIES; p++) {
+                expect_found(&bench, width, p, best);
+            }
+        }
+        close_bench(&bench);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_beam_wide_enough_finds_the_best_of_all_outputs),
         cmocka_unit_test(a_beam_of_one_takes_the_likeliest_token_each_time),
         cmocka_unit_test(sentences_are_translated_alone_as_in_company),
+        cmocka_unit_test(beams_find_what_a_plain_search_finds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* What is dropped depends on the sample and the place alone: not on recomputation, nor on how the
- * batch is cut. */
+ * batch is cut. No two places share what is drawn. */
 #include "support/support.h"
 #include "support/trainer.h"
 
@@ -95,12 +95,104 @@ static void another_seed_drops_others(void **state)
     free(none.state);
 }
 
+/* The backend of the CPU, but for what is dropped: how often each place of dropout comes. */
+enum {
+    MOST_SITES = 128,
+    ENCODER_LAYERS = 2,
+    DECODER_LAYERS = 3,
+};
+
+static int visits[MOST_SITES];
+
+static void visit(const struct yk_dropout *dropout)
+{
+    assert_true(dropout->rate > 0);
+    assert_in_range(dropout->site, 0, MOST_SITES - 1);
+    visits[dropout->site]++;
+}
+
+static void watch_attend(struct yk_backend_lane *lane, const struct yk_attend *op)
+{
+    visit(&op->dropout);
+    yk_backend_cpu.attend(lane, op);
+}
+
+static void watch_attend_back(struct yk_backend_lane *lane, const struct yk_attend_back *op)
+{
+    visit(&op->forward.dropout);
+    yk_backend_cpu.attend_back(lane, op);
+}
+
+static void watch_drop(struct yk_backend_lane *lane, const struct yk_drop *op)
+{
+    visit(&op->dropout);
+    yk_backend_cpu.drop(lane, op);
+}
+
+static const char *const marian_json =
+    "{\"model_type\": \"marian\", \"vocab_size\": 19, \"d_model\": 12, \"encoder_layers\": 2, "
+    "\"decoder_layers\": 3, \"encoder_ffn_dim\": 16, \"decoder_ffn_dim\": 16, "
+    "\"encoder_attention_heads\": 2, \"decoder_attention_heads\": 2, "
+    "\"max_position_embeddings\": 8, \"activation_function\": \"relu\"}";
+
+/*
+ * Both embeddings are dropped from (Vaswani et al. 2017, 5.4), and in each layer the weights of an
+ * attention, what it adds and what the feed-forward adds. Each of those draws for itself, and
+ * backward draws as forward did.
+ */
+static void every_place_of_an_encoder_and_decoder_drops_for_itself(void **state)
+{
+    (void)state;
+    struct yk_arena *arena = NULL;
+    const struct yk_model_config *config = NULL;
+    int32_t tokens[BATCH * SEQUENCE];
+    struct yk_backend watched = yk_backend_cpu;
+    int sites = 0;
+    assert_ok(yk_arena_create(&arena));
+    assert_ok(yk_model_config_read(marian_json, strlen(marian_json), "test", arena, &config));
+    struct trainer *trainer = trainer_open(&(struct trainer_wish){
+        .config = config,
+        .batch = BATCH,
+        .sequence = SEQUENCE,
+        .optimizer = {.kind = YK_OPTIMIZER_SGD},
+        .settings = {.dropout = 0.3, .seed = 5},
+    });
+    assert_ok(yk_store_start(trainer->store, 1));
+    watched.attend = watch_attend;
+    watched.attend_back = watch_attend_back;
+    watched.drop = watch_drop;
+    trainer->store->engine.backend = &watched;
+    for (int i = 0; i < BATCH * SEQUENCE; i++) {
+        tokens[i] = i * 7 % 19;
+    }
+    memset(visits, 0, sizeof visits);
+    const struct yk_piece whole = {
+        .samples = BATCH,
+        .sequence = SEQUENCE,
+        .target_sequence = SEQUENCE,
+        .tokens = tokens,
+        .lengths = trainer->lengths,
+        .target_tokens = tokens,
+        .targets = tokens,
+    };
+    (void)trainer_step_on(trainer, &whole, (struct yk_step){.rate = 1e-3});
+    for (int i = 0; i < MOST_SITES; i++) {
+        assert_true(visits[i] == 0 || visits[i] == 2);
+        sites += visits[i] > 0;
+    }
+    assert_int_equal(sites, 2 + 3 * ENCODER_LAYERS + 5 * DECODER_LAYERS);
+    trainer->store->engine.backend = &yk_backend_cpu;
+    trainer_close(trainer);
+    yk_arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recomputation_drops_the_same),
         cmocka_unit_test(micro_batches_drop_the_same),
         cmocka_unit_test(another_seed_drops_others),
+        cmocka_unit_test(every_place_of_an_encoder_and_decoder_drops_for_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

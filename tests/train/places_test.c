@@ -40,6 +40,7 @@ static const struct wish wishes[] = {
     {"transformer-small", 6, 48, 1, YK_PRECISION_FP32, 0, false, false, YK_1F1B, 64},
     {"transformer-small", 7, 64, 3, YK_PRECISION_FP32, 0, false, true, YK_1F1B, 32},
     {"transformer-small", 6, 64, 3, YK_PRECISION_BF16, 0, false, false, YK_GPIPE, 0},
+    {"transformer-small", 6, 64, 3, YK_PRECISION_FP32, 0, false, true, YK_GPIPE, 32},
     {"transformer-base", 4, 64, 2, YK_PRECISION_BF16, 8, true, true, YK_1F1B, 48},
 };
 
