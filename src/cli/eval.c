@@ -1,8 +1,8 @@
 #include "cli/command.h"
 #include "cli/drawings.h"
+#include "cli/known.h"
 #include "cli/loaded.h"
 #include "cli/terminal.h"
-#include "cli/train_source.h"
 #include "cli/wording.h"
 #include "cli/workload.h"
 #include "train/run.h"
@@ -47,7 +47,7 @@ static yk_status open_and_evaluate(const struct arguments *arguments, struct yk_
 {
     struct yk_dataset *dataset = NULL;
     YK_TRY(yk_loaded_open(&arguments->loaded, loaded));
-    const struct yk_known_words known = {
+    const struct yk_known known = {
         .model = loaded->checkpoint->path,
         .tokenizer = loaded->tokenizer,
         .config = loaded->checkpoint->config,
@@ -56,13 +56,13 @@ static yk_status open_and_evaluate(const struct arguments *arguments, struct yk_
         .path = arguments->data,
         .target_path = arguments->target,
         .part = arguments->data_part,
-        .longest = yk_dataset_kind_of(known.config, arguments->data) == YK_DATASET_PAIRS
+        .longest = yk_known_kind(known.config, arguments->data) == YK_DATASET_PAIRS
                        ? known.config->positions
                        : loaded->model->workload.sequence,
         .skip_faulty = arguments->skip_faulty,
         .packed = false,
     };
-    YK_TRY(yk_dataset_open_known(&request, &known, &dataset));
+    YK_TRY(yk_known_open(&request, &known, &dataset));
     const yk_status status = evaluate(arguments, loaded, dataset, out);
     yk_dataset_close(dataset);
     return status;

@@ -58,7 +58,8 @@ static yk_status read_ids(struct writing *writing)
     return YK_OK;
 }
 
-/* A tokenizer that has a token for it begins a text with it, as in training. */
+/* Texts begin with the token that a tokenizer has for it, as published models expect; one that was
+ * trained on text alone has hardly seen it. */
 static yk_status keep_prompt(struct writing *writing, const struct yk_ids *ids)
 {
     const int32_t begin = yk_tokenizer_role(writing->loaded.tokenizer, YK_TOKEN_BEGIN);

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "cli/engine.h"
 #include "cli/folder.h"
+#include "cli/known.h"
 #include "cli/outputs.h"
 #include "model/config_write.h"
 #include "nn/adapter_config.h"
@@ -239,19 +240,19 @@ static yk_status settle_batch(struct yk_training *training)
     const struct yk_model_config *config = training->source.config;
     struct yk_workload workload;
     if (words->sequence == 0) {
-        const int64_t usual =
-            yk_train_source_usual_sequence(yk_dataset_kind_of(config, training->source.data));
+        const int64_t usual = yk_known_usual_sequence(yk_known_kind(config, training->source.data));
         words->sequence = usual < config->positions ? usual : config->positions;
     }
     YK_TRY(yk_train_plan_workload(words, config, &workload));
-    if (words->batch_tokens > 0) {
-        words->batch = words->batch_tokens / workload.sequence;
-    }
-    if (words->batch == 0) {
+    if (words->batch_tokens > 0 && words->batch_tokens < workload.sequence) {
         return yk_fail(YK_ERROR_USAGE,
                        "a step of %" PRId64 " tokens has no room for a sample of %" PRId64
                        "; see --batch-tokens and --seq",
                        words->batch_tokens, workload.sequence);
+    }
+    if (words->batch_tokens > 0) {
+        words->batch = words->batch_tokens / workload.sequence;
+        words->batch_tokens = 0; /* said otherwise: --batch may change it when the run goes on */
     }
     if (words->micro_batches > words->batch) {
         return yk_fail(YK_ERROR_USAGE,

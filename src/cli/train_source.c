@@ -2,10 +2,9 @@
 
 #include "base/log.h"
 #include "cli/folder.h"
-#include "model/architecture.h"
+#include "cli/known.h"
 #include "model/builtin.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,144 +14,6 @@
 #ifndef YOKE_CORPUS
 #define YOKE_CORPUS ""
 #endif
-
-enum {
-    USUAL_PAIR = 32,
-    USUAL_MASKED = 128,
-    USUAL_INSTRUCTION = 512,
-};
-
-static bool is_instructions(const char *path)
-{
-    static const char ending[] = ".jsonl";
-    const size_t length = strlen(path);
-    const size_t wanted = sizeof ending - 1;
-    return length > wanted && strcmp(path + length - wanted, ending) == 0;
-}
-
-enum yk_dataset_kind yk_dataset_kind_of(const struct yk_model_config *config, const char *path)
-{
-    if (config->architecture == &yk_architecture_transformer) {
-        return YK_DATASET_PAIRS;
-    }
-    if (config->architecture == &yk_architecture_bert) {
-        return YK_DATASET_MASKED;
-    }
-    return is_instructions(path) ? YK_DATASET_INSTRUCTIONS : YK_DATASET_WINDOWS;
-}
-
-int64_t yk_train_source_usual_sequence(enum yk_dataset_kind kind)
-{
-    static const int64_t usual[] = {
-        [YK_DATASET_WINDOWS] = 0,
-        [YK_DATASET_MASKED] = USUAL_MASKED,
-        [YK_DATASET_PAIRS] = USUAL_PAIR,
-        [YK_DATASET_INSTRUCTIONS] = USUAL_INSTRUCTION,
-    };
-    return usual[kind];
-}
-
-static yk_status check_known(const struct yk_dataset *dataset, const char *path,
-                             const struct yk_model_config *config)
-{
-    const int64_t known = yk_model_config_target_vocabulary(config);
-    int32_t largest = 0;
-    YK_TRY(yk_dataset_largest(dataset, &largest));
-    if (largest < known) {
-        return YK_OK;
-    }
-    if (yk_dataset_tokenizer(dataset)) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "the tokenizer has %d tokens, but %s knows %" PRId64
-                       "; choose a tokenizer or a model that fits the other",
-                       (int)largest + 1, config->name, known);
-    }
-    return yk_fail(YK_ERROR_INPUT,
-                   "%s: token %d is outside the vocabulary of %s, which has tokens 0 to %" PRId64
-                   "; choose a model or data that fits the other",
-                   path, (int)largest, config->name, known - 1);
-}
-
-/* What a decoder is given first: what the config says, else the padding, as Marian does. */
-static int32_t find_start(const struct yk_model_config *config,
-                          const struct yk_tokenizer *tokenizer)
-{
-    const int32_t begin = yk_tokenizer_role(tokenizer, YK_TOKEN_BEGIN);
-    const int32_t pad = yk_tokenizer_role(tokenizer, YK_TOKEN_PAD);
-    if (config->ids.decoder_start >= 0) {
-        return (int32_t)config->ids.decoder_start;
-    }
-    return begin >= 0 ? begin : pad;
-}
-
-static yk_status check_request(const struct yk_dataset_request *request)
-{
-    static const char *const asks[][2] = {
-        [YK_DATASET_MASKED] = {"BERT learns from text that a tokenizer cut into words", "bert"},
-        [YK_DATASET_PAIRS] = {"pairs of sentences share a tokenizer", "pairs"},
-        [YK_DATASET_INSTRUCTIONS] = {"instructions are cut into tokens by a tokenizer", "llama3"},
-    };
-    if (request->kind == YK_DATASET_PAIRS && !request->target_path) {
-        return yk_fail(YK_ERROR_USAGE,
-                       "an encoder–decoder learns from pairs: name the translations of %s by "
-                       "--target",
-                       request->path);
-    }
-    if (request->kind != YK_DATASET_PAIRS && request->target_path) {
-        return yk_fail(YK_ERROR_USAGE,
-                       "--target goes with an encoder–decoder, such as --model transformer-small");
-    }
-    if (request->kind != YK_DATASET_WINDOWS && !request->tokenizer) {
-        return yk_fail(YK_ERROR_USAGE,
-                       "%s; name it by --tokenizer, or learn one: yoke tokenize --learn 8000 "
-                       "--special %s -o tokenizer.json TEXT…",
-                       asks[request->kind][0], asks[request->kind][1]);
-    }
-    if (request->kind == YK_DATASET_MASKED && is_instructions(request->path)) {
-        return yk_fail(YK_ERROR_USAGE,
-                       "%s holds instructions, by its name; BERT learns from plain text",
-                       request->path);
-    }
-    if (request->packed && request->kind != YK_DATASET_INSTRUCTIONS) {
-        return yk_fail(YK_ERROR_USAGE, "--packed goes with instructions (.jsonl)");
-    }
-    if (request->kind == YK_DATASET_PAIRS && request->start < 0) {
-        return yk_fail(YK_ERROR_INPUT, "the tokenizer has neither <s> nor <pad>, with one of which "
-                                       "a decoder begins");
-    }
-    return YK_OK;
-}
-
-static yk_status open_dataset(const struct yk_dataset_request *wish,
-                              const struct yk_model_config *config,
-                              const struct yk_tokenizer *tokenizer, struct yk_dataset **out)
-{
-    struct yk_dataset_request request = *wish;
-    request.kind = yk_dataset_kind_of(config, wish->path);
-    request.tokenizer = tokenizer;
-    request.start = tokenizer ? find_start(config, tokenizer) : -1;
-    YK_TRY(check_request(&request));
-    return yk_dataset_open(&request, out);
-}
-
-yk_status yk_dataset_open_known(const struct yk_dataset_request *request,
-                                const struct yk_known_words *known, struct yk_dataset **out)
-{
-    struct yk_dataset *dataset = NULL;
-    YK_TRY(open_dataset(request, known->config, known->tokenizer, &dataset));
-    const yk_status status = yk_dataset_tokenizer(dataset) && !known->tokenizer
-                                 ? yk_fail(YK_ERROR_INPUT,
-                                           "%s has no tokenizer: name one by --tokenizer, or give "
-                                           "token shards (.bin) instead of text",
-                                           known->model)
-                                 : check_known(dataset, request->path, known->config);
-    if (status != YK_OK) {
-        yk_dataset_close(dataset);
-        return status;
-    }
-    *out = dataset;
-    return YK_OK;
-}
 
 static yk_status find_data(const struct yk_train_words *words, const char **out)
 {
@@ -206,7 +67,7 @@ static void fit_ids(const struct yk_tokenizer *tokenizer, struct yk_model_config
     ids->begin = fit_id(tokenizer, YK_TOKEN_BEGIN, ids->begin);
     ids->end = fit_id(tokenizer, YK_TOKEN_END, ids->end);
     if (config->encoder_layers > 0) {
-        ids->decoder_start = find_start(config, tokenizer);
+        ids->decoder_start = yk_known_start(config, tokenizer);
     }
 }
 
@@ -270,8 +131,8 @@ static int64_t longest_pair(const struct yk_train_words *words,
 static struct yk_dataset_request request_of(const struct yk_train_words *words, const char *path,
                                             const struct yk_model_config *config)
 {
-    const enum yk_dataset_kind kind = yk_dataset_kind_of(config, path);
-    const int64_t usual = yk_train_source_usual_sequence(kind);
+    const enum yk_dataset_kind kind = yk_known_kind(config, path);
+    const int64_t usual = yk_known_usual_sequence(kind);
     const int64_t sequence = words->sequence > 0 ? words->sequence : usual;
     return (struct yk_dataset_request){
         .path = path,
@@ -325,26 +186,26 @@ static yk_status open_new(const struct yk_train_words *words, struct yk_arena *a
     const struct yk_dataset_request request = request_of(words, out->data, out->config);
     if (words->weights || out->tokenizer) {
         const char *model = words->weights ? words->weights : out->config->name;
-        const struct yk_known_words known = {model, out->tokenizer, out->config};
-        return yk_dataset_open_known(&request, &known, &out->dataset);
+        const struct yk_known known = {model, out->tokenizer, out->config};
+        return yk_known_open(&request, &known, &out->dataset);
     }
-    YK_TRY(open_dataset(&request, out->config, NULL, &out->dataset));
+    YK_TRY(yk_known_open_any(&request, out->config, NULL, &out->dataset));
     out->tokenizer = yk_dataset_tokenizer(out->dataset);
     return out->tokenizer ? fit_vocabulary(out->tokenizer, written, arena, &out->config)
-                          : check_known(out->dataset, out->data, out->config);
+                          : yk_known_check(out->dataset, out->data, out->config);
 }
 
 static yk_status open_other(const struct yk_train_words *words, struct yk_train_source *out)
 {
     struct yk_dataset_request request = request_of(words, words->eval_data, out->config);
-    const struct yk_known_words known = {out->config->name, out->tokenizer, out->config};
+    const struct yk_known known = {out->config->name, out->tokenizer, out->config};
     if (words->target && !words->eval_target) {
         return yk_fail(YK_ERROR_USAGE, "name the translations of %s by --eval-target",
                        words->eval_data);
     }
     request.target_path = words->eval_target;
     request.part = 1;
-    return yk_dataset_open_known(&request, &known, &out->other);
+    return yk_known_open(&request, &known, &out->other);
 }
 
 yk_status yk_train_source_open(const struct yk_train_words *words,
@@ -356,8 +217,8 @@ yk_status yk_train_source_open(const struct yk_train_words *words,
         out->config = checkpoint->config;
         out->tokenizer = checkpoint->tokenizer;
         const struct yk_dataset_request request = request_of(words, out->data, out->config);
-        const struct yk_known_words known = {checkpoint->path, out->tokenizer, out->config};
-        YK_TRY(yk_dataset_open_known(&request, &known, &out->dataset));
+        const struct yk_known known = {checkpoint->path, out->tokenizer, out->config};
+        YK_TRY(yk_known_open(&request, &known, &out->dataset));
     } else {
         YK_TRY(open_new(words, arena, out));
     }

@@ -3,9 +3,7 @@
  * to fit each other.
  *
  * The model of a new run gets as many tokens as its tokenizer has, or as its text has characters;
- * weights and checkpoints have a vocabulary already, and the data must then be within it. What kind
- * of data a model learns from follows from the model: BERT from masked text, an encoder–decoder
- * from pairs, others from text or, where the file is called so, from instructions.
+ * weights and checkpoints have a vocabulary already, and the data must then be within it.
  */
 #ifndef YK_CLI_TRAIN_SOURCE_H
 #define YK_CLI_TRAIN_SOURCE_H
@@ -43,25 +41,5 @@ yk_status yk_train_source_cut(struct yk_train_source *source, const struct yk_tr
                               int32_t micro_batches) YK_MUST_USE;
 
 void yk_train_source_close(struct yk_train_source *source);
-
-/* Length of a sample of data of this kind where no words say it; 0: what the model can take. */
-int64_t yk_train_source_usual_sequence(enum yk_dataset_kind kind);
-
-/* What `path` is to a model. */
-enum yk_dataset_kind yk_dataset_kind_of(const struct yk_model_config *config, const char *path);
-
-/* A model whose tokens have a meaning already. */
-struct yk_known_words {
-    const char *model;                    /* what the user knows it by */
-    const struct yk_tokenizer *tokenizer; /* NULL: its tokens are shards' */
-    const struct yk_model_config *config;
-};
-
-/* Opens data whose tokens are all known to the model; kind, tokenizer and start of the request are
- * the model's. Text is refused where the model has no tokenizer: ids by character would mean
- * something else to it. */
-yk_status yk_dataset_open_known(const struct yk_dataset_request *request,
-                                const struct yk_known_words *known,
-                                struct yk_dataset **out) YK_MUST_USE;
 
 #endif

@@ -166,7 +166,7 @@ static yk_status fail_without_catalogues(const struct yk_gettext_request *reques
     const yk_status status =
         yk_fail(YK_ERROR_INPUT,
                 "there are no catalogues of %s in %s (%s/LC_MESSAGES/*.mo); install programs with "
-                "their translations, or look elsewhere",
+                "their translations, or name another folder by --from",
                 request->language, yk_text_chars(&folders), request->language);
     yk_text_free(&folders);
     return status;

@@ -143,7 +143,8 @@ static void offer(struct yk_beam *beam, const struct candidate *candidate, int32
     *count = *count == most ? most : *count + 1;
 }
 
-/* The best ways to go on with a sentence, the twice `width` of them: at most half of those end. */
+/* The best ways to go on with a sentence, the twice `width` of them: at most half of those end. −1
+ * where logits are no numbers. */
 static int32_t find_best(struct yk_beam *beam, int64_t place)
 {
     const struct yk_beam_settings *settings = &beam->settings;
@@ -155,6 +156,9 @@ static int32_t find_best(struct yk_beam *beam, int64_t place)
             continue;
         }
         const double sum = log_sum(logits, beam->vocabulary);
+        if (!isfinite(sum)) {
+            return -1;
+        }
         for (int64_t v = 0; v < beam->vocabulary; v++) {
             const double score = beam->scores[row] + (double)logits[v] - sum;
             if ((count == 2 * settings->width && score <= beam->best[count - 1].score) ||
@@ -183,14 +187,13 @@ static void end(struct yk_beam *beam, int32_t sentence, const int32_t *row, int6
 /*
  * Goes on with one sentence from beginnings of `length` tokens. True when it is finished: none that
  * goes on can be ranked higher any more than what has ended, were the rest of it certain; or there
- * is no more room.
+ * is no more room. The first `count` of beam->best are the ways to do so.
  */
-static bool go_on(struct yk_beam *beam, int64_t place, int64_t length)
+static bool go_on(struct yk_beam *beam, int64_t place, int64_t length, int32_t count)
 {
     const int32_t width = beam->settings.width;
     const int32_t sentence = beam->open[place];
     const int64_t longest = beam->limits[sentence];
-    const int32_t count = find_best(beam, place);
     double best = -INFINITY; /* of those that go on */
     int32_t kept = 0;
     for (int32_t i = 0; i < count && kept < width; i++) {
@@ -257,7 +260,12 @@ static yk_status step(struct yk_beam *beam, struct yk_forward *forward, int64_t 
     YK_TRY(yk_forward_decode(forward, beam->packed, length));
     YK_TRY(yk_forward_last_logits(forward, beam->logits));
     for (int64_t i = 0; i < beam->open_count; i++) {
-        finished[i] = go_on(beam, i, length);
+        const int32_t count = find_best(beam, i);
+        if (count < 0) {
+            return yk_fail(YK_ERROR_NUMBERS,
+                           "the model's output is not a number; its weights have gone bad");
+        }
+        finished[i] = go_on(beam, i, length, count);
     }
     YK_TRY(close_gaps(beam, forward, finished, length + 1));
     int32_t *rows_before = beam->rows;

@@ -39,7 +39,8 @@ yk_status yk_beam_create(const struct yk_beam_settings *settings, int64_t senten
                          int64_t longest, int64_t vocabulary, struct yk_beam **out) YK_MUST_USE;
 void yk_beam_destroy(struct yk_beam *beam);
 
-/* `forward` has room for width samples of each sentence. Ends with YK_ERROR_STOPPED, and nothing
+/* `forward` has room for width samples of each sentence. Logits that are no numbers are
+ * YK_ERROR_NUMBERS. Ends with YK_ERROR_STOPPED, and nothing
  * found, when it is asked to stop. */
 yk_status yk_beam_search(struct yk_beam *beam, struct yk_forward *forward,
                          const struct yk_beam_input *input) YK_MUST_USE;

@@ -209,7 +209,7 @@ static void a_language_without_catalogues_is_refused(void **state)
     struct yk_gettext_pairs *pairs = NULL;
     assert_fails(yk_gettext_pairs_collect(&request, &pairs), YK_ERROR_INPUT,
                  "there are no catalogues of de in /no/such/folder (de/LC_MESSAGES/*.mo); install "
-                 "programs with their translations, or look elsewhere");
+                 "programs with their translations, or name another folder by --from");
     for (size_t i = 0; i < sizeof languages / sizeof *languages; i++) {
         request.language = languages[i];
         assert_int_equal(yk_gettext_pairs_collect(&request, &pairs), YK_ERROR_INPUT);

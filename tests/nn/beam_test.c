@@ -336,9 +336,35 @@ static void beams_find_what_a_plain_search_finds(void **state)
     }
 }
 
+static void numbers_that_are_none_are_an_error_and_no_translation(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct yk_beam *beam = NULL;
+    static const int64_t longest[SENTENCES] = {LONGEST, LONGEST, LONGEST};
+    const struct yk_beam_settings settings = {
+        .width = 2, .length_penalty = ALPHA, .start = START, .end = END, .pad = PAD};
+    const struct yk_beam_input input = {sources, lengths, longest, SENTENCES, SOURCE, NULL};
+    int32_t layer = 0;
+    float numbers[KNOWN * 8];
+    open_bench(&bench, 11);
+    const struct yk_parameter *table =
+        yk_net_find(bench.trainer->net, "model.shared.weight", &layer);
+    assert_non_null(table);
+    assert_int_equal(table->count, KNOWN * 8);
+    assert_ok(yk_store_read(bench.trainer->store, layer, table, numbers));
+    numbers[END * 8] = NAN;
+    assert_ok(yk_store_write(bench.trainer->store, layer, table, numbers));
+    assert_ok(yk_beam_create(&settings, SENTENCES, LONGEST, KNOWN, &beam));
+    assert_int_equal(yk_beam_search(beam, bench.forward, &input), YK_ERROR_NUMBERS);
+    yk_beam_destroy(beam);
+    close_bench(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_that_are_none_are_an_error_and_no_translation),
         cmocka_unit_test(a_beam_wide_enough_finds_the_best_of_all_outputs),
         cmocka_unit_test(a_beam_of_one_takes_the_likeliest_token_each_time),
         cmocka_unit_test(sentences_are_translated_alone_as_in_company),
