@@ -1,0 +1,144 @@
+/*
+ * Comm: how the ranks of a run exchange numbers, as one table of functions.
+ *
+ * A world is all ranks of the run; a group is some of them, in an order of its own. Every exchange
+ * is put on the world's comm lane and runs later, in its turn there, on the lane's thread, which is
+ * the only one that ever calls the library underneath. Messages go out in blocks, so that a lane
+ * never holds a link for long. Ranks must put the exchanges of a group on their lanes in one order,
+ * and sends in the order of the receives that they match.
+ *
+ * An exchange cannot fail when it is put. What goes wrong afterwards stays with the world, later
+ * exchanges then do nothing, and check() returns it. The record of an exchange must stay as it is
+ * until it has run.
+ *
+ * One thread at a time puts exchanges on the lane. Comms: comm/self here, for a run of one rank;
+ * others are plug-ins that export one such table as `yk_comm_plugin`.
+ */
+#ifndef YK_COMM_COMM_H
+#define YK_COMM_COMM_H
+
+#include "backend/backend.h"
+#include "base/precision.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    YK_COMM_ABI = 1,
+};
+
+struct yk_comm_world; /* opaque; the comm's own */
+struct yk_comm_group;
+
+struct yk_comm_options {
+    const struct yk_backend *backend;
+    struct yk_backend_device *device;
+    struct yk_backend_lane *lane; /* the comm lane */
+    size_t block_bytes;           /* messages are cut to this; 0: as the comm likes best */
+};
+
+enum yk_comm_type {
+    YK_COMM_FP32,
+    YK_COMM_BF16,
+    YK_COMM_FP16,
+    YK_COMM_FP64,
+};
+
+/* numbers (count) = the sum of every member's. */
+struct yk_comm_reduce {
+    struct yk_comm_group *group;
+    void *numbers;
+    int64_t count;
+    enum yk_comm_type type;
+    bool wide; /* 16-bit numbers are summed and sent as fp32, and rounded once */
+};
+
+/* whole[firsts[i] .. firsts[i + 1]) = member i's `own`; things of `size` bytes. */
+struct yk_comm_gather {
+    struct yk_comm_group *group;
+    const void *own; /* may be the place in `whole` itself */
+    void *whole;
+    const int64_t *firsts; /* (members + 1); a member may have none */
+    size_t size;
+};
+
+/* own = the sum of every member's whole[firsts[me] .. firsts[me + 1]). `whole` may be changed. */
+struct yk_comm_scatter {
+    struct yk_comm_group *group;
+    void *whole;
+    void *own;
+    bool added;            /* to what is in `own` already */
+    const int64_t *firsts; /* (members + 1) */
+    enum yk_comm_type type;
+    bool wide;
+};
+
+/* To or from one rank of the world. */
+struct yk_comm_message {
+    struct yk_comm_world *world;
+    void *bytes;
+    size_t size; /* both sides say the same */
+    int32_t peer;
+    int32_t number; /* which message it is: both sides say the same; at least 0 */
+};
+
+/* The bytes of member `from` to all. */
+struct yk_comm_broadcast {
+    struct yk_comm_group *group;
+    void *bytes;
+    size_t size;
+    int32_t from;
+};
+
+struct yk_comm {
+    const char *name; /* "self", "mpi" */
+    int32_t abi;      /* YK_COMM_ABI */
+
+    /* Joins the world: all its ranks call it, and it waits for them. */
+    yk_status (*open)(const struct yk_comm_options *options, struct yk_comm_world **out);
+    /* Leaves it, waiting for the others unless something went wrong. NULL is fine. */
+    void (*close)(struct yk_comm_world *world);
+    int32_t (*rank)(const struct yk_comm_world *world);
+    int32_t (*size)(const struct yk_comm_world *world);
+    /* "Open MPI 4.1.4 over shared memory". */
+    void (*describe)(const struct yk_comm_world *world, struct yk_text *out);
+
+    /* All ranks of the world call it, in one order, and wait for it; `out` is NULL for those that
+     * are not in `ranks`. */
+    yk_status (*group_create)(struct yk_comm_world *world, const int32_t *ranks, int32_t count,
+                              struct yk_comm_group **out);
+    void (*group_destroy)(struct yk_comm_group *group); /* NULL is fine */
+
+    void (*reduce)(const struct yk_comm_reduce *op);
+    void (*gather)(const struct yk_comm_gather *op);
+    void (*scatter)(const struct yk_comm_scatter *op);
+    void (*broadcast)(const struct yk_comm_broadcast *op);
+    void (*send)(const struct yk_comm_message *op);
+    void (*recv)(const struct yk_comm_message *op);
+
+    /* What has gone wrong so far; any thread. */
+    yk_status (*check)(const struct yk_comm_world *world);
+    /* Ends every rank of the world with this exit code, as soon as that can be done; any thread,
+     * and it may return before this process ends. */
+    void (*abort)(struct yk_comm_world *world, int code);
+};
+
+/* One rank alone: sums and gathers are what it has itself. */
+extern const struct yk_comm yk_comm_self;
+
+static inline enum yk_comm_type yk_comm_type_of(enum yk_precision precision)
+{
+    return precision == YK_PRECISION_BF16   ? YK_COMM_BF16
+           : precision == YK_PRECISION_FP16 ? YK_COMM_FP16
+                                            : YK_COMM_FP32;
+}
+
+/* Bytes of a number. */
+static inline size_t yk_comm_width(enum yk_comm_type type)
+{
+    return type == YK_COMM_FP64 ? 8 : type == YK_COMM_FP32 ? 4 : 2;
+}
+
+#endif
