@@ -67,39 +67,27 @@ double yk_rate_at(const struct yk_rate *rate, int64_t step)
     return rate->least + 0.5 * (1 + cos(M_PI * fmin(1, done))) * (rate->most - rate->least);
 }
 
-/* Numbers `first` to `first + count` of the layer. */
-static void update_adamw(const struct yk_optimizer *optimizer, const struct yk_store *store,
-                         struct yk_backend_lane *lane, int32_t layer, int64_t first,
-                         struct yk_adamw op)
-{
-    const struct yk_layer_store *kept = &store->layers[layer];
-    const enum yk_precision type = store->net->workload.precision;
-    const int64_t width = yk_precision_bytes(type);
-    op.weights = kept->weights + first * width;
-    op.gradients = kept->gradients + first * width;
-    op.master = kept->master ? kept->master + first : NULL;
-    op.moment1 = kept->moment1 + first;
-    op.moment2 = kept->moment2 + first;
-    op.type = type;
-    op.beta1 = (float)optimizer->beta1;
-    op.beta2 = (float)optimizer->beta2;
-    op.epsilon = (float)optimizer->epsilon;
-    store->engine.backend->adamw(lane, &op);
-}
+/* Where numbers of a layer and their state are: `first` is their number in the layer, `at` that in
+ * what is kept of it. */
+struct place {
+    char *weights;
+    char *gradients;
+    float *master;
+    float *moment1;
+    float *moment2;
+};
 
-static void update_sgd(const struct yk_optimizer *optimizer, const struct yk_store *store,
-                       struct yk_backend_lane *lane, int32_t layer, int64_t first, struct yk_sgd op)
+static struct place find_place(const struct yk_layer_store *kept, int64_t width, int64_t first,
+                               int64_t at)
 {
-    const struct yk_layer_store *kept = &store->layers[layer];
-    const enum yk_precision type = store->net->workload.precision;
-    const int64_t width = yk_precision_bytes(type);
-    op.weights = kept->weights + first * width;
-    op.gradients = kept->gradients + first * width;
-    op.master = kept->master ? kept->master + first : NULL;
-    op.velocity = kept->moment1 + first;
-    op.type = type;
-    op.momentum = (float)optimizer->momentum;
-    store->engine.backend->sgd(lane, &op);
+    return (struct place){
+        .weights = kept->part ? kept->part + at * width : kept->weights + first * width,
+        .gradients = kept->gradient_part ? kept->gradient_part + at * width
+                                         : kept->gradients + first * width,
+        .master = kept->master ? kept->master + at : NULL,
+        .moment1 = kept->moment1 + at,
+        .moment2 = kept->moment2 ? kept->moment2 + at : NULL,
+    };
 }
 
 /* 1 − beta^t of the beta that moments are made with, rounded to fp32: of the exact one, 0.999 would
@@ -109,37 +97,90 @@ static float correct(double beta, double t)
     return (float)(1 - pow((double)(float)beta, t));
 }
 
+/* One step of the optimizer on numbers that decay alike. */
+struct stride {
+    double rate;
+    int64_t updates;
+    double decay;
+    const struct yk_verdict *verdict;
+};
+
+static void update_adamw(const struct yk_optimizer *optimizer, const struct yk_store *store,
+                         struct yk_backend_lane *lane, const struct place *place, int64_t count,
+                         const struct stride *stride)
+{
+    const double t = (double)stride->updates + 1;
+    store->engine.backend->adamw(lane, &(struct yk_adamw){
+                                           .count = count,
+                                           .weights = place->weights,
+                                           .master = place->master,
+                                           .gradients = place->gradients,
+                                           .moment1 = place->moment1,
+                                           .moment2 = place->moment2,
+                                           .type = store->net->workload.precision,
+                                           .rate = (float)stride->rate,
+                                           .beta1 = (float)optimizer->beta1,
+                                           .beta2 = (float)optimizer->beta2,
+                                           .epsilon = (float)optimizer->epsilon,
+                                           .decay = (float)stride->decay,
+                                           .correction1 = correct(optimizer->beta1, t),
+                                           .correction2 = correct(optimizer->beta2, t),
+                                           .verdict = stride->verdict,
+                                       });
+}
+
+static void update_sgd(const struct yk_optimizer *optimizer, const struct yk_store *store,
+                       struct yk_backend_lane *lane, const struct place *place, int64_t count,
+                       const struct stride *stride)
+{
+    store->engine.backend->sgd(lane, &(struct yk_sgd){
+                                         .count = count,
+                                         .weights = place->weights,
+                                         .master = place->master,
+                                         .gradients = place->gradients,
+                                         .velocity = place->moment1,
+                                         .type = store->net->workload.precision,
+                                         .rate = (float)stride->rate,
+                                         .decay = (float)stride->decay,
+                                         .momentum = (float)optimizer->momentum,
+                                         .first = stride->updates == 0,
+                                         .verdict = stride->verdict,
+                                     });
+}
+
+/* The numbers of a span from `first` up to `end` of the layer, as far as it has them. */
+static void update_range(const struct yk_optimizer *optimizer, const struct yk_store *store,
+                         struct yk_backend_lane *lane, int32_t layer, const struct yk_span *span,
+                         int64_t first, int64_t end, const struct stride *stride)
+{
+    const int64_t span_end = span->first + span->count;
+    const int64_t from = first > span->first ? first : span->first;
+    const int64_t to = end < span_end ? end : span_end;
+    if (to <= from) {
+        return;
+    }
+    const int64_t width = yk_precision_bytes(store->net->workload.precision);
+    const struct place place =
+        find_place(&store->layers[layer], width, from, span->at + from - span->first);
+    if (optimizer->kind == YK_OPTIMIZER_SGD) {
+        update_sgd(optimizer, store, lane, &place, to - from, stride);
+    } else {
+        update_adamw(optimizer, store, lane, &place, to - from, stride);
+    }
+}
+
 void yk_optimizer_update(const struct yk_optimizer *optimizer, const struct yk_store *store,
                          struct yk_backend_lane *lane, int32_t layer, double rate, int64_t updates,
                          const struct yk_verdict *verdict)
 {
     const struct yk_net_layer *of = &store->net->layers[layer];
-    const struct {
-        int64_t first;
-        int64_t count;
-        double decay;
-    } groups[] = {{0, of->decayed, optimizer->decay}, {of->decayed, of->trained - of->decayed, 0}};
-    for (int i = 0; i < 2; i++) {
-        if (groups[i].count == 0) {
-            continue;
-        }
-        if (optimizer->kind == YK_OPTIMIZER_SGD) {
-            update_sgd(optimizer, store, lane, layer, groups[i].first,
-                       (struct yk_sgd){.count = groups[i].count,
-                                       .rate = (float)rate,
-                                       .decay = (float)groups[i].decay,
-                                       .first = updates == 0,
-                                       .verdict = verdict});
-        } else {
-            const double t = (double)updates + 1;
-            update_adamw(optimizer, store, lane, layer, groups[i].first,
-                         (struct yk_adamw){.count = groups[i].count,
-                                           .rate = (float)rate,
-                                           .decay = (float)groups[i].decay,
-                                           .correction1 = correct(optimizer->beta1, t),
-                                           .correction2 = correct(optimizer->beta2, t),
-                                           .verdict = verdict});
-        }
+    const struct yk_layer_store *kept = &store->layers[layer];
+    const struct stride decayed = {rate, updates, optimizer->decay, verdict};
+    const struct stride plain = {rate, updates, 0, verdict};
+    for (int32_t i = 0; i < kept->span_count; i++) {
+        const struct yk_span *span = &kept->spans[i];
+        update_range(optimizer, store, lane, layer, span, 0, of->decayed, &decayed);
+        update_range(optimizer, store, lane, layer, span, of->decayed, of->trained, &plain);
     }
 }
 

@@ -1,5 +1,6 @@
 /*
- * Store: the numbers of a net on a device: weights, gradients, optimizer state.
+ * Store: the numbers of a net on a device: weights, gradients, optimizer state; all of them, or
+ * what is kept here of a net that several stores keep together.
  *
  * A store owns one piece of the device's memory. Whoever puts work on lanes sees to it that nobody
  * else uses the same numbers at the same time.
@@ -8,6 +9,7 @@
 #define YK_NN_STORE_H
 
 #include "backend/backend.h"
+#include "nn/holding.h"
 #include "nn/net.h"
 
 #include <stdbool.h>
@@ -25,13 +27,25 @@ enum yk_optimizer_kind {
     YK_OPTIMIZER_SGD,
 };
 
-/* Of one layer; NULL where it has nothing of the sort. */
+/*
+ * Of one layer; NULL where it has nothing of the sort. Of a layer that is kept in part, the whole
+ * weights and gradients are wherever the owner of that memory puts them for the time of their use,
+ * and NULL otherwise.
+ */
 struct yk_layer_store {
-    char *weights;
-    char *gradients; /* (trained) in the precision of the training */
-    float *master;   /* (trained) where weights have 16 bits */
-    float *moment1;  /* (trained); of SGD the velocity */
-    float *moment2;  /* (trained); AdamW alone */
+    struct yk_holding holding;
+    char *weights;         /* whole */
+    char *part;            /* (kept) trained ones, then, at `frozen_at`, bytes of the frozen ones */
+    char *gradients;       /* (trained) whole, in the precision of the training */
+    char *gradient_part;   /* (kept) where gradients are not kept whole */
+    float *master;         /* (kept) where weights have 16 bits */
+    float *moment1;        /* (kept); of SGD the velocity */
+    float *moment2;        /* (kept); AdamW alone */
+    int64_t kept;          /* trained numbers whose state is kept here */
+    struct yk_span *spans; /* of them; one where all are kept */
+    struct yk_span *frozen_spans; /* in bytes from the first frozen one: of the part */
+    int32_t span_count;           /* of either */
+    size_t frozen_at;
 };
 
 struct yk_store {
@@ -44,16 +58,35 @@ struct yk_store {
         *layers; /* (L); a layer that uses another's weights has none of its own */
 };
 
+/* What is kept of a net: everything, where these are NULL. */
+struct yk_store_layout {
+    const struct yk_holding *holdings; /* (L) */
+    const int32_t *order; /* (L) layers; gradients that are kept whole lie behind each other so */
+};
+
 yk_status yk_store_create(const struct yk_net *net, const struct yk_engine *engine,
                           enum yk_optimizer_kind optimizer, struct yk_store **out) YK_MUST_USE;
+yk_status yk_store_create_held(const struct yk_net *net, const struct yk_engine *engine,
+                               enum yk_optimizer_kind optimizer,
+                               const struct yk_store_layout *layout,
+                               struct yk_store **out) YK_MUST_USE;
 void yk_store_destroy(struct yk_store *store);
 
 /* A parameter's numbers as fp32 on the host, and back: of a trained one in 16 bits its master copy,
- * of one in NF4 what its codes stand for. (count) numbers. Waits for the device. */
+ * of one in NF4 what its codes stand for. (count) numbers. Waits for the device. Reading asks for a
+ * layer that is kept whole; of one that is not, what is kept here is written. */
 yk_status yk_store_read(const struct yk_store *store, int32_t layer,
                         const struct yk_parameter *parameter, float *out) YK_MUST_USE;
 yk_status yk_store_write(const struct yk_store *store, int32_t layer,
                          const struct yk_parameter *parameter, const float *numbers) YK_MUST_USE;
+
+/* A parameter as it is stored, yk_parameter_bytes() of them from the host: what is kept of it. */
+yk_status yk_store_write_bytes(const struct yk_store *store, int32_t layer,
+                               const struct yk_parameter *parameter, const void *bytes) YK_MUST_USE;
+
+/* The numbers that a parameter and a span of its layer have in common; false: none. */
+bool yk_span_of_parameter(const struct yk_span *span, const struct yk_parameter *parameter,
+                          struct yk_span *out);
 
 /* Bytes between host and device, waiting for them. */
 yk_status yk_engine_upload(const struct yk_engine *engine, void *to, const void *from,

@@ -1,0 +1,170 @@
+#include "comm/sums.h"
+#include "comm/trouble.h"
+
+#include <stdlib.h>
+
+struct yk_comm_world {
+    struct yk_comm_options options;
+    struct yk_trouble trouble;
+};
+
+struct yk_comm_group {
+    struct yk_comm_world *world;
+};
+
+static yk_status open_world(const struct yk_comm_options *options, struct yk_comm_world **out)
+{
+    struct yk_comm_world *world = calloc(1, sizeof *world);
+    if (!world) {
+        return yk_fail_out_of_memory();
+    }
+    world->options = *options;
+    *out = world;
+    return YK_OK;
+}
+
+static void close_world(struct yk_comm_world *world)
+{
+    free(world);
+}
+
+static int32_t rank_of(const struct yk_comm_world *world)
+{
+    (void)world;
+    return 0;
+}
+
+static int32_t size_of(const struct yk_comm_world *world)
+{
+    (void)world;
+    return 1;
+}
+
+static void describe(const struct yk_comm_world *world, struct yk_text *out)
+{
+    (void)world;
+    yk_text_add(out, "one rank alone");
+}
+
+static yk_status create_group(struct yk_comm_world *world, const int32_t *ranks, int32_t count,
+                              struct yk_comm_group **out)
+{
+    if (count > 1 || (count == 1 && ranks[0] != 0)) {
+        return yk_fail(YK_ERROR_INPUT, "a group of %d ranks in a run of rank 0 alone", (int)count);
+    }
+    struct yk_comm_group *group = NULL;
+    if (count == 1) {
+        group = calloc(1, sizeof *group);
+        if (!group) {
+            return yk_fail_out_of_memory();
+        }
+        group->world = world;
+    }
+    *out = group;
+    return YK_OK;
+}
+
+static void destroy_group(struct yk_comm_group *group)
+{
+    free(group);
+}
+
+static void reduce(const struct yk_comm_reduce *op)
+{
+    (void)op;
+}
+
+static void gather(const struct yk_comm_gather *op)
+{
+    const struct yk_comm_options *options = &op->group->world->options;
+    char *place = (char *)op->whole + op->firsts[0] * (int64_t)op->size;
+    const size_t bytes = (size_t)(op->firsts[1] - op->firsts[0]) * op->size;
+    if (bytes > 0 && place != op->own) {
+        options->backend->copy(options->lane, place, op->own, bytes);
+    }
+}
+
+static void add_doubles(void *user)
+{
+    const struct yk_comm_scatter *op = user;
+    yk_comm_add(YK_COMM_FP64, op->firsts[1] - op->firsts[0],
+                yk_comm_at(YK_COMM_FP64, op->whole, op->firsts[0]), op->own);
+}
+
+/* Backends add numbers of every precision; doubles are the host's alone. */
+static void add_to_own(const struct yk_comm_scatter *op)
+{
+    const struct yk_comm_options *options = &op->group->world->options;
+    const struct yk_add add = {
+        .count = op->firsts[1] - op->firsts[0],
+        .from = yk_comm_at(op->type, op->whole, op->firsts[0]),
+        .to = op->own,
+        .type = op->type == YK_COMM_BF16   ? YK_PRECISION_BF16
+                : op->type == YK_COMM_FP16 ? YK_PRECISION_FP16
+                                           : YK_PRECISION_FP32,
+    };
+    if (op->type == YK_COMM_FP64) {
+        options->backend->call(options->lane, add_doubles, (void *)(uintptr_t)op);
+    } else {
+        options->backend->add(options->lane, &add);
+    }
+}
+
+static void scatter(const struct yk_comm_scatter *op)
+{
+    const struct yk_comm_options *options = &op->group->world->options;
+    const void *part = yk_comm_at(op->type, op->whole, op->firsts[0]);
+    const int64_t count = op->firsts[1] - op->firsts[0];
+    if (count == 0) {
+        return;
+    }
+    if (op->added) {
+        add_to_own(op);
+    } else if (part != op->own) {
+        options->backend->copy(options->lane, op->own, part,
+                               (size_t)count * yk_comm_width(op->type));
+    }
+}
+
+static void broadcast(const struct yk_comm_broadcast *op)
+{
+    (void)op;
+}
+
+static void refuse_message(const struct yk_comm_message *op)
+{
+    yk_trouble_set(&op->world->trouble, YK_ERROR_INPUT,
+                   "a message from or to another rank, in a run of one rank");
+}
+
+static yk_status check(const struct yk_comm_world *world)
+{
+    return yk_trouble_check(&world->trouble);
+}
+
+/* The process of this rank is the caller's to end. */
+static void end_all(struct yk_comm_world *world, int code)
+{
+    (void)code;
+    yk_trouble_set(&world->trouble, YK_ERROR_LOST, "this rank has ended the run");
+}
+
+const struct yk_comm yk_comm_self = {
+    .name = "self",
+    .abi = YK_COMM_ABI,
+    .open = open_world,
+    .close = close_world,
+    .rank = rank_of,
+    .size = size_of,
+    .describe = describe,
+    .group_create = create_group,
+    .group_destroy = destroy_group,
+    .reduce = reduce,
+    .gather = gather,
+    .scatter = scatter,
+    .broadcast = broadcast,
+    .send = refuse_message,
+    .recv = refuse_message,
+    .check = check,
+    .abort = end_all,
+};

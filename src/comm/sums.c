@@ -1,0 +1,65 @@
+#include "comm/sums.h"
+
+#include "backend/cpu/numbers.h"
+
+#include <assert.h>
+
+enum {
+    CHUNK = 512 /* numbers that are fp32 at a time: they stay in the first cache */
+};
+
+static enum yk_precision precision_of(enum yk_comm_type type)
+{
+    assert(type != YK_COMM_FP64);
+    return type == YK_COMM_BF16   ? YK_PRECISION_BF16
+           : type == YK_COMM_FP16 ? YK_PRECISION_FP16
+                                  : YK_PRECISION_FP32;
+}
+
+void yk_comm_widen(enum yk_comm_type type, int64_t count, const void *from, float *out)
+{
+    yk_cpu_load(precision_of(type), from, 0, count, out);
+}
+
+void yk_comm_narrow(enum yk_comm_type type, int64_t count, const float *from, void *out)
+{
+    yk_cpu_store(precision_of(type), from, count, out, 0);
+}
+
+static void add_singles(int64_t count, const float *from, float *to)
+{
+    for (int64_t i = 0; i < count; i++) {
+        to[i] += from[i];
+    }
+}
+
+static void add_doubles(int64_t count, const double *from, double *to)
+{
+    for (int64_t i = 0; i < count; i++) {
+        to[i] += from[i];
+    }
+}
+
+static void add_halves(enum yk_comm_type type, int64_t count, const void *from, void *to)
+{
+    float some[CHUNK];
+    float sum[CHUNK];
+    for (int64_t at = 0; at < count; at += CHUNK) {
+        const int64_t now = count - at < CHUNK ? count - at : CHUNK;
+        yk_comm_widen(type, now, yk_comm_at(type, from, at), some);
+        yk_comm_widen(type, now, yk_comm_at(type, to, at), sum);
+        add_singles(now, some, sum);
+        yk_comm_narrow(type, now, sum, yk_comm_at(type, to, at));
+    }
+}
+
+void yk_comm_add(enum yk_comm_type type, int64_t count, const void *from, void *to)
+{
+    if (type == YK_COMM_FP64) {
+        add_doubles(count, from, to);
+    } else if (type == YK_COMM_FP32) {
+        add_singles(count, from, to);
+    } else {
+        add_halves(type, count, from, to);
+    }
+}

@@ -1,0 +1,28 @@
+/*
+ * Sums: rows of a comm's numbers added, and 16-bit ones to and from fp32. Memory of the host alone;
+ * any thread.
+ */
+#ifndef YK_COMM_SUMS_H
+#define YK_COMM_SUMS_H
+
+#include "comm/comm.h"
+
+/* to += from; 16-bit numbers are added in fp32 and rounded. */
+void yk_comm_add(enum yk_comm_type type, int64_t count, const void *from, void *to);
+
+/* fp32, bf16 or fp16 as fp32, and back: to nearest, ties to even. */
+void yk_comm_widen(enum yk_comm_type type, int64_t count, const void *from, float *out);
+void yk_comm_narrow(enum yk_comm_type type, int64_t count, const float *from, void *out);
+
+static inline bool yk_comm_is_half(enum yk_comm_type type)
+{
+    return type == YK_COMM_BF16 || type == YK_COMM_FP16;
+}
+
+/* Where number `at` of a row is. */
+static inline void *yk_comm_at(enum yk_comm_type type, const void *row, int64_t at)
+{
+    return (char *)(uintptr_t)row + at * (int64_t)yk_comm_width(type);
+}
+
+#endif

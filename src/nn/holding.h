@@ -1,0 +1,53 @@
+/*
+ * Holding: which of a layer's numbers a store keeps.
+ *
+ * A layer that several stores keep together is cut into blocks, as its messages are, and every
+ * block into the parts of the stores: each has one span of every block. Trained numbers, and with
+ * them gradients and optimizer state, are cut by number; frozen weights by byte.
+ *
+ * Plain values; the functions are pure.
+ */
+#ifndef YK_NN_HOLDING_H
+#define YK_NN_HOLDING_H
+
+#include <stdint.h>
+
+enum yk_keep {
+    YK_KEEP_WHOLE,   /* everything */
+    YK_KEEP_STATE,   /* weights whole; of gradients and optimizer state a part */
+    YK_KEEP_PART,    /* of everything a part */
+    YK_KEEP_NOTHING, /* the layer is elsewhere */
+};
+
+struct yk_holding {
+    enum yk_keep keep;
+    int32_t blocks; /* at least 1 where a part is kept */
+    double from;    /* the part, of each block: from 0 to 1 */
+    double to;
+};
+
+/* Numbers `first` to `first + count` of a layer, kept from number `at` of the part on. */
+struct yk_span {
+    int64_t first;
+    int64_t count;
+    int64_t at;
+};
+
+/* The first of `count` things that block `block` of `blocks` has; that of `blocks` is the end. */
+static inline int64_t yk_block_first(int64_t count, int32_t blocks, int32_t block)
+{
+    const int64_t even = count / blocks * block;
+    return even + count % blocks * block / blocks;
+}
+
+/* Where a block of `count` things is cut, a fraction of the way into it: the same for all who ask,
+ * so that one part ends where the next begins. */
+static inline int64_t yk_block_cut(int64_t count, int32_t blocks, int32_t block, double fraction)
+{
+    const int64_t first = yk_block_first(count, blocks, block);
+    const int64_t size = yk_block_first(count, blocks, block + 1) - first;
+    const int64_t cut = (int64_t)(fraction * (double)size + 0.5);
+    return first + (cut > size ? size : cut);
+}
+
+#endif

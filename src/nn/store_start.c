@@ -1,0 +1,59 @@
+/* How parameters start: from numbers that depend on the seed and a parameter's name alone. */
+#include "base/hash.h"
+#include "base/random.h"
+#include "nn/store.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Box and Muller, 1958. */
+static double draw_normal(struct yk_random *random)
+{
+    const double radius = sqrt(-2 * log(1 - yk_random_unit(random)));
+    return radius * cos(2 * M_PI * yk_random_unit(random));
+}
+
+static void draw(const struct yk_parameter *parameter, uint64_t seed, float *out)
+{
+    const uint64_t name = yk_hash_bytes(parameter->name, strlen(parameter->name));
+    struct yk_random random = yk_random_from_seed(seed ^ name);
+    for (int64_t i = 0; i < parameter->count; i++) {
+        switch (parameter->start) {
+        case YK_START_NORMAL:
+            out[i] = (float)(parameter->spread * draw_normal(&random));
+            break;
+        case YK_START_UNIFORM:
+            out[i] = (float)(parameter->spread * (2 * yk_random_unit(&random) - 1));
+            break;
+        default:
+            out[i] = parameter->start == YK_START_ONE ? 1 : 0;
+            break;
+        }
+    }
+}
+
+static yk_status start_one(struct yk_store *store, int32_t layer,
+                           const struct yk_parameter *parameter, uint64_t seed)
+{
+    float *numbers = calloc((size_t)parameter->count, sizeof *numbers);
+    if (!numbers) {
+        return yk_fail_out_of_memory();
+    }
+    draw(parameter, seed, numbers);
+    const yk_status status = yk_store_write(store, layer, parameter, numbers);
+    free(numbers);
+    return status;
+}
+
+yk_status yk_store_start(struct yk_store *store, uint64_t seed)
+{
+    for (int32_t l = 0; l < store->net->layer_count; l++) {
+        const struct yk_net_layer *layer = &store->net->layers[l];
+        const bool kept = store->layers[l].holding.keep != YK_KEEP_NOTHING;
+        for (int32_t i = 0; kept && i < layer->parameter_count; i++) {
+            YK_TRY(start_one(store, l, &layer->parameters[i], seed));
+        }
+    }
+    return YK_OK;
+}
