@@ -1,11 +1,11 @@
 #include "cli/run_report.h"
 
 #include "base/file.h"
-#include "base/json.h"
-#include "base/json_value.h"
 #include "base/log.h"
 #include "cli/outputs.h"
 #include "cli/planning.h"
+#include "cli/run_planned.h"
+#include "cli/run_settings.h"
 #include "planner/planned.h"
 #include "report/label.h"
 #include "report/run_metrics.h"
@@ -33,7 +33,7 @@ struct reading {
     struct yk_planned *planned; /* NULL: the plan is not known */
     struct yk_trace *predicted;
     struct yk_trace *measured;
-    double peak_bytes;
+    struct yk_run_summary summary;
     struct yk_run_report report;
 };
 
@@ -103,81 +103,17 @@ static yk_status take_sample(struct reading *reading, const char *path, const st
     return reading->report.sample ? YK_OK : yk_fail_out_of_memory();
 }
 
-/* The object that a file holds. */
-static yk_status parse_object(const char *path, const struct yk_text *text, struct yk_json **out)
-{
-    yk_status status = yk_json_parse(yk_text_chars(text), text->length, out);
-    if (status == YK_OK && !yk_json_is_object(*out)) {
-        status = yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_kind(*out));
-    }
-    return status == YK_OK ? YK_OK : yk_fail_in(status, path);
-}
-
 static yk_status take_summary(struct reading *reading, const char *path, const struct yk_text *text)
 {
-    struct yk_json *root = NULL;
-    const yk_status status = parse_object(path, text, &root);
-    if (status == YK_OK) {
-        (void)yk_json_number(yk_json_get(root, "peak_bytes"), &reading->peak_bytes);
-    }
-    yk_json_destroy(root);
-    return status;
-}
-
-/* Any value as a word: what one would write behind the option. */
-static yk_status keep_value(const struct yk_json *value, struct yk_arena *arena, const char **out)
-{
-    struct yk_text text = {0};
-    double number = 0;
-    bool flag = false;
-    if (yk_json_string(value)) {
-        yk_text_add(&text, yk_json_string(value));
-    } else if (yk_json_number(value, &number)) {
-        yk_text_add_number(&text, number);
-    } else if (yk_json_boolean(value, &flag)) {
-        yk_text_add(&text, flag ? "yes" : "no");
-    } else {
-        yk_text_add(&text, yk_json_kind(value));
-    }
-    yk_status status = yk_text_status(&text);
-    if (status == YK_OK) {
-        *out = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
-    }
-    yk_text_free(&text);
-    return status;
-}
-
-static yk_status list_settings(struct reading *reading, const struct yk_json *root)
-{
-    struct yk_run_report_setting *settings = NULL;
-    struct yk_json_member member = {0};
-    int32_t kept = 0;
-    YK_TRY_NEW(reading->arena, settings, yk_json_member_count(root) + 1);
-    while (yk_json_next(root, &member)) {
-        if (strcmp(member.name, "yoke") == 0 || strcmp(member.name, "kind") == 0 ||
-            yk_json_is_null(member.value)) {
-            continue;
-        }
-        YK_TRY(yk_json_keep(reading->arena, member.name, &settings[kept].name));
-        YK_TRY(keep_value(member.value, reading->arena, &settings[kept].value));
-        kept++;
-    }
-    reading->report.settings = settings;
-    reading->report.setting_count = kept;
-    return YK_OK;
+    return yk_run_summary_read(yk_text_chars(text), text->length, path, reading->arena,
+                               &reading->summary);
 }
 
 static yk_status take_settings(struct reading *reading, const char *path,
                                const struct yk_text *text)
 {
-    struct yk_json *root = NULL;
-    yk_status status = parse_object(path, text, &root);
-    if (status == YK_OK) {
-        status = list_settings(reading, root);
-    }
-    yk_json_destroy(root);
-    return status;
+    return yk_run_settings_read(yk_text_chars(text), text->length, path, reading->arena,
+                                &reading->report.settings, &reading->report.setting_count);
 }
 
 static const char *setting(const struct reading *reading, const char *name)
@@ -199,22 +135,45 @@ static yk_status examine_plan(struct reading *reading, const char *path)
     return yk_planned_examine(&reading->planning.request, plan, false, &reading->planned);
 }
 
+/* The ranks, out of the summary and of the plan, be it there. */
+static yk_status fill_ranks(struct reading *reading)
+{
+    const struct yk_run_summary *summary = &reading->summary;
+    const int32_t planned = reading->planned ? reading->planned->plan->rank_count : 0;
+    const int32_t count = summary->rank_count > planned ? summary->rank_count : planned;
+    struct yk_run_rank *ranks = NULL;
+    YK_TRY_NEW(reading->arena, ranks, (int64_t)count + 1);
+    for (int32_t r = 0; r < count; r++) {
+        ranks[r] = r < summary->rank_count ? summary->ranks[r] : yk_run_rank_unknown();
+        if (r < planned) {
+            yk_run_planned_complete(reading->planned, r, &ranks[r]);
+        }
+    }
+    if (count == 1 && !isfinite(ranks[0].measured_bytes)) {
+        ranks[0].measured_bytes = summary->peak_bytes;
+    }
+    reading->report.ranks = ranks;
+    reading->report.rank_count = count;
+    return YK_OK;
+}
+
 static yk_status fill_memory(struct reading *reading)
 {
     const struct yk_planned *planned = reading->planned;
-    const struct yk_plan *plan = planned->plan;
     struct yk_run_report_memory *memory = NULL;
-    YK_TRY_NEW(reading->arena, memory, plan->rank_count);
-    for (int32_t r = 0; r < plan->rank_count; r++) {
-        memory[r].device = planned->study->cluster->devices[plan->ranks[r].device].name;
-        memory[r].limit_bytes = plan->ranks[r].limit_bytes;
-        memory[r].measured_bytes = plan->rank_count == 1 ? reading->peak_bytes : NAN;
+    const int32_t count = planned ? planned->plan->rank_count : 0;
+    YK_TRY_NEW(reading->arena, memory, (int64_t)count + 1);
+    for (int32_t r = 0; r < count; r++) {
+        const struct yk_run_rank *rank = &reading->report.ranks[r];
+        memory[r].device = rank->device;
+        memory[r].limit_bytes = rank->limit_bytes;
+        memory[r].measured_bytes = rank->measured_bytes;
         for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
             memory[r].predicted_by_kind[k] = planned->trial.peaks[r].by_kind[k];
         }
     }
     reading->report.memory = memory;
-    reading->report.memory_count = plan->rank_count;
+    reading->report.memory_count = count;
     return YK_OK;
 }
 
@@ -233,8 +192,7 @@ static yk_status open_plan(struct reading *reading)
     if (!reading->predicted) {
         YK_TRY(yk_sim_trace(reading->planned->trial.sim, &reading->predicted));
     }
-    reading->report.predicted_step_s = reading->planned->trial.step_s;
-    return fill_memory(reading);
+    return YK_OK;
 }
 
 /* The newest of checkpoints/step-NNNNNNNN: the last by name. */
@@ -322,7 +280,14 @@ static void fill_steps(struct reading *reading)
     report->step_count = reading->metrics.step_count;
     report->evaluations = reading->metrics.evaluations;
     report->evaluation_count = reading->metrics.evaluation_count;
+    report->rebalancings = reading->metrics.rebalancings;
+    report->rebalancing_count = reading->metrics.rebalancing_count;
     report->measured_step_s = reading->metrics.median_step_s;
+    report->measured_low_s = reading->metrics.low_step_s;
+    report->measured_high_s = reading->metrics.high_step_s;
+    report->predicted_step_s = reading->planned     ? reading->planned->trial.step_s
+                               : reading->predicted ? yk_trace_step_s(reading->predicted)
+                                                    : reading->summary.predicted_step_s;
     report->predicted = reading->predicted;
     report->measured = reading->measured;
     /* NOLINTNEXTLINE(cert-err34-c): what is no number stays 0, not known */
@@ -334,9 +299,8 @@ static yk_status read_run(struct reading *reading)
     const char *metrics = NULL;
     const char *settings = NULL;
     YK_TRY(yk_arena_create(&reading->arena));
-    reading->report.predicted_step_s = NAN;
     reading->metrics.median_step_s = NAN;
-    reading->peak_bytes = NAN;
+    reading->summary = (struct yk_run_summary){.peak_bytes = NAN, .predicted_step_s = NAN};
     YK_TRY(find_file(reading, "metrics.jsonl", &metrics));
     YK_TRY(find_file(reading, "run.json", &settings));
     if (!metrics && !settings) {
@@ -350,6 +314,8 @@ static yk_status read_run(struct reading *reading)
     YK_TRY(read_file(reading, "summary.json", take_summary));
     YK_TRY(read_file(reading, "sample.txt", take_sample));
     YK_TRY(open_plan(reading));
+    YK_TRY(fill_ranks(reading));
+    YK_TRY(fill_memory(reading));
     YK_TRY(find_checkpoint(reading));
     fill_steps(reading);
     return describe(reading);
@@ -390,6 +356,9 @@ static yk_status add_figures(const struct reading *reading, const char *folder,
     }
     if (report->predicted || report->measured) {
         YK_TRY(add_figure(reading, folder, "lanes.svg", yk_run_figure_lanes, outputs));
+    }
+    if (yk_run_report_has_ranks(report)) {
+        YK_TRY(add_figure(reading, folder, "ranks.svg", yk_run_figure_ranks, outputs));
     }
     if (report->memory_count > 0) {
         YK_TRY(add_figure(reading, folder, "memory.svg", yk_run_figure_memory, outputs));

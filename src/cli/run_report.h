@@ -1,12 +1,13 @@
 /*
  * Run report: the page of a training, out of what is in its folder:
  *
- *   metrics.jsonl         steps and evaluations            (report/run_metrics.h)
+ *   metrics.jsonl         steps, evaluations, rebalancings (report/run_metrics.h)
  *   run.json              settings: an object, each member of which becomes a row
  *   plan.json             with config.json, if that is there: predicted step and memory
  *   trace.json            the measured step                (trace/chrome.h)
  *   trace-predicted.json  the predicted one; without it, the plan is simulated
- *   summary.json          "peak_bytes": the most memory the process took
+ *   summary.json          the ranks, and "peak_bytes": the most memory that the process took
+ *                                                          (report/run_summary.h)
  *   sample.txt            words the model wrote
  *   checkpoints/          the newest is named
  *
@@ -26,8 +27,8 @@ bool yk_run_report_is_folder(const char *path);
 /* Writes the page of the run to the file `output`. */
 yk_status yk_run_report_write(const char *run_folder, const char *output) YK_MUST_USE;
 
-/* The same, and its pictures, loss.svg, lanes.svg and memory.svg, into a folder that is there;
- * either may be NULL. Nothing is written unless all can be made. */
+/* The same, and its pictures, loss.svg, ranks.svg, lanes.svg and memory.svg, into a folder that
+ * is there; either may be NULL. Nothing is written unless all can be made. */
 yk_status yk_run_report_draw(const char *run_folder, const char *output,
                              const char *svg_folder) YK_MUST_USE;
 

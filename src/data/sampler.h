@@ -59,6 +59,7 @@ struct yk_sampler {
     int64_t target_sequence; /* the same of what a decoder reads; 0: there is none */
     int64_t piece_rows; /* a unit is a piece of at most so many tokens on either side; 0: a unit
                            is a sample of `sequence` tokens */
+    bool even; /* every place of every sample bears loss: nobody needs to look to count them */
 };
 
 void yk_sampler_destroy(struct yk_sampler *sampler);

@@ -1,6 +1,7 @@
 /*
- * Slurm: a batch script. Nodes that are asked for alike are one component; where they differ, it is
- * a heterogeneous job, whose one srun starts the ranks of all components.
+ * Slurm: a batch script that starts yoke's ranks, or those of a PyTorch script. Nodes that are
+ * asked for alike are one component; where they differ, it is a heterogeneous job, whose one srun
+ * starts the ranks of all components.
  */
 #include "export/export.h"
 #include "export/launch.h"
@@ -128,18 +129,58 @@ static bool is_in_order(const struct components *components)
     return ordered;
 }
 
+/* Whether task i is the plan's rank i, as it is for yoke itself, which knows no groups' numbers. */
+static bool are_plan_ranks(const struct components *components, const struct yk_launch *launch,
+                           const struct yk_plan *plan, const struct yk_cluster *cluster)
+{
+    bool same = components->task_count == plan->rank_count;
+    for (int32_t i = 0; same && i < components->task_count; i++) {
+        const struct yk_device *device = launch->ranks[components->order[i]].device;
+        same = device == &cluster->devices[plan->ranks[i].device];
+    }
+    return same;
+}
+
+/* What is to be started, and how srun is to treat it: words that are no script of Python's are
+ * yoke's. */
+static void add_program(struct yk_text *out, bool ordered)
+{
+    yk_text_add(out, "\ncase ${1-} in\n"
+                     "    *.py) # a rank that fails ends the others\n"
+                     "        options=(--kill-on-bad-exit=1)\n"
+                     "        set -- python3 \"$@\" ;;\n");
+    if (!ordered) {
+        yk_text_add(out, "    *)\n"
+                         "        echo 'job.sh: yoke train needs ranks in the order of the plan, "
+                         "and these tasks are in another' >&2\n"
+                         "        exit 2 ;;\nesac\n");
+        return;
+    }
+    yk_text_add(
+        out, "    *) # ranks that lose one find out themselves, and ranks that stop must all have "
+             "saved\n"
+             "        options=(--mpi=pmix --kill-on-bad-exit=0 --wait=60)\n"
+             "        run=${RUN:-runs/$SLURM_JOB_NAME-$SLURM_JOB_ID}\n"
+             "        if [ \"${SLURM_RESTART_COUNT:-0}\" -gt 0 ] && ls \"$run\"/checkpoints/step-* "
+             ">/dev/null 2>&1; then\n"
+             "            set -- --resume \"$@\"\n"
+             "        fi\n"
+             "        set -- \"${YOKE:-yoke}\" train --out \"$run\" \"$@\" ;;\n"
+             "esac\n");
+}
+
 static void add_srun(struct yk_text *out, const struct components *components, bool has_cpus)
 {
     const bool several = components->count > 1;
     yk_text_addf(out,
                  "\nMASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST%s\" | head "
                  "-n 1)\nexport MASTER_ADDR MASTER_PORT=${MASTER_PORT:-29500} WORLD_SIZE=%" PRId32
-                 "\n\nsrun ",
+                 "\n\ncode=0\nsrun ",
                  several ? "_HET_GROUP_0" : "", components->task_count);
     if (several) {
         yk_text_addf(out, "--het-group=0-%" PRId32 " ", components->count - 1);
     }
-    yk_text_add(out, "--kill-on-bad-exit=1 bash -c '\n");
+    yk_text_add(out, "\"${options[@]}\" bash -c '\n");
     if (is_in_order(components)) {
         yk_text_add(out, "    export RANK=$SLURM_PROCID");
     } else {
@@ -154,7 +195,10 @@ static void add_srun(struct yk_text *out, const struct components *components, b
     if (has_cpus) {
         yk_text_add(out, "    export OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}\n");
     }
-    yk_text_add(out, "    exec python3 \"$@\"' train \"$@\"\n");
+    yk_text_add(out, "    exec \"$@\"' task \"$@\" || code=$?\n\n"
+                     "# Stopped by a signal, and saved: Slurm starts it again and it goes on.\n"
+                     "[ \"$code\" != 75 ] || scontrol requeue \"$SLURM_JOB_ID\"\n"
+                     "exit \"$code\"\n");
 }
 
 static bool has_mixed_node(const struct yk_launch *launch)
@@ -172,17 +216,29 @@ static bool has_mixed_node(const struct yk_launch *launch)
     return mixed;
 }
 
-static void add_notes(const struct yk_launch *launch, const struct components *components,
-                      struct yk_text *notes)
+static bool has_gpus(const struct yk_launch *launch)
 {
-    yk_export_note(notes, "Types of GPUs after --gres are the plan's names; yours may differ "
-                          "(scontrol show node). Time, account and partition are yours to add.");
+    bool found = false;
+    for (int32_t i = 0; i < launch->rank_count; i++) {
+        found = found || !launch->ranks[i].device->is_cpu;
+    }
+    return found;
+}
+
+static void add_notes(const struct yk_launch *launch, struct yk_text *notes)
+{
+    const bool gpus = has_gpus(launch);
+    if (gpus) {
+        yk_export_note(notes, "Types of GPUs after --gres are the plan's names; yours may differ "
+                              "(scontrol show node).");
+    }
+    yk_export_note(notes, "Time, account and partition are yours to add.");
     if (has_mixed_node(launch)) {
         yk_export_note(notes, "A node has devices of several types: Slurm does not promise that "
                               "LOCAL_RANK 0 is the first that is asked for. Hold nvidia-smi "
                               "against the devices of the plan.");
     }
-    if (launch->has_cpus && components->count > 1) {
+    if (launch->has_cpus && gpus) {
         yk_export_note(notes, "CPUs are asked for as a component of their own, which may be "
                               "another node than the plan's.");
     }
@@ -199,15 +255,23 @@ static void add_components(struct yk_text *out, const struct components *compone
 
 /* Comments may come before the last #SBATCH line, commands may not. */
 static yk_status write_script(const struct yk_plan *plan, const struct yk_launch *launch,
-                              const struct components *components, struct yk_text *out,
-                              struct yk_text *notes)
+                              const struct components *components, bool ordered,
+                              struct yk_text *out, struct yk_text *notes)
 {
-    add_notes(launch, components, notes);
+    add_notes(launch, notes);
     yk_text_add(out, "#!/bin/bash\n");
     add_job_name(out, plan->model_source ? plan->model_source : "");
+    /* A minute before the time is up: enough to save. What is printed after a restart is added. */
+    yk_text_add(out, "#SBATCH --requeue --open-mode=append --signal=TERM@60\n");
     add_components(out, components);
     yk_export_add_header(out, plan, notes);
-    yk_text_add(out, "#\n# Use: sbatch job.sh train.py …\nset -eu\n");
+    yk_text_add(out, "#\n# Use: sbatch job.sh --plan plan.json --data …   trains with yoke; RUN is "
+                     "its folder\n"
+                     "#      sbatch job.sh train.py …                  starts a PyTorch script\n"
+                     "# TERM, also a minute before the time is up, makes ranks save and exit with "
+                     "75: the job is queued again.\n"
+                     "set -eu\n");
+    add_program(out, ordered);
     add_srun(out, components, launch->has_cpus);
     YK_TRY(yk_text_status(notes));
     return yk_text_status(out);
@@ -225,7 +289,8 @@ static yk_status write_slurm(const struct yk_plan *plan, const struct yk_model *
     yk_status status = YK_OK;
     YK_TRY_GOTO(yk_launch_make(plan, cluster, arena, &launch), done);
     YK_TRY_GOTO(list_components(&launch, arena, &components), done);
-    status = write_script(plan, &launch, &components, out, notes);
+    status = write_script(plan, &launch, &components,
+                          are_plan_ranks(&components, &launch, plan, cluster), out, notes);
 done:
     for (int32_t i = 0; i < components.count; i++) {
         yk_text_free(&components.list[i].request);

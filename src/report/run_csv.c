@@ -118,3 +118,79 @@ void yk_run_csv_memory(const struct yk_run_report *report, struct yk_text *out)
         yk_text_add(out, "\n");
     }
 }
+
+void yk_run_csv_ranks(const struct yk_run_ranks *ranks, struct yk_text *out)
+{
+    yk_text_add(out, "rank,device,share,predicted_compute_s,measured_compute_s,"
+                     "predicted_exposed_s,measured_exposed_s,predicted_idle_s,measured_idle_s,"
+                     "predicted_bytes,measured_bytes,limit_bytes\n");
+    for (int32_t r = 0; r < ranks->count; r++) {
+        const struct yk_run_rank *rank = &ranks->ranks[r];
+        const double times[] = {rank->predicted.compute_s, rank->measured.compute_s,
+                                rank->predicted.exposed_s, rank->measured.exposed_s,
+                                rank->predicted.idle_s,    rank->measured.idle_s};
+        const double sizes[] = {rank->predicted_bytes, rank->measured_bytes, rank->limit_bytes};
+        yk_text_addf(out, "%d,", (int)r);
+        yk_csv_add_words(out, rank->device);
+        yk_text_add(out, ",");
+        yk_csv_add_number(out, rank->share);
+        for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+            yk_text_add(out, ",");
+            yk_csv_add_seconds(out, times[i]);
+        }
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            yk_text_add(out, ",");
+            yk_csv_add_bytes(out, sizes[i]);
+        }
+        yk_text_add(out, "\n");
+    }
+}
+
+int32_t yk_run_csv_rank_columns(const struct yk_run_report *report)
+{
+    int32_t columns = 0;
+    for (int32_t i = 0; i < report->step_count; i++) {
+        const int32_t count = report->steps[i].rank_count;
+        columns = count > columns ? count : columns;
+    }
+    return columns;
+}
+
+void yk_run_csv_rank_steps(const struct yk_run_report *report, int32_t stride, struct yk_text *out)
+{
+    const int32_t columns = yk_run_csv_rank_columns(report);
+    yk_text_add(out, "step");
+    for (int32_t r = 0; r < columns; r++) {
+        yk_text_addf(out, ",rank_%d_s", (int)r);
+    }
+    yk_text_add(out, "\n");
+    for (int32_t i = 0; i < report->step_count; i += stride) {
+        const struct yk_run_report_step *step = &report->steps[i];
+        if (step->rank_count == 0) {
+            continue;
+        }
+        yk_text_addf(out, "%" PRId64, step->step);
+        for (int32_t r = 0; r < columns; r++) {
+            yk_text_add(out, ",");
+            yk_csv_add_seconds(out, r < step->rank_count ? step->ranks_s[r] : NAN);
+        }
+        yk_text_add(out, "\n");
+    }
+}
+
+void yk_run_csv_differences(const struct yk_run_ranks *ranks,
+                            const struct yk_run_difference *differences, int32_t count,
+                            struct yk_text *out)
+{
+    yk_text_add(out, "op,rank,device,predicted_s,measured_s\n");
+    for (int32_t i = 0; i < count; i++) {
+        yk_csv_add_words(out, differences[i].op);
+        yk_text_addf(out, ",%d,", (int)differences[i].rank);
+        yk_csv_add_words(out, ranks->ranks[differences[i].rank].device);
+        yk_text_add(out, ",");
+        yk_csv_add_seconds(out, differences[i].predicted_s);
+        yk_text_add(out, ",");
+        yk_csv_add_seconds(out, differences[i].measured_s);
+        yk_text_add(out, "\n");
+    }
+}

@@ -19,4 +19,19 @@ void yk_run_csv_steps(const struct yk_run_report *report, const struct yk_run_cu
 /* device,limit_bytes,measured_bytes and a column for each kind that was predicted. */
 void yk_run_csv_memory(const struct yk_run_report *report, struct yk_text *out);
 
+/* rank,device,share,predicted_compute_s,measured_compute_s, and so on for exposed, idle and bytes.
+ */
+void yk_run_csv_ranks(const struct yk_run_ranks *ranks, struct yk_text *out);
+
+/* step, and for each rank a column with what it computed: of every `stride`th step. */
+void yk_run_csv_rank_steps(const struct yk_run_report *report, int32_t stride, struct yk_text *out);
+
+/* op,rank,device,predicted_s,measured_s */
+void yk_run_csv_differences(const struct yk_run_ranks *ranks,
+                            const struct yk_run_difference *differences, int32_t count,
+                            struct yk_text *out);
+
+/* The most ranks that any step tells of. */
+int32_t yk_run_csv_rank_columns(const struct yk_run_report *report);
+
 #endif

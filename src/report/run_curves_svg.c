@@ -59,6 +59,9 @@ yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena
     for (int32_t i = 0; i < report->evaluation_count; i++) {
         yk_range_include(&curves.steps, (double)report->evaluations[i].step);
     }
+    for (int32_t i = 0; i < report->rebalancing_count; i++) {
+        yk_range_include(&curves.steps, (double)report->rebalancings[i].step);
+    }
     if (curves.steps.low == curves.steps.high) {
         curves.steps.low -= 1;
         curves.steps.high += 1;
@@ -69,8 +72,7 @@ yk_status yk_run_curves_make(const struct yk_run_report *report, struct yk_arena
     return YK_OK;
 }
 
-/* A script shows the step that is pointed at here. */
-static void add_catch(const struct yk_plot *plot, const char *label)
+void yk_run_add_catch(const struct yk_plot *plot, const char *label)
 {
     struct yk_text *out = plot->figure.out;
     if (plot->figure.alone) {
@@ -151,7 +153,7 @@ void yk_run_draw_loss(const struct yk_run_report *report, const struct yk_run_cu
     yk_plot_curve(&plot, "curve thin s0", curves->step, curves->loss, curves->count);
     yk_plot_curve(&plot, "curve s0", curves->step, curves->smooth_loss, curves->count);
     draw_evaluations(report, &plot);
-    add_catch(&plot, "Loss by step");
+    yk_run_add_catch(&plot, "Loss by step");
     draw_loss_legend(report, &plot, plot.bottom + 38);
     yk_figure_end(&plot.figure);
 }
@@ -181,6 +183,6 @@ void yk_run_draw_small(const struct yk_run_curves *curves, const double *values,
     yk_figure_text(&plot.figure, "strong", plot.left, plot.top - 9, title);
     yk_figure_text(&plot.figure, "soft end", plot.right, plot.top - 9, words);
     yk_plot_curve(&plot, "curve fine s0", curves->step, values, curves->count);
-    add_catch(&plot, label);
+    yk_run_add_catch(&plot, label);
     yk_figure_end(&plot.figure);
 }

@@ -1,46 +1,43 @@
 #include "report/run_lanes.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
+
+/* Traces in files are kept to the nanosecond. */
+static const double SAME_S = 1.5e-9;
 
 const char *yk_run_trace_name(int trace)
 {
     return trace == YK_RUN_PREDICTED ? "predicted" : "measured";
 }
 
-static yk_status keep(struct yk_arena *arena, const char *device, enum yk_lane lane,
-                      const char **out)
+static yk_status keep(struct yk_arena *arena, struct yk_text *text, const char **out)
 {
-    struct yk_text text = {0};
-    yk_text_addf(&text, "%s, %s", device, yk_lane_name(lane));
-    yk_status status = yk_text_status(&text);
+    yk_status status = yk_text_status(text);
     if (status == YK_OK) {
-        *out = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
+        *out = yk_arena_copy_text(arena, yk_text_chars(text), text->length);
         status = *out ? YK_OK : yk_fail_out_of_memory();
     }
-    yk_text_free(&text);
+    yk_text_free(text);
     return status;
-}
-
-static yk_status number(struct yk_arena *arena, int32_t rank, const char **out)
-{
-    char digits[16];
-    const int length = snprintf(digits, sizeof digits, "%d", (int)rank);
-    *out = yk_arena_copy_text(arena, digits, (size_t)length);
-    return *out ? YK_OK : yk_fail_out_of_memory();
 }
 
 /* Lanes of both traces, (ranks, lanes) each. */
 struct both {
+    const struct yk_run_ranks *ranks;
     const struct yk_trace *traces[YK_RUN_TRACE_COUNT];
     const struct yk_plan_lane *lanes[YK_RUN_TRACE_COUNT];
     double end_s[YK_RUN_TRACE_COUNT];
     int32_t rank_count;
+    int32_t *first_of; /* (ranks) the first that does the same */
+    int32_t *shown;    /* (ranks) of such a first one: the rank that stands for all of them */
+    int32_t *alike;    /* (ranks) and how many they are */
 };
 
 static yk_status sort(const struct yk_run_report *report, struct yk_arena *arena, struct both *out)
 {
-    *out = (struct both){.traces = {report->predicted, report->measured}, .end_s = {NAN, NAN}};
+    out->traces[YK_RUN_PREDICTED] = report->predicted;
+    out->traces[YK_RUN_MEASURED] = report->measured;
     for (int t = 0; t < YK_RUN_TRACE_COUNT; t++) {
         const int32_t count = out->traces[t] ? yk_trace_rank_count(out->traces[t]) : 0;
         out->rank_count = count > out->rank_count ? count : out->rank_count;
@@ -54,71 +51,147 @@ static yk_status sort(const struct yk_run_report *report, struct yk_arena *arena
     return YK_OK;
 }
 
-static const char *device_of(const struct both *both, int32_t rank)
+static bool same_lane(const struct yk_plan_lane *a, const struct yk_plan_lane *b)
 {
-    for (int t = YK_RUN_TRACE_COUNT - 1; t >= 0; t--) {
-        if (both->traces[t] && rank < yk_trace_rank_count(both->traces[t])) {
-            return yk_trace_rank_name(both->traces[t], rank);
+    if (a->count != b->count) {
+        return false;
+    }
+    for (int32_t i = 0; i < a->count; i++) {
+        if (fabs(a->events[i]->start_s - b->events[i]->start_s) > SAME_S ||
+            fabs(a->events[i]->end_s - b->events[i]->end_s) > SAME_S ||
+            strcmp(a->events[i]->op, b->events[i]->op) != 0) {
+            return false;
         }
     }
-    return "";
+    return true;
 }
 
-static yk_status fill_fold(const struct both *both, int32_t rank, int32_t lane,
-                           struct yk_arena *arena, struct yk_plan_fold *out)
+static bool same_rank(const struct both *both, int32_t a, int32_t b)
 {
-    *out = (struct yk_plan_fold){.rank = rank, .count = 1};
+    const struct yk_plan_lane *lanes = both->lanes[YK_RUN_PREDICTED];
+    for (int32_t l = 0; l < YK_LANE_COUNT; l++) {
+        if (!same_lane(&lanes[a * YK_LANE_COUNT + l], &lanes[b * YK_LANE_COUNT + l])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static yk_status fold(struct yk_arena *arena, struct both *both)
+{
+    const bool folds = both->rank_count > YK_RUN_LANES_APART && both->lanes[YK_RUN_PREDICTED];
+    YK_TRY_NEW(arena, both->first_of, (int64_t)both->rank_count + 1);
+    YK_TRY_NEW(arena, both->shown, (int64_t)both->rank_count + 1);
+    YK_TRY_NEW(arena, both->alike, (int64_t)both->rank_count + 1);
+    for (int32_t r = 0; r < both->rank_count; r++) {
+        int32_t first = folds ? 0 : r;
+        while (first < r && (both->first_of[first] != first || !same_rank(both, first, r))) {
+            first++;
+        }
+        both->first_of[r] = first;
+        both->alike[first]++;
+        if (first == r || both->ranks->ranks[r].measured.compute_s >
+                              both->ranks->ranks[both->shown[first]].measured.compute_s) {
+            both->shown[first] = r;
+        }
+    }
+    return YK_OK;
+}
+
+/* "0 to 31, 40". */
+static yk_status number(const struct both *both, int32_t first, struct yk_arena *arena,
+                        const char **out)
+{
+    struct yk_text text = {0};
+    for (int32_t r = first; r < both->rank_count; r++) {
+        const int32_t from = r;
+        if (both->first_of[r] != first) {
+            continue;
+        }
+        while (r + 1 < both->rank_count && both->first_of[r + 1] == first) {
+            r++;
+        }
+        yk_text_addf(&text, from == r ? "%s%d" : "%s%d to %d", text.length > 0 ? ", " : "",
+                     (int)from, (int)r);
+    }
+    return keep(arena, &text, out);
+}
+
+static yk_status name(const struct both *both, int32_t first, const char *numbers,
+                      struct yk_arena *arena, const char **out)
+{
+    struct yk_text text = {0};
+    yk_text_add(&text, both->ranks->ranks[both->shown[first]].device);
+    if (both->alike[first] > 1) {
+        yk_text_addf(
+            &text, both->traces[YK_RUN_MEASURED] ? ", slowest of ranks %s" : ", as all of ranks %s",
+            numbers);
+    }
+    return keep(arena, &text, out);
+}
+
+static yk_status fill_fold(const struct both *both, int32_t first, int32_t lane,
+                           struct yk_arena *arena, struct yk_plan_fold *out, const char **device)
+{
+    const int32_t rank = both->shown[first];
+    struct yk_text text = {0};
+    *out = (struct yk_plan_fold){.rank = rank, .count = both->alike[first]};
     for (int t = 0; t < YK_RUN_TRACE_COUNT; t++) {
         if (both->lanes[t]) {
             out->lanes[t] = both->lanes[t][rank * YK_LANE_COUNT + lane];
         }
         out->lanes[t].name = yk_run_trace_name(t);
     }
-    YK_TRY(number(arena, rank, &out->numbers));
-    return keep(arena, device_of(both, rank), (enum yk_lane)lane, &out->name);
+    YK_TRY(number(both, first, arena, &out->numbers));
+    YK_TRY(name(both, first, out->numbers, arena, device));
+    yk_text_addf(&text, "%s, %s", *device, yk_lane_name((enum yk_lane)lane));
+    return keep(arena, &text, &out->name);
 }
 
-yk_status yk_run_lanes_make(const struct yk_run_report *report, struct yk_arena *arena,
-                            struct yk_run_lanes *out)
+yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
+                            struct yk_arena *arena, struct yk_run_lanes *out)
 {
-    struct both both;
+    struct both both = {.ranks = ranks, .end_s = {NAN, NAN}};
     struct yk_plan_fold *folds = NULL;
     const char **devices = NULL;
     int32_t count = 0;
     YK_TRY(sort(report, arena, &both));
+    YK_TRY(fold(arena, &both));
     YK_TRY_NEW(arena, folds, (int64_t)both.rank_count * YK_LANE_COUNT + 1);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(arena, devices, (int64_t)both.rank_count * YK_LANE_COUNT + 1);
-    for (int32_t i = 0; i < both.rank_count * YK_LANE_COUNT; i++) {
-        YK_TRY(fill_fold(&both, i / YK_LANE_COUNT, i % YK_LANE_COUNT, arena, &folds[count]));
-        devices[count] = device_of(&both, i / YK_LANE_COUNT);
-        count += folds[count].lanes[0].count > 0 || folds[count].lanes[1].count > 0;
-    }
     *out = (struct yk_run_lanes){
         .report = {.title = report->title, .step_s = NAN, .bound_s = NAN},
-        .folds = {.folds = folds, .count = count},
         .devices = devices,
         .end_s = {both.end_s[YK_RUN_PREDICTED], both.end_s[YK_RUN_MEASURED]},
     };
-    out->folds.report = &out->report;
+    for (int32_t i = 0; i < both.rank_count * YK_LANE_COUNT; i++) {
+        const int32_t rank = i / YK_LANE_COUNT;
+        if (both.first_of[rank] == rank) {
+            YK_TRY(
+                fill_fold(&both, rank, i % YK_LANE_COUNT, arena, &folds[count], &devices[count]));
+            out->folded |= both.alike[rank] > 1;
+            count += folds[count].lanes[0].count > 0 || folds[count].lanes[1].count > 0;
+        }
+    }
+    out->folds = (struct yk_plan_folds){.report = &out->report, .folds = folds, .count = count};
     /* Of a number and what is none, fmax takes the number. */
     out->folds.span_s = fmax(fmax(both.end_s[YK_RUN_PREDICTED], both.end_s[YK_RUN_MEASURED]), 0);
     return YK_OK;
 }
 
-void yk_run_lanes_sum(const struct yk_run_lanes *lanes, struct yk_run_kind out[YK_LOOK_OP_COUNT])
+void yk_run_kinds_sum(const struct yk_run_report *report, struct yk_run_kind out[YK_LOOK_OP_COUNT])
 {
+    const struct yk_trace *traces[YK_RUN_TRACE_COUNT] = {report->predicted, report->measured};
     for (int32_t k = 0; k < YK_LOOK_OP_COUNT; k++) {
         out[k] = (struct yk_run_kind){0};
     }
-    for (int32_t f = 0; f < lanes->folds.count; f++) {
-        for (int t = 0; t < YK_RUN_TRACE_COUNT; t++) {
-            const struct yk_plan_lane *lane = &lanes->folds.folds[f].lanes[t];
-            for (int32_t i = 0; i < lane->count; i++) {
-                struct yk_run_kind *kind = &out[yk_look_op_kind(lane->events[i]->op)];
-                kind->count[t]++;
-                kind->seconds[t] += lane->events[i]->end_s - lane->events[i]->start_s;
-            }
+    for (int t = 0; t < YK_RUN_TRACE_COUNT; t++) {
+        for (int32_t i = 0; traces[t] && i < yk_trace_event_count(traces[t]); i++) {
+            const struct yk_trace_event *event = yk_trace_event_at(traces[t], i);
+            struct yk_run_kind *kind = &out[yk_look_op_kind(event->op)];
+            kind->count[t]++;
+            kind->seconds[t] += event->end_s - event->start_s;
         }
     }
     /* Traces are kept to the nanosecond: what is finer is the noise of differences. */

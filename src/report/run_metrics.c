@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    MOST_RANKS = 65536
+};
+
 /* Steps are counted in doubles by the readers of JSON: beyond this they are no longer whole. */
 static const double MOST_STEP = 9007199254740992.0;
 
@@ -17,12 +21,59 @@ static double number_of(const struct yk_json *object, const char *key)
     return value;
 }
 
-static yk_status read_line(const struct yk_json *line, struct yk_run_metrics *out)
+/* A list of numbers, of which some may be null; none where it is missing. */
+static yk_status read_list(const struct yk_json *line, const char *key, struct yk_arena *arena,
+                           const double **out, int32_t *out_count)
 {
-    const double step = number_of(line, "step");
+    const struct yk_json *list = yk_json_get(line, key);
+    const size_t count = yk_json_count(list);
+    double *values = NULL;
+    *out = NULL;
+    *out_count = 0;
+    if (!list || yk_json_is_null(list)) {
+        return YK_OK;
+    }
+    if (!yk_json_is_array(list) || count > MOST_RANKS) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a list of at most %d numbers", key,
+                       MOST_RANKS);
+    }
+    YK_TRY_NEW(arena, values, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        values[i] = NAN;
+        if (!yk_json_number(yk_json_at(list, i), &values[i]) &&
+            !yk_json_is_null(yk_json_at(list, i))) {
+            return yk_fail(YK_ERROR_INPUT, "\"%s\": number %zu is %s", key, i,
+                           yk_json_kind(yk_json_at(list, i)));
+        }
+    }
+    *out = values;
+    *out_count = (int32_t)count;
+    return YK_OK;
+}
+
+static yk_status read_rebalancing(const struct yk_json *line, int64_t step, struct yk_arena *arena,
+                                  struct yk_run_metrics *out)
+{
+    struct yk_run_report_rebalancing *read = &out->rebalancings[out->rebalancing_count];
+    read->step = step;
+    YK_TRY(read_list(line, "shares", arena, &read->shares, &read->share_count));
+    YK_TRY(read_list(line, "predicted_s", arena, &read->predicted_s, &read->predicted_count));
+    out->rebalancing_count++;
+    return YK_OK;
+}
+
+static yk_status read_line(const struct yk_json *line, struct yk_arena *arena,
+                           struct yk_run_metrics *out)
+{
+    const char *const place = yk_json_get(line, "step") ? "step" : "rebalanced";
+    const double step = number_of(line, place);
+    struct yk_run_report_step *read = &out->steps[out->step_count];
     bool skipped = false;
     if (!(step >= 0 && step <= MOST_STEP && step == floor(step))) {
         return yk_fail(YK_ERROR_INPUT, "\"step\" must be a whole number");
+    }
+    if (yk_json_get(line, "rebalanced")) {
+        return read_rebalancing(line, (int64_t)step, arena, out);
     }
     if (yk_json_get(line, "evaluation_loss")) {
         out->evaluations[out->evaluation_count++] = (struct yk_run_report_evaluation){
@@ -32,7 +83,7 @@ static yk_status read_line(const struct yk_json *line, struct yk_run_metrics *ou
         return YK_OK;
     }
     (void)yk_json_boolean(yk_json_get(line, "skipped"), &skipped);
-    out->steps[out->step_count++] = (struct yk_run_report_step){
+    *read = (struct yk_run_report_step){
         .step = (int64_t)step,
         .loss = number_of(line, "loss"),
         .norm = number_of(line, "norm"),
@@ -41,6 +92,8 @@ static yk_status read_line(const struct yk_json *line, struct yk_run_metrics *ou
         .tokens_per_s = number_of(line, "tokens_per_s"),
         .skipped = skipped,
     };
+    YK_TRY(read_list(line, "ranks_s", arena, &read->ranks_s, &read->rank_count));
+    out->step_count++;
     return YK_OK;
 }
 
@@ -51,7 +104,16 @@ static int compare_doubles(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static yk_status find_median(struct yk_run_metrics *metrics, struct yk_arena *arena)
+/* The value that `part` of the others are below, between two where it falls between them. */
+static double part_of(const double *sorted, int32_t count, double part)
+{
+    const double place = part * (count - 1);
+    const int32_t below = (int32_t)floor(place);
+    const int32_t above = below + 1 < count ? below + 1 : below;
+    return sorted[below] + (place - below) * (sorted[above] - sorted[below]);
+}
+
+static yk_status find_spread(struct yk_run_metrics *metrics, struct yk_arena *arena)
 {
     double *seconds = NULL;
     int32_t count = 0;
@@ -63,6 +125,8 @@ static yk_status find_median(struct yk_run_metrics *metrics, struct yk_arena *ar
     }
     qsort(seconds, (size_t)count, sizeof *seconds, compare_doubles);
     metrics->median_step_s = count > 0 ? (seconds[(count - 1) / 2] + seconds[count / 2]) / 2 : NAN;
+    metrics->low_step_s = count > 0 ? part_of(seconds, count, 0.1) : NAN;
+    metrics->high_step_s = count > 0 ? part_of(seconds, count, 0.9) : NAN;
     return YK_OK;
 }
 
@@ -82,12 +146,13 @@ yk_status yk_run_metrics_read(const char *text, size_t length, const char *sourc
     const int32_t lines = count_lines(text, length);
     YK_TRY_NEW(arena, metrics.steps, (int64_t)lines + 1);
     YK_TRY_NEW(arena, metrics.evaluations, (int64_t)lines + 1);
+    YK_TRY_NEW(arena, metrics.rebalancings, (int64_t)lines + 1);
     for (int32_t i = 0; i < lines; i++) {
         const char *end = memchr(text, '\n', length);
         struct yk_json *json = NULL;
         yk_status status = yk_json_parse(text, (size_t)(end - text), &json);
         if (status == YK_OK) {
-            status = read_line(json, &metrics);
+            status = read_line(json, arena, &metrics);
         }
         yk_json_destroy(json);
         if (status != YK_OK) {
@@ -98,7 +163,7 @@ yk_status yk_run_metrics_read(const char *text, size_t length, const char *sourc
         length -= (size_t)(end - text) + 1;
         text = end + 1;
     }
-    YK_TRY(find_median(&metrics, arena));
+    YK_TRY(find_spread(&metrics, arena));
     *out = metrics;
     return YK_OK;
 }

@@ -8,6 +8,7 @@
 #include "report/run_draw.h"
 #include "report/run_report.h"
 #include "report/run_script.h"
+#include "report/run_sections.h"
 #include "report/run_tables.h"
 #include "report/timeline_script.h"
 
@@ -26,6 +27,7 @@ enum {
 /* All that the page is made of. */
 struct page {
     const struct yk_run_report *report;
+    struct yk_run_ranks ranks;
     struct yk_run_lanes lanes;
     struct yk_run_curves curves;
     struct yk_run_kind kinds[YK_LOOK_OP_COUNT];
@@ -86,6 +88,17 @@ static double tokens_per_s(const struct yk_run_report *report)
     return seconds > 0 ? tokens / seconds : NAN;
 }
 
+/* What was measured of the rank that held most; NAN: of none. */
+static double most_memory(const struct yk_run_report *report)
+{
+    double most = NAN;
+    for (int32_t i = 0; i < report->memory_count; i++) {
+        /* Of a number and what is none, fmax takes the number. */
+        most = fmax(most, report->memory[i].measured_bytes);
+    }
+    return most;
+}
+
 /* Whether there is something to be seen. */
 static bool has_words(const char *words)
 {
@@ -112,9 +125,10 @@ static void add_figures(const struct page *page)
         yk_label_unit(report->predicted_step_s, YK_UNIT_SECONDS, words);
         yk_page_add_figure("step, predicted", words, page->out);
     }
-    if (report->memory_count > 0 && isfinite(report->memory[0].measured_bytes)) {
-        yk_label_unit(report->memory[0].measured_bytes, YK_UNIT_BYTES, words);
-        yk_page_add_figure("memory, measured", words, page->out);
+    if (isfinite(most_memory(report))) {
+        yk_label_unit(most_memory(report), YK_UNIT_BYTES, words);
+        yk_page_add_figure(report->memory_count > 1 ? "memory, fullest rank" : "memory, measured",
+                           words, page->out);
     }
     yk_page_end_figures(page->out);
 }
@@ -202,6 +216,11 @@ static void add_lanes(const struct page *page)
         "</div>\n<p class=\"note live\" hidden>What was measured is the last step. Point at an "
         "op, tap it, or use the arrow keys: where the other row has it, too, both are "
         "framed. Ctrl and the wheel zoom, so do two fingers; dragging moves.</p>\n");
+    if (page->lanes.folded) {
+        yk_text_add(page->out, "<p class=\"note\">Ranks that were predicted to do the same at the "
+                               "same times are shown once, by the one that computed longest; the "
+                               "trace files have them all.</p>\n");
+    }
     if (written < folds->count) {
         yk_text_add(page->out, "<p class=\"note\">Further lanes have too many ops for this page; "
                                "the trace files have them all.</p>\n");
@@ -228,7 +247,7 @@ static void add_memory(const struct page *page)
     struct yk_text csv = {0};
     yk_page_begin_section("Memory", page->out);
     for (int narrow = 0; narrow < 2; narrow++) {
-        yk_page_begin_width(narrow, page->out);
+        yk_text_addf(page->out, "<div class=\"at-%s scrolled\">\n", narrow ? "narrow" : "wide");
         yk_run_draw_memory(page->report,
                            yk_page_frame(narrow ? YK_PAGE_NARROW : MEMORY_WIDE, page->out));
         yk_text_add(page->out, "</div>\n");
@@ -245,7 +264,6 @@ static void add_memory(const struct page *page)
 static void add_words(const struct page *page)
 {
     const struct yk_run_report *report = page->report;
-    yk_text_add(page->out, "<div class=\"pair\">\n");
     if (has_words(report->sample)) {
         yk_page_begin_section("What it writes", page->out);
         yk_text_add(page->out, "<pre class=\"sample\" tabindex=\"0\">");
@@ -263,7 +281,6 @@ static void add_words(const struct page *page)
         }
         yk_page_end_section(page->out);
     }
-    yk_text_add(page->out, "</div>\n");
 }
 
 static void end(const struct page *page, bool timed)
@@ -281,77 +298,46 @@ static void end(const struct page *page, bool timed)
 static yk_status write_page(struct page *page, struct yk_arena *arena)
 {
     const struct yk_run_report *report = page->report;
-    YK_TRY(yk_run_lanes_make(report, arena, &page->lanes));
+    YK_TRY(yk_run_ranks_make(report, arena, &page->ranks));
+    YK_TRY(yk_run_lanes_make(report, &page->ranks, arena, &page->lanes));
     YK_TRY(yk_run_curves_make(report, arena, &page->curves));
-    yk_run_lanes_sum(&page->lanes, page->kinds);
+    yk_run_kinds_sum(report, page->kinds);
     const bool timed = page->lanes.folds.count > 0;
     add_head(page);
     add_figures(page);
+    yk_run_section_words(report, &page->ranks, page->out);
     if (report->step_count > 0 || report->evaluation_count > 0) {
         add_curves(page);
     }
+    if (yk_run_report_has_ranks(report)) {
+        YK_TRY(yk_run_section_rank_steps(report, &page->curves, &page->ranks, arena, page->out));
+    }
     if (timed) {
         add_lanes(page);
+    }
+    if (page->ranks.count > 1) {
+        yk_run_section_ranks(&page->ranks, page->out);
     }
     yk_text_add(page->out, "<div class=\"pair\">\n");
     if (timed) {
         add_kinds(page);
     }
+    YK_TRY(yk_run_section_differences(report, &page->ranks, arena, page->out));
     if (report->memory_count > 0) {
         add_memory(page);
     }
-    yk_text_add(page->out, "</div>\n");
     add_words(page);
+    yk_text_add(page->out, "</div>\n");
     end(page, timed);
     return yk_text_status(page->out);
 }
 
-/* Makes and gives back what `draw` needs. */
-static yk_status with_arena(const struct yk_run_report *report, struct yk_text *out,
-                            yk_status (*draw)(struct page *page, struct yk_arena *arena))
+yk_status yk_run_report_page(const struct yk_run_report *report, struct yk_text *out)
 {
     struct yk_arena *arena = NULL;
     struct page page = {.report = report, .out = out};
     YK_TRY(yk_arena_create(&arena));
-    const yk_status status = draw(&page, arena);
+    const yk_status status = write_page(&page, arena);
     yk_arena_destroy(arena);
     return status;
-}
-
-yk_status yk_run_report_page(const struct yk_run_report *report, struct yk_text *out)
-{
-    return with_arena(report, out, write_page);
-}
-
-static yk_status draw_lanes(struct page *page, struct yk_arena *arena)
-{
-    YK_TRY(yk_run_lanes_make(page->report, arena, &page->lanes));
-    yk_plan_draw_lanes(
-        &page->lanes.folds,
-        (struct yk_figure){.width = YK_FIGURE_ALONE_WIDTH, .alone = true, .out = page->out});
-    return yk_text_status(page->out);
-}
-
-static yk_status draw_loss(struct page *page, struct yk_arena *arena)
-{
-    YK_TRY(yk_run_curves_make(page->report, arena, &page->curves));
-    yk_run_draw_loss(page->report, &page->curves,
-                     (struct yk_figure){.width = 760, .alone = true, .out = page->out});
-    return yk_text_status(page->out);
-}
-
-yk_status yk_run_figure_lanes(const struct yk_run_report *report, struct yk_text *out)
-{
-    return with_arena(report, out, draw_lanes);
-}
-
-yk_status yk_run_figure_loss(const struct yk_run_report *report, struct yk_text *out)
-{
-    return with_arena(report, out, draw_loss);
-}
-
-yk_status yk_run_figure_memory(const struct yk_run_report *report, struct yk_text *out)
-{
-    yk_run_draw_memory(report, (struct yk_figure){.width = 760, .alone = true, .out = out});
-    return yk_text_status(out);
 }

@@ -1,7 +1,8 @@
 /*
- * Run report: one page about a training, for a browser: the loss, its speed, the last step as it
- * was predicted and as it was measured on every lane, memory, settings, and a sample of what the
- * model writes. `yk_run_figure_*` are its pictures, each as an SVG that stands alone.
+ * Run report: one page about a training, for a browser: where its time goes, the loss, its speed,
+ * the ranks over the steps, the last step as it was predicted and as it was measured on every lane
+ * of every rank, memory, settings, and a sample of what the model writes. `yk_run_figure_*` are its
+ * pictures, each as an SVG that stands alone.
  *
  * The record points at what others own, and is filled by whoever knows of the run. What is missing
  * (NULL, none, or no number) is left out of the page, so a run that still goes on has one, too.
@@ -12,6 +13,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "program/memory.h"
+#include "report/run_summary.h"
 #include "trace/trace.h"
 
 #include <stdbool.h>
@@ -29,7 +31,18 @@ struct yk_run_report_step {
     double rate;
     double seconds;
     double tokens_per_s;
-    bool skipped; /* numbers went bad, nothing was updated */
+    bool skipped;          /* numbers went bad, nothing was updated */
+    const double *ranks_s; /* (rank_count) that each rank computed; NAN: not known */
+    int32_t rank_count;    /* 0: not known of any */
+};
+
+/* From this step on, ranks had other shares. */
+struct yk_run_report_rebalancing {
+    int64_t step;
+    const double *shares; /* (share_count), by rank */
+    int32_t share_count;
+    const double *predicted_s; /* (predicted_count) that each rank was to compute from then on */
+    int32_t predicted_count;
 };
 
 struct yk_run_report_evaluation {
@@ -56,10 +69,16 @@ struct yk_run_report {
     int32_t step_count;
     const struct yk_run_report_evaluation *evaluations; /* by step */
     int32_t evaluation_count;
+    const struct yk_run_report_rebalancing *rebalancings; /* by step */
+    int32_t rebalancing_count;
     double predicted_step_s;
     double measured_step_s;           /* median */
+    double measured_low_s;            /* a tenth of the steps took less, and another more than */
+    double measured_high_s;           /* this; not above 0: not known */
     const struct yk_trace *predicted; /* one step; NULL: none */
     const struct yk_trace *measured;  /* the last step, from its start at 0; NULL: none */
+    const struct yk_run_rank *ranks;  /* what is known besides the traces */
+    int32_t rank_count;
     const struct yk_run_report_memory *memory;
     int32_t memory_count;
     const char *sample;     /* written by the model; NULL: none */
@@ -73,6 +92,12 @@ yk_status yk_run_figure_lanes(const struct yk_run_report *report, struct yk_text
 
 /* Loss by step: of every step, smoothed, and of evaluations. */
 yk_status yk_run_figure_loss(const struct yk_run_report *report, struct yk_text *out) YK_MUST_USE;
+
+/* Whether any step says what its ranks computed. */
+bool yk_run_report_has_ranks(const struct yk_run_report *report);
+
+/* What every rank computed in every step, and was predicted to. */
+yk_status yk_run_figure_ranks(const struct yk_run_report *report, struct yk_text *out) YK_MUST_USE;
 
 /* Predicted memory by kind, and the fullest moment that was measured. */
 yk_status yk_run_figure_memory(const struct yk_run_report *report, struct yk_text *out) YK_MUST_USE;

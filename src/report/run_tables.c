@@ -19,7 +19,8 @@ static void add_seconds(double seconds, struct yk_text *out)
 static void add_ratio(double measured_s, double predicted_s, struct yk_text *out)
 {
     char words[YK_NUMBER_SIZE];
-    snprintf(words, sizeof words, "%.2f", measured_s / predicted_s);
+    snprintf(words, sizeof words, measured_s < 100 * predicted_s ? "%.2f" : "%.0f",
+             measured_s / predicted_s);
     yk_page_add_cell(predicted_s > 0 && isfinite(measured_s / predicted_s) ? words : NOTHING, out);
 }
 
@@ -63,6 +64,89 @@ void yk_run_table_kinds(const struct yk_run_report *report, const struct yk_run_
     }
     add_total("this step", lanes->end_s[YK_RUN_PREDICTED], lanes->end_s[YK_RUN_MEASURED], out);
     add_total("median step", report->predicted_step_s, report->measured_step_s, out);
+    yk_text_add(out, "</tbody>\n</table>\n</div>\n");
+}
+
+/* "cpu1", with its number where names alone may not tell. */
+static void begin_rank(const struct yk_run_ranks *ranks, int32_t rank, struct yk_text *out)
+{
+    yk_text_addf(out, "<tr><th scope=\"row\"><span class=\"rank\">%d</span>", (int)rank);
+    yk_text_add_xml(out, ranks->ranks[rank].device);
+    yk_text_add(out, "</th>");
+}
+
+static void add_bytes(double bytes, struct yk_text *out)
+{
+    char words[YK_UNITS_SIZE];
+    yk_label_unit(bytes, YK_UNIT_BYTES, words);
+    yk_page_add_cell(isfinite(bytes) ? words : NOTHING, out);
+}
+
+static void add_share(double share, struct yk_text *out)
+{
+    char words[YK_NUMBER_SIZE];
+    yk_label_number(share, words);
+    yk_page_add_cell(isfinite(share) ? words : NOTHING, out);
+}
+
+void yk_run_table_ranks(const struct yk_run_ranks *ranks, struct yk_text *out)
+{
+    static const char *const heads[] = {"compute", "exposed", "idle", "memory"};
+    yk_text_add(out, "<div class=\"wide ranks\" tabindex=\"0\" role=\"group\" aria-label=\"Ranks\">"
+                     "<table>\n<thead><tr><th scope=\"col\" rowspan=\"2\">device</th>"
+                     "<th scope=\"col\" rowspan=\"2\">share</th>");
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        yk_text_addf(out, "<th scope=\"colgroup\" colspan=\"3\">%s</th>", heads[i]);
+    }
+    yk_text_add(out, "</tr>\n<tr>");
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        yk_text_add(out, "<th scope=\"col\">predicted</th><th scope=\"col\">measured</th>"
+                         "<th scope=\"col\">ratio</th>");
+    }
+    yk_text_add(out, "</tr></thead>\n<tbody>\n");
+    for (int32_t r = 0; r < ranks->count; r++) {
+        const struct yk_run_rank *rank = &ranks->ranks[r];
+        const double times[][2] = {
+            {rank->predicted.compute_s, rank->measured.compute_s},
+            {rank->predicted.exposed_s, rank->measured.exposed_s},
+            {rank->predicted.idle_s, rank->measured.idle_s},
+        };
+        begin_rank(ranks, r, out);
+        add_share(rank->share, out);
+        for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+            add_seconds(times[i][0], out);
+            add_seconds(times[i][1], out);
+            add_ratio(times[i][1], times[i][0], out);
+        }
+        add_bytes(rank->predicted_bytes, out);
+        add_bytes(rank->measured_bytes, out);
+        add_ratio(rank->measured_bytes, rank->predicted_bytes, out);
+        yk_text_add(out, "</tr>\n");
+    }
+    yk_text_add(out, "</tbody>\n</table></div>\n");
+}
+
+void yk_run_table_differences(const struct yk_run_ranks *ranks,
+                              const struct yk_run_difference *differences, int32_t count,
+                              struct yk_text *out)
+{
+    yk_text_add(out, "<div class=\"wide kinds\">\n<table>\n<thead><tr><th scope=\"col\">op</th>"
+                     "<th scope=\"col\" class=\"left\">on</th><th scope=\"col\">predicted</th>"
+                     "<th scope=\"col\">measured</th><th scope=\"col\">ratio</th></tr></thead>\n"
+                     "<tbody>\n");
+    for (int32_t i = 0; i < count; i++) {
+        const struct yk_run_difference *difference = &differences[i];
+        yk_text_addf(out, "<tr><th scope=\"row\"><i class=\"op-%s\" aria-hidden=\"true\"></i>",
+                     yk_look_op_name(yk_look_op_kind(difference->op)));
+        yk_text_add_xml(out, difference->op);
+        yk_text_add(out, "</th><td class=\"left\">");
+        yk_text_add_xml(out, ranks->ranks[difference->rank].device);
+        yk_text_add(out, "</td>");
+        add_seconds(difference->predicted_s, out);
+        add_seconds(difference->measured_s, out);
+        add_ratio(difference->measured_s, difference->predicted_s, out);
+        yk_text_add(out, "</tr>\n");
+    }
     yk_text_add(out, "</tbody>\n</table>\n</div>\n");
 }
 

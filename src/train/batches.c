@@ -6,10 +6,50 @@ struct yk_batches {
     const struct yk_sampler *sampler;
     struct yk_engine engine;
     void *memory;
-    int64_t *units; /* (pieces) of each */
-    struct yk_batch batches[2];
+    struct yk_batch_cut *cuts; /* (pieces) */
+    struct yk_batch batches[YK_BATCHES_AHEAD];
     int next;
 };
+
+void yk_batches_cut(const struct yk_plan *plan, int32_t rank, struct yk_batch_cut *out)
+{
+    for (int32_t m = 0; m < plan->micro_batches; m++) {
+        struct yk_batch_cut *cut = &out[m];
+        int64_t end = 0;
+        *cut = (struct yk_batch_cut){0};
+        for (int32_t g = 0; g < plan->group_count; g++) {
+            for (int32_t i = 0; i < plan->groups[g].member_count; i++) {
+                int64_t first = 0;
+                const int64_t count = yk_plan_samples(plan, g, i, m, &first);
+                cut->all = first + count > cut->all ? first + count : cut->all;
+                if (plan->groups[g].members[i].rank == rank && count > 0) {
+                    cut->first = end == 0 || first < cut->first ? first : cut->first;
+                    end = first + count > end ? first + count : end;
+                }
+            }
+        }
+        cut->count = end > 0 ? end - cut->first : 0;
+    }
+}
+
+/* True when a rank reads what it takes itself, and nothing else. */
+static bool reads_own(const struct yk_sampler *sampler)
+{
+    return sampler->even && sampler->piece_rows == 0;
+}
+
+static int64_t units_of(const struct yk_batches *batches, int32_t piece)
+{
+    return batches->sampler->piece_rows > 0 ? 1 : batches->cuts[piece].all;
+}
+
+/* Tokens of either side that are read for a piece. */
+static int64_t rows_of(const struct yk_batches *batches, int32_t piece)
+{
+    const struct yk_sampler *sampler = batches->sampler;
+    return reads_own(sampler) ? batches->cuts[piece].count * sampler->sequence
+                              : yk_sampler_rows(sampler, batches->cuts[piece].all);
+}
 
 /* Numbers that a piece takes: tokens, lengths, targets, and what a decoder reads. A piece has no
  * more samples than tokens. */
@@ -18,28 +58,26 @@ static int64_t piece_numbers(const struct yk_sampler *sampler, int64_t rows)
     return rows * (sampler->target_sequence > 0 ? 4 : 3);
 }
 
-static void lay_out(const struct yk_batches *batches, struct yk_piece *piece, int64_t rows,
+static void lay_out(const struct yk_batches *batches, struct yk_batch_piece *piece, int64_t rows,
                     int32_t **numbers)
 {
-    piece->tokens = *numbers;
-    piece->lengths = piece->tokens + rows;
-    piece->targets = piece->lengths + rows;
-    piece->target_tokens = batches->sampler->target_sequence > 0 ? piece->targets + rows : NULL;
+    piece->memory = *numbers;
+    piece->rows = rows;
     *numbers += piece_numbers(batches->sampler, rows);
 }
 
 static yk_status fill(struct yk_batches *batches, int32_t piece_count)
 {
     const struct yk_engine *engine = &batches->engine;
-    const struct yk_sampler *sampler = batches->sampler;
     int64_t numbers = 0;
     for (int32_t m = 0; m < piece_count; m++) {
-        numbers += piece_numbers(sampler, yk_sampler_rows(sampler, batches->units[m]));
+        numbers += piece_numbers(batches->sampler, rows_of(batches, m));
     }
-    YK_TRY(engine->backend->take_host(engine->device, 2 * (size_t)numbers * sizeof(int32_t),
+    YK_TRY(engine->backend->take_host(engine->device,
+                                      YK_BATCHES_AHEAD * (size_t)numbers * sizeof(int32_t) + 1,
                                       &batches->memory));
     int32_t *free_numbers = batches->memory;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < YK_BATCHES_AHEAD; i++) {
         struct yk_batch *batch = &batches->batches[i];
         batch->piece_count = piece_count;
         batch->pieces = calloc((size_t)piece_count, sizeof *batch->pieces);
@@ -47,26 +85,26 @@ static yk_status fill(struct yk_batches *batches, int32_t piece_count)
             return yk_fail_out_of_memory();
         }
         for (int32_t m = 0; m < piece_count; m++) {
-            lay_out(batches, &batch->pieces[m], yk_sampler_rows(sampler, batches->units[m]),
-                    &free_numbers);
+            lay_out(batches, &batch->pieces[m], rows_of(batches, m), &free_numbers);
         }
     }
     return YK_OK;
 }
 
 yk_status yk_batches_create(const struct yk_sampler *sampler, const struct yk_engine *engine,
-                            int32_t piece_count, const int64_t *samples, struct yk_batches **out)
+                            int32_t piece_count, const struct yk_batch_cut *cuts,
+                            struct yk_batches **out)
 {
     struct yk_batches *batches = calloc(1, sizeof *batches);
-    int64_t *units = calloc((size_t)piece_count, sizeof *units);
-    if (!batches || !units) {
+    struct yk_batch_cut *kept = calloc((size_t)piece_count, sizeof *kept);
+    if (!batches || !kept) {
         free(batches);
-        free(units);
+        free(kept);
         return yk_fail_out_of_memory();
     }
-    *batches = (struct yk_batches){.sampler = sampler, .engine = *engine, .units = units};
+    *batches = (struct yk_batches){.sampler = sampler, .engine = *engine, .cuts = kept};
     for (int32_t m = 0; m < piece_count; m++) {
-        units[m] = sampler->piece_rows > 0 ? 1 : samples[m];
+        kept[m] = cuts[m];
     }
     const yk_status status = fill(batches, piece_count);
     if (status != YK_OK) {
@@ -81,27 +119,92 @@ void yk_batches_destroy(struct yk_batches *batches)
 {
     if (batches) {
         batches->engine.backend->give_back_host(batches->engine.device, batches->memory);
-        free(batches->batches[0].pieces);
-        free(batches->batches[1].pieces);
-        free(batches->units);
+        for (int i = 0; i < YK_BATCHES_AHEAD; i++) {
+            free(batches->batches[i].pieces);
+        }
+        free(batches->cuts);
         free(batches);
     }
 }
 
-yk_status yk_batches_take(struct yk_batches *batches, int64_t first, const struct yk_batch **out)
+static void point(const struct yk_batches *batches, struct yk_batch_piece *piece)
+{
+    struct yk_piece *own = &piece->own;
+    *own = (struct yk_piece){
+        .tokens = piece->memory,
+        .lengths = piece->memory + piece->rows,
+        .targets = piece->memory + 2 * piece->rows,
+        .target_tokens =
+            batches->sampler->target_sequence > 0 ? piece->memory + 3 * piece->rows : NULL,
+    };
+}
+
+/* The samples of `piece`, which has all of the micro-batch, from the rank's first on. */
+static void cut(struct yk_batch_piece *piece, const struct yk_batch_cut *planned)
+{
+    struct yk_piece *own = &piece->own;
+    const int64_t begin = yk_batch_piece_at(piece, planned->first);
+    const int64_t end = yk_batch_piece_at(piece, planned->first + planned->count);
+    const int64_t target = own->target_sequence > 0 ? own->target_sequence : own->sequence;
+    piece->first = begin;
+    own->samples = end - begin;
+    own->first_sample += begin;
+    own->tokens += begin * own->sequence;
+    own->lengths += begin;
+    own->targets += begin * target;
+    own->target_tokens = own->target_tokens ? own->target_tokens + begin * target : NULL;
+}
+
+/* Only what the rank takes itself is read; how much the others take is known. */
+static yk_status take_own(struct yk_batches *batches, int64_t first, int32_t number,
+                          struct yk_batch_piece *piece)
+{
+    const struct yk_batch_cut *planned = &batches->cuts[number];
+    YK_TRY(yk_sampler_take(batches->sampler, first + planned->first, planned->count, &piece->own));
+    piece->all = planned->all;
+    piece->first = planned->first;
+    piece->own.counted = planned->all * batches->sampler->sequence;
+    piece->own.present = piece->own.counted;
+    return YK_OK;
+}
+
+/* `left` units are there from `first` on. */
+static yk_status take_all(struct yk_batches *batches, int64_t first, int64_t left, int32_t number,
+                          struct yk_batch_piece *piece)
+{
+    const struct yk_batch_cut *planned = &batches->cuts[number];
+    const int64_t units = units_of(batches, number);
+    YK_TRY(yk_sampler_take(batches->sampler, first, units < left ? units : left, &piece->own));
+    piece->all = piece->own.samples;
+    piece->planned = batches->sampler->piece_rows > 0 ? planned->all : 0;
+    cut(piece, planned);
+    return YK_OK;
+}
+
+yk_status yk_batches_take(struct yk_batches *batches, int64_t first, int64_t end,
+                          const struct yk_batch **out)
 {
     struct yk_batch *batch = &batches->batches[batches->next];
     batch->counted = 0;
     batch->present = 0;
     batch->units = 0;
     for (int32_t m = 0; m < batch->piece_count; m++) {
-        struct yk_piece *piece = &batch->pieces[m];
-        YK_TRY(yk_sampler_take(batches->sampler, first + batch->units, batches->units[m], piece));
-        batch->counted += piece->counted;
-        batch->present += piece->present;
-        batch->units += batches->units[m];
+        struct yk_batch_piece *piece = &batch->pieces[m];
+        const int64_t at = first + batch->units;
+        point(batches, piece);
+        piece->all = 0;
+        piece->first = 0;
+        piece->planned = 0;
+        if (at < end && reads_own(batches->sampler)) {
+            YK_TRY(take_own(batches, at, m, piece));
+        } else if (at < end) {
+            YK_TRY(take_all(batches, at, end - at, m, piece));
+        }
+        batch->counted += piece->own.counted;
+        batch->present += piece->own.present;
+        batch->units += units_of(batches, m);
     }
-    batches->next = 1 - batches->next;
+    batches->next = (batches->next + 1) % YK_BATCHES_AHEAD;
     *out = batch;
     return YK_OK;
 }

@@ -1,6 +1,7 @@
 /*
- * Batches: the samples of one step and those of the next, on the host, so that one is prepared
- * while the other is trained on. One thread at a time.
+ * Batches: the samples of a few steps on the host, so that some are prepared while others are
+ * trained on. A rank reads its own share of every micro-batch; where how much bears loss cannot be
+ * known without looking, it looks at the others' as well and keeps its own. One thread at a time.
  */
 #ifndef YK_TRAIN_BATCHES_H
 #define YK_TRAIN_BATCHES_H
@@ -8,19 +9,35 @@
 #include "base/status.h"
 #include "data/sampler.h"
 #include "nn/store.h"
+#include "plan/plan.h"
 #include "train/executor.h"
+
+enum {
+    YK_BATCHES_AHEAD = 6 /* a batch stays as it is until as many others have been taken */
+};
 
 struct yk_batches;
 
-/* Of `piece_count` pieces, the m-th of `samples`[m] samples where the sampler counts in samples. In
- * memory of the host that the device copies from; sampler and engine must outlive it. */
+/* What a rank takes of a micro-batch, in planned samples. */
+struct yk_batch_cut {
+    int64_t all; /* samples of the micro-batch on all ranks */
+    int64_t first;
+    int64_t count;
+};
+
+/* The cuts of a plan for a rank: (M). The rank takes whatever it needs in any of its groups. */
+void yk_batches_cut(const struct yk_plan *plan, int32_t rank, struct yk_batch_cut *out);
+
+/* Of `piece_count` pieces, the m-th cut as `cuts`[m] says, where the sampler counts in samples; one
+ * whose units are pieces is cut in proportion. In memory of the host that the device copies from;
+ * sampler and engine must outlive it. */
 yk_status yk_batches_create(const struct yk_sampler *sampler, const struct yk_engine *engine,
-                            int32_t piece_count, const int64_t *samples,
+                            int32_t piece_count, const struct yk_batch_cut *cuts,
                             struct yk_batches **out) YK_MUST_USE;
 void yk_batches_destroy(struct yk_batches *batches);
 
-/* The samples from unit `first` on; valid until the call after the next. */
-yk_status yk_batches_take(struct yk_batches *batches, int64_t first,
+/* The samples from unit `first` on; past `end` there are none any more. */
+yk_status yk_batches_take(struct yk_batches *batches, int64_t first, int64_t end,
                           const struct yk_batch **out) YK_MUST_USE;
 
 #endif

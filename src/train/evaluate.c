@@ -3,17 +3,7 @@
 #include "train/batches.h"
 #include "train/run.h"
 
-/* The first `samples` of a piece of equally long ones. */
-static struct yk_piece cut(const struct yk_piece *piece, int64_t samples)
-{
-    struct yk_piece shorter = *piece;
-    shorter.samples = samples;
-    shorter.counted = 0;
-    for (int64_t i = 0; i < samples * piece->sequence; i++) {
-        shorter.counted += piece->targets[i] >= 0;
-    }
-    return shorter;
-}
+#include <stdlib.h>
 
 static yk_status evaluate(struct yk_forward *forward, struct yk_batches *batches, int64_t units,
                           int64_t at_once, double *out_loss, int64_t *out_tokens)
@@ -23,12 +13,10 @@ static yk_status evaluate(struct yk_forward *forward, struct yk_batches *batches
     for (int64_t done = 0; done < units; done += at_once) {
         const struct yk_batch *taken = NULL;
         double loss = 0;
-        YK_TRY(yk_batches_take(batches, done, &taken));
-        const struct yk_piece piece =
-            units - done < at_once ? cut(&taken->pieces[0], units - done) : taken->pieces[0];
-        YK_TRY(yk_forward_lose(forward, &piece, &loss));
+        YK_TRY(yk_batches_take(batches, done, units, &taken));
+        YK_TRY(yk_forward_lose(forward, &taken->pieces[0].own, &loss));
         sum += loss;
-        counted += piece.counted;
+        counted += taken->counted;
     }
     *out_loss = sum / (double)counted;
     *out_tokens = counted;
@@ -72,12 +60,55 @@ yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampl
     yk_status status = fitting > 0 ? yk_forward_create_in(store, &shape, loan->memory, &forward)
                                    : yk_forward_create(store, &shape, &forward);
     if (status == YK_OK) {
-        status = yk_batches_create(sampler, &store->engine, 1, &at_once, &batches);
+        const struct yk_batch_cut cut = {.all = at_once, .count = at_once};
+        status = yk_batches_create(sampler, &store->engine, 1, &cut, &batches);
     }
     if (status == YK_OK) {
         status = evaluate(forward, batches, wanted, at_once, out_loss, out_tokens);
     }
     yk_batches_destroy(batches);
     yk_forward_destroy(forward);
+    return status;
+}
+
+static yk_status evaluate_ranks(struct yk_executor *executor, struct yk_batches *batches,
+                                int64_t units, double *out_loss, int64_t *out_tokens)
+{
+    double sum = 0;
+    int64_t counted = 0;
+    for (int64_t done = 0; done < units;) {
+        const struct yk_batch *batch = NULL;
+        double loss = 0;
+        YK_TRY(yk_batches_take(batches, done, units, &batch));
+        YK_TRY(yk_executor_evaluate(executor, batch, &loss));
+        sum += loss;
+        counted += batch->counted;
+        done += batch->units;
+    }
+    *out_loss = sum / (double)counted;
+    *out_tokens = counted;
+    return YK_OK;
+}
+
+yk_status yk_run_evaluate_ranks(struct yk_executor *executor, const struct yk_program *program,
+                                const struct yk_run *run, double *out_loss, int64_t *out_tokens)
+{
+    const struct yk_sampler *sampler = run->evaluation;
+    const int64_t wanted = run->settings.evaluate_samples;
+    const int64_t units =
+        wanted > 0 && wanted < sampler->epoch_units ? wanted : sampler->epoch_units;
+    struct yk_batches *batches = NULL;
+    struct yk_batch_cut *cuts = calloc((size_t)program->plan->micro_batches, sizeof *cuts);
+    if (!cuts) {
+        return yk_fail_out_of_memory();
+    }
+    yk_batches_cut(program->plan, run->executor.ranks ? run->executor.ranks->rank : 0, cuts);
+    yk_status status = yk_batches_create(sampler, &run->store->engine, program->plan->micro_batches,
+                                         cuts, &batches);
+    free(cuts);
+    if (status == YK_OK) {
+        status = evaluate_ranks(executor, batches, units, out_loss, out_tokens);
+    }
+    yk_batches_destroy(batches);
     return status;
 }

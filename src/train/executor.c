@@ -2,151 +2,196 @@
 
 #include "base/clock.h"
 #include "nn/carve.h"
-#include "nn/layer.h"
-#include "train/intake.h"
-#include "train/places.h"
+#include "train/executor_rules.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-struct op_events {
-    struct yk_backend_event *started;
-    struct yk_backend_event *ended;
-};
-
-struct yk_executor {
-    struct yk_arena *arena;
-    const struct yk_program *program;
-    const struct yk_program_rank *list;
-    struct yk_store *store;
-    const struct yk_optimizer *optimizer;
-    const struct yk_backend *backend;
-    struct yk_backend_lane *lanes[YK_LANE_COUNT];
-    struct op_events *events; /* (ops) */
-    struct yk_backend_event *done;
-    struct yk_places places;
-    int32_t *last_backward; /* (L) the op after which a layer's gradient is complete; −1 */
-    bool *memory_added;     /* (ops) a backward that is not the first to send to what it looks at */
-    bool barrier;           /* updates wait for the verdict */
-
-    void *memory;
-    size_t bytes;
-    char *passing; /* what places are in */
-    struct yk_intake intake;
-    double *loss;
-    double *sums; /* (L) squares of each layer's gradients */
-    struct yk_verdict *verdict;
-
-    struct {
-        double loss;
-        struct yk_verdict verdict;
-    } * read;            /* on the host */
-    struct yk_step step; /* under way */
-    double began_s;
-};
-
-static const struct yk_place *place_of(const struct yk_executor *executor, int32_t layer,
-                                       int32_t micro_batch)
-{
-    return &executor->places
-                .of[(int64_t)layer * executor->program->plan->micro_batches + micro_batch];
-}
+/* ---- memory ---- */
 
 static void carve(struct yk_executor *executor, struct yk_carver *carver)
 {
     executor->passing = yk_carve(carver, (int64_t)executor->places.bytes, 1);
     yk_intake_carve(&executor->intake, carver);
-    executor->loss = yk_carve(carver, 1, sizeof(double));
-    executor->sums = yk_carve(carver, executor->store->net->layer_count, sizeof(double));
-    executor->verdict = yk_carve(carver, 1, sizeof(struct yk_verdict));
+    for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
+        executor->slots[i].report = yk_carve(carver, executor->report_count, sizeof(double));
+        executor->slots[i].verdict = yk_carve(carver, 1, sizeof(struct yk_verdict));
+    }
+}
+
+static void carve_host(struct yk_executor *executor, struct yk_carver *carver)
+{
+    for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
+        executor->slots[i].read = yk_carve(carver, executor->report_count, sizeof(double));
+        executor->slots[i].verdict_read = yk_carve(carver, 1, sizeof(struct yk_verdict));
+    }
 }
 
 static yk_status take_memory(struct yk_executor *executor)
 {
     const struct yk_engine *engine = &executor->store->engine;
     struct yk_carver carver = {0};
-    void *read = NULL;
     carve(executor, &carver);
     executor->bytes = carver.used;
     YK_TRY(engine->backend->take(engine->device, executor->bytes, &executor->memory));
     carver = (struct yk_carver){.base = executor->memory};
     carve(executor, &carver);
-    YK_TRY(engine->backend->take_host(engine->device, sizeof *executor->read, &read));
-    executor->read = read;
+    carver = (struct yk_carver){0};
+    carve_host(executor, &carver);
+    YK_TRY(engine->backend->take_host(engine->device, carver.used, &executor->host));
+    carver = (struct yk_carver){.base = executor->host};
+    carve_host(executor, &carver);
     return YK_OK;
 }
+
+/* ---- lanes and events ---- */
 
 static yk_status create_lanes(struct yk_executor *executor)
 {
     static const char *const names[YK_LANE_COUNT] = {"compute", "comm", "copy"};
     const struct yk_engine *engine = &executor->store->engine;
     for (int i = 0; i < YK_LANE_COUNT; i++) {
-        YK_TRY(engine->backend->lane_create(engine->device, names[i], &executor->lanes[i]));
-    }
-    YK_TRY_NEW(executor->arena, executor->events, executor->list->op_count);
-    for (int32_t i = 0; i < executor->list->op_count; i++) {
-        YK_TRY(engine->backend->event_create(engine->device, &executor->events[i].started));
-        YK_TRY(engine->backend->event_create(engine->device, &executor->events[i].ended));
-    }
-    return engine->backend->event_create(engine->device, &executor->done);
-}
-
-/* What an op's layer looks at is sent a gradient by every layer that does so, in the order of the
- * list: all but the first of each micro-batch add theirs. */
-static bool adds_to_memory(const struct yk_executor *executor, int32_t number)
-{
-    const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_net_layer *layers = executor->store->net->layers;
-    const int32_t memory = layers[op->layer].memory;
-    for (int32_t i = 0; memory >= 0 && i < number; i++) {
-        const struct yk_op *before = &executor->list->ops[i];
-        if (before->kind == YK_OP_BACKWARD && before->micro_batch == op->micro_batch &&
-            layers[before->layer].memory == memory) {
-            return true;
+        if (i == YK_LANE_COMM && executor->options.ranks) {
+            executor->lanes[i] = executor->options.ranks->lane;
+        } else {
+            YK_TRY(engine->backend->lane_create(engine->device, names[i], &executor->lanes[i]));
         }
     }
-    return false;
+    executor->owns_comm_lane = !executor->options.ranks;
+    return YK_OK;
 }
 
-static yk_status note_program(struct yk_executor *executor)
+static yk_status create_op_events(struct yk_executor *executor, int32_t set)
 {
-    const struct yk_plan *plan = executor->program->plan;
-    YK_TRY_NEW(executor->arena, executor->last_backward, plan->layer_count);
-    YK_TRY_NEW(executor->arena, executor->memory_added, executor->list->op_count);
-    for (int32_t l = 0; l < plan->layer_count; l++) {
-        executor->last_backward[l] = -1;
-    }
-    for (int32_t i = 0; i < executor->list->op_count; i++) {
-        const struct yk_op *op = &executor->list->ops[i];
-        if (op->kind == YK_OP_BACKWARD) {
-            executor->last_backward[op->layer] = i;
-            executor->memory_added[i] = adds_to_memory(executor, i);
-        }
-        executor->barrier = executor->barrier || op->kind == YK_OP_AGREE;
+    const struct yk_engine *engine = &executor->store->engine;
+    const int32_t ops = executor->list->op_count;
+    YK_TRY_NEW(executor->arena, executor->events[set], ops + 1);
+    YK_TRY_NEW(executor->arena, executor->slowed[set], ops + 1);
+    YK_TRY_NEW(executor->arena, executor->mail[set], ops + 1);
+    for (int32_t i = 0; i < ops; i++) {
+        struct yk_op_events *events = &executor->events[set][i];
+        events->round = -1;
+        YK_TRY(engine->backend->event_create(engine->device, &events->started));
+        YK_TRY(engine->backend->event_create(engine->device, &events->ended));
+        executor->slowed[set][i] = (struct yk_slowed){executor, events->started};
     }
     return YK_OK;
 }
 
-static yk_status set_up(struct yk_executor *executor, int32_t rank)
+static yk_status create_events(struct yk_executor *executor)
 {
-    YK_TRY(note_program(executor));
-    YK_TRY(yk_intake_plan(executor->program->plan, rank, executor->store->net, executor->arena,
-                          &executor->intake));
-    YK_TRY(yk_places_find(executor->program, rank, executor->store->net, executor->arena,
-                          &executor->places));
+    const struct yk_engine *engine = &executor->store->engine;
+    for (int32_t set = 0; set < YK_EXECUTOR_ROUNDS; set++) {
+        YK_TRY(create_op_events(executor, set));
+    }
+    YK_TRY_NEW(executor->arena, executor->told, executor->list->op_count + 1);
+    for (int32_t i = 0; i < executor->list->op_count; i++) {
+        executor->told[i] = (struct yk_told){executor, executor->list->ops[i].lane, i};
+    }
+    for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
+        struct yk_step_slot *slot = &executor->slots[i];
+        slot->executor = executor;
+        YK_TRY(engine->backend->event_create(engine->device, &slot->reported));
+        YK_TRY(engine->backend->event_create(engine->device, &slot->done));
+        slot->exchange = (struct yk_comm_reduce){
+            .group = executor->options.ranks ? executor->options.ranks->all : NULL,
+            .numbers = slot->report,
+            .count = executor->report_count,
+            .type = YK_COMM_FP64,
+        };
+    }
+    return engine->backend->event_create(engine->device, &executor->summed);
+}
+
+/* ---- making one ---- */
+
+static int compare_waits(const void *a, const void *b)
+{
+    const struct yk_thing_wait *left = a;
+    const struct yk_thing_wait *right = b;
+    return left->op < right->op ? -1 : left->op > right->op;
+}
+
+static yk_status sort_waits(struct yk_executor *executor)
+{
+    const struct yk_places *places = &executor->places;
+    const int32_t ops = executor->list->op_count;
+    YK_TRY_NEW(executor->arena, executor->first_wait, ops + 2);
+    if (places->wait_count > 0) {
+        qsort(places->waits, (size_t)places->wait_count, sizeof *places->waits, compare_waits);
+    }
+    int32_t next = 0;
+    for (int32_t i = 0; i <= ops; i++) {
+        executor->first_wait[i] = next;
+        while (next < places->wait_count && places->waits[next].op == i) {
+            next++;
+        }
+    }
+    return YK_OK;
+}
+
+static void note_program(struct yk_executor *executor)
+{
+    for (int32_t i = 0; i < executor->list->op_count; i++) {
+        const struct yk_op *op = &executor->list->ops[i];
+        executor->barrier = executor->barrier || op->kind == YK_OP_AGREE;
+    }
+    for (int32_t r = 0; r < executor->program->rank_count; r++) {
+        const struct yk_program_rank *list = &executor->program->ranks[r];
+        for (int32_t i = 0; i < list->op_count; i++) {
+            executor->late =
+                executor->late || (list->ops[i].kind == YK_OP_UPDATE && list->ops[i].step < 0);
+        }
+    }
+    executor->late = executor->late && !executor->barrier;
+}
+
+static yk_status look_up(struct yk_executor *executor)
+{
+    struct yk_facts *facts = NULL;
+    YK_TRY(yk_facts_make(executor->program, executor->arena, &facts));
+    executor->facts = facts;
+    YK_TRY(yk_rank_view_make(facts, executor->rank, executor->arena, &executor->view));
+    executor->report_count = YK_REPORT_SUMS + facts->L + executor->ranks;
+    note_program(executor);
+    return yk_executor_find_routes(executor);
+}
+
+static yk_status set_up(struct yk_executor *executor)
+{
+    const struct yk_net *net = executor->store->net;
+    YK_TRY(look_up(executor));
+    YK_TRY(yk_intake_plan(executor->program->plan, executor->rank, executor->options.spare_samples,
+                          net, executor->arena, &executor->intake));
+    YK_TRY(yk_places_find(
+        &(struct yk_places_wish){executor->view, net, executor->options.spare_samples},
+        executor->arena, &executor->places));
+    YK_TRY(sort_waits(executor));
     YK_TRY(take_memory(executor));
     YK_TRY(create_lanes(executor));
+    YK_TRY(create_events(executor));
+    if (executor->ranks > 1) {
+        YK_TRY(yk_exchanges_make(&(struct yk_exchanges_wish){.program = executor->program,
+                                                             .ranks = executor->options.ranks,
+                                                             .store = executor->store,
+                                                             .places = &executor->places,
+                                                             .memory = executor->passing,
+                                                             .wide = executor->options.wide},
+                                 executor->arena, &executor->exchanges));
+    }
     return yk_constants_fill(executor->store, executor->intake.longest,
                              &executor->intake.constants);
 }
 
-yk_status yk_executor_create(const struct yk_program *program, int32_t rank, struct yk_store *store,
-                             const struct yk_optimizer *optimizer, struct yk_executor **out)
+yk_status yk_executor_create(const struct yk_program *program, struct yk_store *store,
+                             const struct yk_optimizer *optimizer,
+                             const struct yk_executor_options *options, struct yk_executor **out)
 {
     struct yk_arena *arena = NULL;
-    if (program->rank_count != 1) {
-        return yk_fail(YK_ERROR_INPUT, "the plan has %d ranks; training runs on one so far",
-                       (int)program->rank_count);
+    const int32_t ranks = options->ranks ? options->ranks->size : 1;
+    if (program->rank_count != ranks) {
+        return yk_fail(YK_ERROR_INPUT, "the plan has %d ranks, but %d %s here",
+                       (int)program->rank_count, (int)ranks, ranks == 1 ? "is" : "are");
     }
     YK_TRY(yk_arena_create(&arena));
     struct yk_executor *executor = yk_arena_take(arena, 1, sizeof *executor);
@@ -157,12 +202,16 @@ yk_status yk_executor_create(const struct yk_program *program, int32_t rank, str
     *executor = (struct yk_executor){
         .arena = arena,
         .program = program,
-        .list = &program->ranks[rank],
+        .rank = options->ranks ? options->ranks->rank : 0,
+        .ranks = ranks,
         .store = store,
         .optimizer = optimizer,
         .backend = store->engine.backend,
+        .options = *options,
+        .unsettled = -1,
     };
-    const yk_status status = set_up(executor, rank);
+    executor->list = &program->ranks[executor->rank];
+    const yk_status status = set_up(executor);
     if (status != YK_OK) {
         yk_executor_destroy(executor);
         return status;
@@ -171,21 +220,39 @@ yk_status yk_executor_create(const struct yk_program *program, int32_t rank, str
     return YK_OK;
 }
 
+static void destroy_events(struct yk_executor *executor)
+{
+    const struct yk_backend *backend = executor->backend;
+    for (int32_t set = 0; set < YK_EXECUTOR_ROUNDS; set++) {
+        for (int32_t i = 0; executor->events[set] && i < executor->list->op_count; i++) {
+            backend->event_destroy(executor->events[set][i].started);
+            backend->event_destroy(executor->events[set][i].ended);
+        }
+    }
+    for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
+        backend->event_destroy(executor->slots[i].reported);
+        backend->event_destroy(executor->slots[i].done);
+    }
+    backend->event_destroy(executor->summed);
+}
+
 void yk_executor_destroy(struct yk_executor *executor)
 {
     if (!executor) {
         return;
     }
     const struct yk_engine *engine = &executor->store->engine;
+    if (executor->options.ranks && executor->lanes[YK_LANE_COMM]) {
+        (void)engine->backend->finish(executor->lanes[YK_LANE_COMM]);
+    }
     for (int i = 0; i < YK_LANE_COUNT; i++) {
-        engine->backend->lane_destroy(executor->lanes[i]);
+        if (i != YK_LANE_COMM || executor->owns_comm_lane) {
+            engine->backend->lane_destroy(executor->lanes[i]);
+        }
     }
-    for (int32_t i = 0; executor->events && i < executor->list->op_count; i++) {
-        engine->backend->event_destroy(executor->events[i].started);
-        engine->backend->event_destroy(executor->events[i].ended);
-    }
-    engine->backend->event_destroy(executor->done);
-    engine->backend->give_back_host(engine->device, executor->read);
+    yk_exchanges_end(&executor->exchanges);
+    destroy_events(executor);
+    engine->backend->give_back_host(engine->device, executor->host);
     engine->backend->give_back(engine->device, executor->memory);
     yk_arena_destroy(executor->arena);
 }
@@ -201,220 +268,186 @@ void *yk_executor_lend(const struct yk_executor *executor, size_t *bytes)
     return executor->passing;
 }
 
-/* What the layers before it put out, and the gradients that they wait for. */
-static void connect(const struct yk_executor *executor, int32_t number, struct yk_pass *pass)
+int32_t yk_executor_depth(const struct yk_executor *executor)
 {
-    const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_net_layer *layer = &executor->store->net->layers[op->layer];
-    char *base = executor->passing;
-    if (layer->input >= 0) {
-        const struct yk_place *place = place_of(executor, layer->input, op->micro_batch);
-        pass->input = base + place->output;
-        pass->input_gradient = base + place->gradient;
-    }
-    if (layer->memory >= 0) {
-        const struct yk_place *place = place_of(executor, layer->memory, op->micro_batch);
-        pass->memory = base + place->output;
-        pass->memory_gradient = base + place->gradient;
-        pass->memory_added = executor->memory_added[number];
-    }
+    return executor->late ? 3 : executor->ranks > 1 ? 2 : 1;
 }
 
-static void pass(const struct yk_executor *executor, int32_t number)
+void yk_executor_ask_to_stop(struct yk_executor *executor)
 {
-    const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_net *net = executor->store->net;
-    const struct yk_net_layer *layer = &net->layers[op->layer];
-    const struct yk_piece *piece = &executor->step.batch->pieces[op->micro_batch];
-    const struct yk_place *place = place_of(executor, op->layer, op->micro_batch);
-    const bool forward = op->kind == YK_OP_FORWARD;
-    const bool backward = op->kind == YK_OP_BACKWARD;
-    char *base = executor->passing;
-    struct yk_pass made = {
-        .net = net,
-        .store = executor->store,
-        .lane = executor->lanes[op->lane],
-        .layer = op->layer,
-        .training = true,
-        .loss_factor = (float)(executor->step.loss_scale / (double)executor->step.batch->counted),
-        .loss = executor->loss,
-        .output = forward ? base + place->output : NULL,
-        .saved = base + (forward ? place->forward_saved : place->saved),
-        .workspace = base + (forward ? place->forward_work : place->recompute_work),
-        .output_gradient = base + place->gradient,
-    };
-    yk_intake_fill(&executor->intake, op->micro_batch, piece, &made);
-    connect(executor, number, &made);
-    if (backward) {
-        made.workspace = base + place->backward_work;
-        layer->kind->backward(&made);
-    } else {
-        layer->kind->forward(&made);
-    }
+    atomic_store(&executor->stop, true);
 }
 
-static void sum_gradients(const struct yk_executor *executor, int32_t layer)
+/* ---- steps ---- */
+
+static yk_status check(const struct yk_executor *executor)
 {
-    const struct yk_net *net = executor->store->net;
-    executor->backend->sum_squares(executor->lanes[YK_LANE_COMPUTE],
-                                   &(struct yk_sum_squares){
-                                       .count = net->layers[layer].trained,
-                                       .from = executor->store->layers[layer].gradients,
-                                       .to = &executor->sums[layer],
-                                       .type = net->workload.precision,
-                                   });
+    return executor->options.ranks
+               ? executor->options.ranks->comm->check(executor->options.ranks->world)
+               : YK_OK;
 }
 
-static void judge(const struct yk_executor *executor, struct yk_backend_lane *lane)
+static void open_slot(struct yk_executor *executor, int64_t number, const struct yk_step *step,
+                      bool evaluating)
 {
-    executor->backend->judge(lane, &(struct yk_judge){
-                                       .sums = executor->sums,
-                                       .count = executor->store->net->layer_count,
-                                       .unscale = (float)(1 / executor->step.loss_scale),
-                                       .clip = (float)executor->step.clip,
-                                       .verdict = executor->verdict,
-                                   });
+    struct yk_step_slot *slot = yk_executor_slot(executor, number);
+    slot->step = *step;
+    slot->evaluating = evaluating;
 }
 
-static void put(const struct yk_executor *executor, int32_t number)
+/* The round of a step, and before the first of a row what is done ahead for it. */
+static void put_step(struct yk_executor *executor, int64_t number)
 {
-    const struct yk_op *op = &executor->list->ops[number];
-    switch (op->kind) {
-    case YK_OP_LOAD:
-        yk_intake_load(&executor->intake, executor->backend, executor->lanes[op->lane],
-                       op->micro_batch, &executor->step.batch->pieces[op->micro_batch]);
-        break;
-    case YK_OP_FORWARD:
-    case YK_OP_RECOMPUTE:
-    case YK_OP_BACKWARD:
-        if (op->samples > 0) {
-            pass(executor, number);
-        }
-        if (number == executor->last_backward[op->layer] &&
-            executor->store->net->layers[op->layer].trained > 0) {
-            sum_gradients(executor, op->layer);
-        }
-        break;
-    case YK_OP_AGREE:
-        judge(executor, executor->lanes[op->lane]);
-        break;
-    case YK_OP_UPDATE:
-        yk_optimizer_update(executor->optimizer, executor->store, executor->lanes[op->lane],
-                            op->layer, executor->step.rate, executor->step.updates,
-                            executor->barrier ? executor->verdict : NULL);
-        break;
-    default: /* one rank neither sends nor gathers */
-        break;
-    }
-}
-
-/* Gradients are summed up from nothing. */
-static void clear(const struct yk_executor *executor)
-{
-    const struct yk_net *net = executor->store->net;
-    const int64_t width = yk_precision_bytes(net->workload.precision);
+    struct yk_step_slot *slot = yk_executor_slot(executor, number);
     struct yk_backend_lane *lane = executor->lanes[YK_LANE_COMPUTE];
-    for (int32_t l = 0; l < net->layer_count; l++) {
-        if (net->layers[l].trained > 0) {
-            executor->backend->clear(lane, executor->store->layers[l].gradients,
-                                     (size_t)(net->layers[l].trained * width));
-        }
+    slot->began_s = NAN;
+    if (executor->unsettled < 0) {
+        slot->began_s = yk_clock_now_s();
+        executor->unsettled = number;
+        yk_executor_put_round(executor, number - 1, number, number);
     }
-    executor->backend->clear(lane, executor->loss, sizeof *executor->loss);
+    executor->backend->clear(lane, slot->report,
+                             (size_t)executor->report_count * sizeof *slot->report);
+    slot->round = executor->rounds;
+    yk_executor_put_round(executor, number, executor->unsettled,
+                          slot->evaluating ? number : number + 1);
+    executor->backend->record(lane, slot->done);
 }
 
-static void put_all(const struct yk_executor *executor)
+yk_status yk_executor_begin(struct yk_executor *executor, const struct yk_step *step,
+                            const struct yk_batch *next)
 {
-    const struct yk_backend *backend = executor->backend;
-    clear(executor);
-    for (int32_t i = 0; i < executor->list->op_count; i++) {
-        const struct yk_op *op = &executor->list->ops[i];
-        struct yk_backend_lane *lane = executor->lanes[op->lane];
-        for (int32_t w = 0; w < op->wait_count; w++) {
-            const int32_t waited = executor->list->waits[op->first_wait + w].op;
-            if (executor->list->ops[waited].lane != op->lane) {
-                backend->wait(lane, executor->events[waited].ended);
-            }
-        }
-        backend->record(lane, executor->events[i].started);
-        put(executor, i);
-        backend->record(lane, executor->events[i].ended);
-    }
-}
-
-/* The result, after everything; without a barrier the norm is known only now. */
-static void put_result(const struct yk_executor *executor)
-{
-    struct yk_backend_lane *lane = executor->lanes[YK_LANE_COMPUTE];
-    if (!executor->barrier) {
-        judge(executor, lane);
-    }
-    executor->backend->copy(lane, &executor->read->loss, executor->loss, sizeof *executor->loss);
-    executor->backend->copy(lane, &executor->read->verdict, executor->verdict,
-                            sizeof *executor->verdict);
-    executor->backend->record(lane, executor->done);
-}
-
-yk_status yk_executor_begin(struct yk_executor *executor, const struct yk_step *step)
-{
+    const int64_t number = executor->begun;
     if (step->clip > 0 && !executor->barrier) {
         return yk_fail(YK_ERROR_INPUT, "the plan was made without clipping; plan with --clip");
     }
-    YK_TRY(yk_intake_check(&executor->intake, step->batch->pieces, step->batch->piece_count));
-    executor->step = *step;
-    executor->began_s = yk_clock_now_s();
-    put_all(executor);
-    put_result(executor);
+    YK_TRY(yk_intake_check(&executor->intake, step->batch));
+    YK_TRY(yk_intake_check(&executor->intake, next));
+    YK_TRY(check(executor));
+    open_slot(executor, number, step, false);
+    open_slot(executor, number + 1, &(struct yk_step){.batch = next, .loss_scale = 1}, false);
+    executor->begun++;
+    put_step(executor, number);
+    if (executor->late && number > executor->unsettled) {
+        yk_executor_put_report(executor, number - 1);
+    } else if (!executor->late && !executor->barrier) {
+        yk_executor_put_report(executor, number);
+    }
+    return YK_OK;
+}
+
+yk_status yk_executor_verdict(struct yk_executor *executor, bool *skipped)
+{
+    struct yk_step_slot *slot = yk_executor_slot(executor, executor->begun - 1);
+    *skipped = false;
+    if (executor->barrier) {
+        YK_TRY(executor->backend->reach(slot->reported));
+        YK_TRY(check(executor));
+        *skipped = slot->verdict_read->skip != 0;
+    }
     return YK_OK;
 }
 
 yk_status yk_executor_end(struct yk_executor *executor, struct yk_step_result *out)
 {
-    YK_TRY(executor->backend->reach(executor->done));
-    const struct yk_verdict *verdict = &executor->read->verdict;
+    struct yk_step_slot *slot = yk_executor_slot(executor, executor->ended);
+    YK_TRY(executor->backend->reach(slot->reported));
+    YK_TRY(executor->backend->reach(slot->done));
+    YK_TRY(check(executor));
+    const double done_s = executor->backend->event_s(slot->done);
+    const double began_s = isnan(slot->began_s) ? executor->last_done_s : slot->began_s;
     *out = (struct yk_step_result){
-        .loss = executor->read->loss / (double)executor->step.batch->counted,
-        .norm = verdict->norm,
-        .skipped = executor->barrier && verdict->skip != 0,
-        .seconds = executor->backend->event_s(executor->done) - executor->began_s,
+        .loss = slot->read[YK_REPORT_LOSS] / (double)slot->step.batch->counted,
+        .norm = slot->verdict_read->norm,
+        .skipped = executor->barrier && slot->verdict_read->skip != 0,
+        .stopped = slot->read[YK_REPORT_STOP] > 0,
+        .seconds = done_s - began_s,
+        .compute_s = slot->read + YK_REPORT_SUMS + executor->facts->L,
     };
+    executor->last_done_s = done_s;
+    executor->last_began_s = began_s;
+    executor->traced = slot->round;
+    executor->ended++;
     return YK_OK;
 }
 
-static yk_status add_events(const struct yk_executor *executor, struct yk_trace *trace)
+yk_status yk_executor_settle(struct yk_executor *executor)
 {
-    struct yk_text name = {0};
-    yk_status status = YK_OK;
-    for (int32_t i = 0; i < executor->list->op_count && status == YK_OK; i++) {
-        const struct yk_op *op = &executor->list->ops[i];
-        name.length = 0;
-        yk_op_describe(executor->program, op, &name);
-        status = yk_text_status(&name);
-        if (status == YK_OK) {
-            const struct yk_trace_event event = {
-                .lane = op->lane,
-                .op = yk_text_chars(&name),
-                .start_s =
-                    executor->backend->event_s(executor->events[i].started) - executor->began_s,
-                .end_s = executor->backend->event_s(executor->events[i].ended) - executor->began_s,
-                .bytes = op->bytes,
-            };
-            status = yk_trace_add_event(trace, &event, NULL);
-        }
+    if (executor->unsettled < 0) {
+        return YK_OK;
     }
-    yk_text_free(&name);
-    return status;
+    const int64_t last = executor->begun - 1;
+    yk_executor_put_round(executor, last + 1, last, last);
+    if (executor->late) {
+        yk_executor_put_report(executor, last);
+    }
+    executor->unsettled = -1;
+    for (int i = 0; i < YK_LANE_COUNT; i++) {
+        YK_TRY(executor->backend->finish(executor->lanes[i]));
+    }
+    return check(executor);
+}
+
+yk_status yk_executor_evaluate(struct yk_executor *executor, const struct yk_batch *batch,
+                               double *out_loss)
+{
+    const int64_t number = executor->begun;
+    struct yk_step_slot *slot = yk_executor_slot(executor, number);
+    YK_TRY(yk_intake_check(&executor->intake, batch));
+    open_slot(executor, number, &(struct yk_step){.batch = batch, .loss_scale = 1}, true);
+    executor->begun++;
+    executor->ended++;
+    put_step(executor, number);
+    yk_executor_put_report(executor, number);
+    executor->unsettled = -1;
+    for (int i = 0; i < YK_LANE_COUNT; i++) {
+        YK_TRY(executor->backend->finish(executor->lanes[i]));
+    }
+    YK_TRY(check(executor));
+    *out_loss = slot->read[YK_REPORT_LOSS];
+    return YK_OK;
+}
+
+/* ---- the trace ---- */
+
+static yk_status add_event(const struct yk_executor *executor, int32_t number, double zero_s,
+                           struct yk_text *name, struct yk_trace *trace)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_op_events *events =
+        &executor->events[executor->traced % YK_EXECUTOR_ROUNDS][number];
+    if (events->round != executor->traced) {
+        return YK_OK;
+    }
+    name->length = 0;
+    yk_op_describe(executor->program, op, name);
+    YK_TRY(yk_text_status(name));
+    const struct yk_trace_event event = {
+        .lane = op->lane,
+        .op = yk_text_chars(name),
+        .start_s = executor->backend->event_s(events->started) - zero_s,
+        .end_s = executor->backend->event_s(events->ended) - zero_s,
+        .bytes = op->bytes,
+    };
+    return yk_trace_add_event(trace, &event, NULL);
+}
+
+double yk_executor_round_s(const struct yk_executor *executor)
+{
+    return executor->last_began_s;
 }
 
 yk_status yk_executor_trace(const struct yk_executor *executor, const char *device,
                             struct yk_trace **out)
 {
     struct yk_trace *trace = NULL;
+    struct yk_text name = {0};
     YK_TRY(yk_trace_create(&trace));
     yk_status status = yk_trace_add_rank(trace, device);
-    if (status == YK_OK) {
-        status = add_events(executor, trace);
+    for (int32_t i = 0; i < executor->list->op_count && status == YK_OK; i++) {
+        status = add_event(executor, i, executor->last_began_s, &name, trace);
     }
+    yk_text_free(&name);
     if (status != YK_OK) {
         yk_trace_destroy(trace);
         return status;

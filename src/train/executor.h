@@ -2,13 +2,20 @@
  * Executor: runs a rank's program, op by op, on the lanes of a real device.
  *
  * All memory of a step is taken when the executor is made, where and as much as program/memory
- * counted; a step allocates nothing. The host only puts work on lanes and reads the result at the
- * end of the step. One thread at a time.
+ * counted; a step allocates nothing. The host only puts work on lanes and reads results; lanes wait
+ * for each other exactly as the program says, and at its two ends for the result of the step.
+ *
+ * Steps follow each other without a gap: the next may begin before the one before has ended, and
+ * what the program puts off or does ahead overlaps with its neighbours. settle() ends what was put
+ * off, so that the store holds all that was trained; the step after that starts anew.
+ *
+ * One thread at a time. In a run of several ranks all of them make the same calls.
  */
 #ifndef YK_TRAIN_EXECUTOR_H
 #define YK_TRAIN_EXECUTOR_H
 
 #include "base/status.h"
+#include "comm/ranks.h"
 #include "data/sampler.h"
 #include "nn/optimizer.h"
 #include "nn/store.h"
@@ -19,12 +26,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The samples of one step, on the host: a piece for each micro-batch. */
+/* What this rank has of a micro-batch, on the host. */
+struct yk_batch_piece {
+    struct yk_piece own; /* `counted` and `present` are those of all ranks */
+    int64_t all;         /* samples of the micro-batch on all ranks */
+    int64_t first;       /* of them, the rank's first */
+    int64_t planned;     /* samples of like length that the plan has for it, where the piece may
+                            have more or fewer and is cut in proportion; 0: they are the plan's */
+    int32_t *memory;
+    int64_t rows;
+};
+
+/* Which sample of the piece the plan's sample number `planned` is. */
+static inline int64_t yk_batch_piece_at(const struct yk_batch_piece *piece, int64_t planned)
+{
+    if (piece->planned > 0) {
+        return planned * piece->all / piece->planned;
+    }
+    return planned < piece->all ? planned : piece->all;
+}
+
+/* The samples of one step: a piece for each micro-batch. */
 struct yk_batch {
     int32_t piece_count;
-    struct yk_piece *pieces;
-    int64_t counted; /* targets that bear loss, of all pieces */
-    int64_t present; /* tokens that are no filling */
+    struct yk_batch_piece *pieces;
+    int64_t counted; /* targets that bear loss, of all pieces and ranks */
+    int64_t present; /* tokens that are no filling, likewise */
     int64_t units;   /* of the sampler's */
 };
 
@@ -37,30 +64,68 @@ struct yk_step {
 };
 
 struct yk_step_result {
-    double loss;  /* mean over the tokens that bear any */
+    double loss;  /* mean over the tokens that bear any, of all ranks */
     double norm;  /* of all gradients, before clipping */
     bool skipped; /* numbers went bad, nothing was updated (where the program has a barrier) */
+    bool stopped; /* a rank asks to stop */
     double seconds;
+    const double *compute_s; /* (ranks) how long each computed, in a step before or in this one;
+                                until the next call */
 };
 
 struct yk_executor; /* opaque */
 
-/* The program, store and optimizer must outlive it. Programs of one rank. */
-yk_status yk_executor_create(const struct yk_program *program, int32_t rank, struct yk_store *store,
+struct yk_executor_options {
+    const struct yk_ranks *ranks; /* NULL: alone */
+    bool wide;                    /* gradients of 16 bits are summed as fp32 */
+    double slow;                  /* computing takes so many times as long, by waiting; 0: as is */
+    int64_t spare_samples; /* that a micro-batch may have here besides those planned, where samples
+                              are cut in proportion */
+    /* Called on lanes as ops begin, with a lane and an op of this rank; or NULL. */
+    void (*begins)(void *user, enum yk_lane lane, int32_t op);
+    void *user;
+};
+
+/* The program, store, optimizer and ranks must outlive it. */
+yk_status yk_executor_create(const struct yk_program *program, struct yk_store *store,
                              const struct yk_optimizer *optimizer,
+                             const struct yk_executor_options *options,
                              struct yk_executor **out) YK_MUST_USE;
+/* After settle(), or after a failure. */
 void yk_executor_destroy(struct yk_executor *executor);
 
-/* Puts a step on the lanes and returns at once; end() waits for it. A piece may have another shape
- * than its micro-batch in the plan, but not more tokens. */
-yk_status yk_executor_begin(struct yk_executor *executor, const struct yk_step *step) YK_MUST_USE;
+/* Puts a step on the lanes and returns at once. `next` is the batch of the step after, for what is
+ * loaded ahead. A piece may have another shape than its micro-batch in the plan, but not more
+ * tokens. At most yk_executor_depth() steps may have begun and not ended. */
+yk_status yk_executor_begin(struct yk_executor *executor, const struct yk_step *step,
+                            const struct yk_batch *next) YK_MUST_USE;
+int32_t yk_executor_depth(const struct yk_executor *executor);
+
+/* Whether the step begun last updates nothing; waits only where the program has a barrier. */
+yk_status yk_executor_verdict(struct yk_executor *executor, bool *skipped) YK_MUST_USE;
+
+/* Waits for the oldest step that has not ended. */
 yk_status yk_executor_end(struct yk_executor *executor, struct yk_step_result *out) YK_MUST_USE;
 
-/* What happened in the last step, from its start at 0. */
+/* Ends what steps put off, and waits for all lanes. Steps that have not been ended can be, after.
+ */
+yk_status yk_executor_settle(struct yk_executor *executor) YK_MUST_USE;
+
+/* Between two steps that are settled: the sum of losses of a batch over all ranks, without training
+ * on it. */
+yk_status yk_executor_evaluate(struct yk_executor *executor, const struct yk_batch *batch,
+                               double *out_loss) YK_MUST_USE;
+
+/* This rank asks all to stop: the result of a step under way tells them. Any thread. */
+void yk_executor_ask_to_stop(struct yk_executor *executor);
+
+/* What this rank did in its last round, from the round's start at 0. */
 yk_status yk_executor_trace(const struct yk_executor *executor, const char *device,
                             struct yk_trace **out) YK_MUST_USE;
+/* When that was, on the clock of base/clock.h. */
+double yk_executor_round_s(const struct yk_executor *executor);
 
-/* Between two steps, the memory that things are held in during one: for evaluation. */
+/* Between two steps that are settled, the memory that things are held in during one. */
 void *yk_executor_lend(const struct yk_executor *executor, size_t *bytes);
 
 /* The device memory taken for activations, workspace and batches; the store has the rest. */

@@ -1,6 +1,6 @@
 /*
- * Intake: the samples of a step on the device, a place for each micro-batch as large as the plan
- * says. A piece may have another shape than its micro-batch in the plan, but not more tokens.
+ * Intake: the samples of a few steps on the device, a place for each micro-batch as large as the
+ * plan says. A piece may have another shape than its micro-batch in the plan, but not more tokens.
  *
  * It points into memory that its user carves and owns. One thread at a time.
  */
@@ -9,45 +9,55 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "data/sampler.h"
+#include "nn/carve.h"
 #include "nn/layer.h"
 #include "plan/plan.h"
+#include "train/executor.h"
 
 #include <stdint.h>
 
+enum {
+    YK_INTAKE_STEPS = 4 /* whose samples are on the device at once */
+};
+
 struct yk_intake {
     const struct yk_net *net;
-    int64_t *first;          /* (M + 1) each micro-batch's first sample in the plan's batch, and
+    int64_t *first;          /* (M + 1) each micro-batch's first sample among the rank's own, and
                                 the end */
-    int64_t samples;         /* B */
+    int64_t samples;         /* B of the rank */
     int64_t sequence;        /* T of the plan */
     int64_t target_sequence; /* S */
     int64_t longest;         /* sequence that may come */
-    int32_t *tokens;         /* (B, T) */
-    int32_t *lengths;        /* as many: there are no more samples than tokens */
-    int32_t *target_tokens;  /* (B, S); NULL without a decoder */
-    int32_t *targets;        /* (B, S) */
+    struct {
+        int32_t *tokens;        /* (B, T) */
+        int32_t *lengths;       /* as many: there are no more samples than tokens */
+        int32_t *target_tokens; /* (B, S); NULL without a decoder */
+        int32_t *targets;       /* (B, S) */
+    } steps[YK_INTAKE_STEPS];
     struct yk_constants constants;
 };
 
-/* For a rank of a plan; its small tables live in `arena`. */
-yk_status yk_intake_plan(const struct yk_plan *plan, int32_t rank, const struct yk_net *net,
-                         struct yk_arena *arena, struct yk_intake *out) YK_MUST_USE;
+/* For a rank of a plan, with room for `spare` samples more in each micro-batch; its small tables
+ * live in `arena`. */
+yk_status yk_intake_plan(const struct yk_plan *plan, int32_t rank, int64_t spare,
+                         const struct yk_net *net, struct yk_arena *arena,
+                         struct yk_intake *out) YK_MUST_USE;
 
-/* Room for the plan's batch. */
+/* Room for the rank's samples of as many steps. */
 void yk_intake_carve(struct yk_intake *intake, struct yk_carver *carver);
 
 /* Fails unless each piece has room in its micro-batch. */
-yk_status yk_intake_check(const struct yk_intake *intake, const struct yk_piece *pieces,
-                          int32_t count) YK_MUST_USE;
+yk_status yk_intake_check(const struct yk_intake *intake, const struct yk_batch *batch) YK_MUST_USE;
 
 /* Puts the copies of a piece to the device on a lane. */
 void yk_intake_load(const struct yk_intake *intake, const struct yk_backend *backend,
-                    struct yk_backend_lane *lane, int32_t micro_batch,
+                    struct yk_backend_lane *lane, int32_t slot, int32_t micro_batch,
                     const struct yk_piece *piece);
 
-/* Fills in what a pass reads of the samples, and how many they are. */
-void yk_intake_fill(const struct yk_intake *intake, int32_t micro_batch,
-                    const struct yk_piece *piece, struct yk_pass *pass);
+/* Fills in what a pass of `samples`, from number `begin` of the piece on, reads of them, and how
+ * many they are. */
+void yk_intake_fill(const struct yk_intake *intake, int32_t slot, int32_t micro_batch,
+                    const struct yk_piece *piece, int64_t begin, int64_t samples,
+                    struct yk_pass *pass);
 
 #endif

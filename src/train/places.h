@@ -1,9 +1,11 @@
 /*
- * Places: where in one piece of memory everything lies that a step holds for a while: what layers
- * put out, save, and work with, and the gradients on their way back.
+ * Places: where in one piece of memory everything lies that a step holds for a while on a rank:
+ * what layers put out, save, and work with, gradients on their way back, weights that are gathered
+ * for the time of their use, gradients that are summed up until they are scattered, and what comes
+ * from other ranks.
  *
- * How long each is held follows from the program, as in program/memory; what is not held at the
- * same time may lie in the same place. Made once, before the first step.
+ * How long each is held follows from the program, as in program/memory. Made once, before the first
+ * step; lives in the arena given.
  */
 #ifndef YK_TRAIN_PLACES_H
 #define YK_TRAIN_PLACES_H
@@ -12,9 +14,15 @@
 #include "base/status.h"
 #include "nn/layer.h"
 #include "program/program.h"
+#include "program/rank_view.h"
+#include "train/things.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+enum {
+    YK_PLACE_NONE = -1
+};
 
 /* Of one layer and micro-batch: offsets from the start of the memory. */
 struct yk_place {
@@ -27,13 +35,49 @@ struct yk_place {
     size_t backward_work;
 };
 
-struct yk_places {
-    struct yk_place *of; /* (L, M) */
-    size_t bytes;        /* of the memory */
+/*
+ * The output of a layer that another group takes, one of program/facts' crossings, in one
+ * micro-batch. On a rank of that group: its rows of the output, and of the gradient that goes back.
+ * On a rank of the layer's own group: where gradients from that group come in, which is the
+ * output's gradient itself where nobody else adds to it.
+ */
+struct yk_crossing_place {
+    size_t input;
+    size_t input_gradient;
+    size_t landing;
+    bool takes;
+    bool makes;
+    bool direct; /* what lands is the gradient */
 };
 
-/* For a rank of a program that has no other; lives in `arena`. */
-yk_status yk_places_find(const struct yk_program *program, int32_t rank, const struct yk_net *net,
-                         struct yk_arena *arena, struct yk_places *out) YK_MUST_USE;
+/* What an op finds elsewhere than in the store: numbers of `wholes`, or YK_PLACE_NONE. */
+struct yk_op_place {
+    int32_t weights;         /* gathered: of the op's layer, also of gather and release */
+    int32_t leader_weights;  /* of the layer whose table it uses, too */
+    int32_t gradient;        /* being summed up, also of scatter */
+    int32_t leader_gradient; /* likewise */
+    bool clears_gradient;    /* it is the first to add to it in the step, or the micro-batch */
+    bool clears_leader;
+};
+
+struct yk_places {
+    struct yk_place *of;                 /* (L, M) */
+    struct yk_crossing_place *crossings; /* (crossings, M) */
+    struct yk_op_place *ops;             /* (ops of the rank) */
+    size_t *wholes;                      /* offsets of whole weights and gradients */
+    int32_t whole_count;
+    size_t bytes; /* of the memory */
+    struct yk_thing_wait *waits;
+    int32_t wait_count;
+};
+
+struct yk_places_wish {
+    const struct yk_rank_view *view;
+    const struct yk_net *net;
+    int64_t spare_samples; /* that a pass may have besides those planned */
+};
+
+yk_status yk_places_find(const struct yk_places_wish *wish, struct yk_arena *arena,
+                         struct yk_places *out) YK_MUST_USE;
 
 #endif

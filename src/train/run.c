@@ -12,7 +12,15 @@
 #include <sys/stat.h>
 
 enum {
-    MOST_BAD_STEPS = 8 /* in a row */
+    MOST_BAD_STEPS = 8, /* in a row */
+    MOST_PENDING = 4,
+};
+
+/* A step that has begun and not ended. */
+struct pending {
+    double rate;
+    double scale;
+    int64_t present;
 };
 
 struct running {
@@ -20,13 +28,22 @@ struct running {
     struct yk_executor *executor;
     struct yk_batches *batches;
     struct yk_metrics *metrics;
-    const struct yk_batch *next; /* prepared while the step before ran */
-    double *seconds;             /* of the steps of this run */
+    const struct yk_batch *now;  /* of the step that begins next */
+    const struct yk_batch *next; /* of the one after: prepared while others run */
+    int64_t taken;               /* units of the sampler in all of these */
+    struct pending pending[MOST_PENDING];
+    int32_t pending_count;
+    double *seconds; /* of the steps of this run */
     int64_t count;
     bool stopped;
     int64_t saved_step; /* −1: not yet */
     int64_t evaluated_step;
 };
+
+static int32_t rank_of(const struct yk_run *run)
+{
+    return run->executor.ranks ? run->executor.ranks->rank : 0;
+}
 
 static yk_status make_folder(const char *path)
 {
@@ -83,8 +100,14 @@ static yk_status evaluate(struct running *running)
     int64_t tokens = 0;
     struct yk_run_loan loan = {0};
     loan.memory = yk_executor_lend(running->executor, &loan.bytes);
-    YK_TRY(yk_run_evaluate(run->store, run->evaluation, run->settings.batch,
-                           run->settings.evaluate_samples, &loan, &run->evaluation_loss, &tokens));
+    if (run->program->rank_count > 1) {
+        YK_TRY(yk_run_evaluate_ranks(running->executor, run->program, run, &run->evaluation_loss,
+                                     &tokens));
+    } else {
+        YK_TRY(yk_run_evaluate(run->store, run->evaluation, run->settings.batch,
+                               run->settings.evaluate_samples, &loan, &run->evaluation_loss,
+                               &tokens));
+    }
     running->evaluated_step = run->state.step;
     if (run->watch.evaluated) {
         run->watch.evaluated(run->watch.user, run->state.step, run->evaluation_loss, tokens);
@@ -136,19 +159,16 @@ static yk_status check_end(const struct yk_run *run)
 /* A step whose numbers are bad counts as done, but updates nothing. */
 static yk_status judge(struct yk_run *run, const struct yk_step_result *result)
 {
-    const enum yk_precision precision = run->store->net->workload.precision;
     const bool bad = result->skipped || !isfinite(result->loss) || !isfinite(result->norm);
-    yk_scaler_note(&run->state.scaler, precision, result->skipped);
     run->state.bad = bad ? run->state.bad + 1 : 0;
-    run->state.updates += result->skipped ? 0 : 1;
     if (bad && (!result->skipped || run->state.bad >= MOST_BAD_STEPS)) {
         return fail_bad(run, result->loss);
     }
     return YK_OK;
 }
 
-static void tell(struct running *running, const struct yk_step_result *result, double rate,
-                 double scale, int64_t tokens)
+static void tell(struct running *running, const struct yk_step_result *result,
+                 const struct pending *pending)
 {
     struct yk_run *run = running->run;
     const struct yk_run_step line = {
@@ -156,15 +176,17 @@ static void tell(struct running *running, const struct yk_step_result *result, d
         .steps = run->settings.steps,
         .loss = result->loss,
         .norm = result->norm,
-        .rate = rate,
+        .rate = pending->rate,
         .seconds = result->seconds,
-        .tokens_per_s = (double)tokens / result->seconds,
-        .loss_scale = scale,
+        .tokens_per_s = (double)pending->present / result->seconds,
+        .loss_scale = pending->scale,
         .skipped = result->skipped,
+        .compute_s = result->compute_s,
+        .ranks = run->program->rank_count,
     };
     run->first_loss = running->count == 0 ? result->loss : run->first_loss;
     run->last_loss = result->loss;
-    run->tokens += (double)tokens;
+    run->tokens += (double)pending->present;
     run->seconds += result->seconds;
     running->seconds[running->count++] = result->seconds;
     if (run->watch.step) {
@@ -175,28 +197,63 @@ static void tell(struct running *running, const struct yk_step_result *result, d
     }
 }
 
-static yk_status step(struct running *running)
+static yk_status prepare(struct running *running, const struct yk_batch **out)
+{
+    YK_TRY(yk_batches_take(running->batches, running->taken, INT64_MAX, out));
+    running->taken += (*out)->units;
+    return YK_OK;
+}
+
+/* Begins a step, and while it runs prepares the samples of the one after the next. What the one
+ * after depends on is known when this returns. */
+static yk_status begin(struct running *running)
 {
     struct yk_run *run = running->run;
-    struct yk_step_result result = {0};
+    const int64_t number = run->state.step + running->pending_count;
     const struct yk_step step = {
-        .batch = running->next,
-        .rate = yk_rate_at(&run->settings.rate, run->state.step),
+        .batch = running->now,
+        .rate = yk_rate_at(&run->settings.rate, number),
         .updates = run->state.updates,
         .loss_scale = run->state.scaler.scale,
         .clip = run->settings.clip,
     };
-    const int64_t present = step.batch->present;
-    YK_TRY(yk_executor_begin(running->executor, &step));
+    bool skipped = false;
+    YK_TRY(yk_executor_begin(running->executor, &step, running->next));
+    running->pending[running->pending_count++] =
+        (struct pending){step.rate, step.loss_scale, step.batch->present};
     run->state.samples += step.batch->units;
-    const yk_status prepared =
-        yk_batches_take(running->batches, run->state.samples, &running->next);
+    running->now = running->next;
+    YK_TRY(prepare(running, &running->next));
+    YK_TRY(yk_executor_verdict(running->executor, &skipped));
+    yk_scaler_note(&run->state.scaler, run->store->net->workload.precision, skipped);
+    run->state.updates += skipped ? 0 : 1;
+    return YK_OK;
+}
+
+/* Ends the oldest step that has begun. */
+static yk_status end(struct running *running)
+{
+    struct yk_run *run = running->run;
+    struct yk_step_result result = {0};
     YK_TRY(yk_executor_end(running->executor, &result));
-    YK_TRY(prepared);
+    const struct pending ended = running->pending[0];
+    running->pending_count--;
+    for (int32_t i = 0; i < running->pending_count; i++) {
+        running->pending[i] = running->pending[i + 1];
+    }
     run->state.step++;
-    const double scale = step.loss_scale;
-    tell(running, &result, step.rate, scale, present);
+    running->stopped = running->stopped || result.stopped;
+    tell(running, &result, &ended);
     return judge(run, &result);
+}
+
+static yk_status end_all(struct running *running)
+{
+    YK_TRY(yk_executor_settle(running->executor));
+    while (running->pending_count > 0) {
+        YK_TRY(end(running));
+    }
+    return YK_OK;
 }
 
 static bool is_due(int64_t step, int64_t every)
@@ -204,25 +261,69 @@ static bool is_due(int64_t step, int64_t every)
     return every > 0 && step % every == 0;
 }
 
+/* Something happens between this step and the next. */
+static bool is_break(const struct yk_run *run, int64_t step)
+{
+    const struct yk_run_settings *settings = &run->settings;
+    return step == settings->steps || (run->evaluation && is_due(step, settings->evaluate_every)) ||
+           (run->folder && is_due(step, settings->save_every));
+}
+
+static yk_status take_break(struct running *running)
+{
+    struct yk_run *run = running->run;
+    const struct yk_run_settings *settings = &run->settings;
+    const bool last = run->state.step == settings->steps;
+    running->stopped = running->stopped && !last;
+    if (run->evaluation && !running->stopped && is_due(run->state.step, settings->evaluate_every)) {
+        YK_TRY(evaluate(running));
+    }
+    /* Steps that were skipped changed nothing that is worth an older checkpoint. */
+    if (run->folder && !last && run->state.bad == 0 &&
+        is_due(run->state.step, settings->save_every)) {
+        YK_TRY(save(running, false));
+    }
+    return YK_OK;
+}
+
+/* Each rank may be asked to stop; all do when they hear of it with a step's result. */
+static void look_for_stop(struct running *running)
+{
+    const struct yk_run *run = running->run;
+    if (run->watch.stop && run->watch.stop(run->watch.user)) {
+        yk_executor_ask_to_stop(running->executor);
+        running->stopped = running->stopped || run->program->rank_count == 1;
+    }
+}
+
+static yk_status train_steps(struct running *running)
+{
+    struct yk_run *run = running->run;
+    const int32_t depth = yk_executor_depth(running->executor);
+    while (run->state.step < run->settings.steps && !running->stopped) {
+        YK_TRY(begin(running));
+        const bool breaks = is_break(run, run->state.step + running->pending_count);
+        if (!breaks && running->pending_count < depth) {
+            continue;
+        }
+        YK_TRY(breaks ? end_all(running) : end(running));
+        look_for_stop(running);
+        if (breaks || running->stopped) {
+            YK_TRY(end_all(running));
+            YK_TRY(take_break(running));
+        }
+    }
+    return YK_OK;
+}
+
 static yk_status train(struct running *running)
 {
     struct yk_run *run = running->run;
     const struct yk_run_settings *settings = &run->settings;
-    YK_TRY(yk_batches_take(running->batches, run->state.samples, &running->next));
-    while (run->state.step < settings->steps && !running->stopped) {
-        YK_TRY(step(running));
-        const bool last = run->state.step == settings->steps;
-        running->stopped = run->watch.stop && run->watch.stop(run->watch.user) && !last;
-        if (run->evaluation && !running->stopped &&
-            is_due(run->state.step, settings->evaluate_every)) {
-            YK_TRY(evaluate(running));
-        }
-        /* Steps that were skipped changed nothing that is worth an older checkpoint. */
-        if (run->folder && !last && run->state.bad == 0 &&
-            is_due(run->state.step, settings->save_every)) {
-            YK_TRY(save(running, false));
-        }
-    }
+    running->taken = run->state.samples;
+    YK_TRY(prepare(running, &running->now));
+    YK_TRY(prepare(running, &running->next));
+    YK_TRY(train_steps(running));
     YK_TRY(check_end(run));
     if (run->evaluation && !running->stopped && running->evaluated_step != run->state.step) {
         YK_TRY(evaluate(running));
@@ -250,17 +351,14 @@ static yk_status create_batches(struct running *running)
 {
     const struct yk_run *run = running->run;
     const struct yk_plan *plan = run->program->plan;
-    int64_t *samples = calloc((size_t)plan->micro_batches, sizeof *samples);
-    if (!samples) {
+    struct yk_batch_cut *cuts = calloc((size_t)plan->micro_batches, sizeof *cuts);
+    if (!cuts) {
         return yk_fail_out_of_memory();
     }
-    for (int32_t m = 0; m < plan->micro_batches; m++) {
-        int64_t first = 0;
-        samples[m] = yk_plan_samples(plan, 0, 0, m, &first);
-    }
+    yk_batches_cut(plan, rank_of(run), cuts);
     const yk_status status = yk_batches_create(run->samples, &run->store->engine,
-                                               plan->micro_batches, samples, &running->batches);
-    free(samples);
+                                               plan->micro_batches, cuts, &running->batches);
+    free(cuts);
     return status;
 }
 
@@ -273,10 +371,10 @@ static yk_status open_all(struct running *running)
         return yk_fail_out_of_memory();
     }
     run->state.epoch = run->samples->epoch_units;
-    YK_TRY(yk_executor_create(run->program, 0, run->store, &run->settings.optimizer,
+    YK_TRY(yk_executor_create(run->program, run->store, &run->settings.optimizer, &run->executor,
                               &running->executor));
     YK_TRY(create_batches(running));
-    if (run->folder) {
+    if (run->folder && rank_of(run) == 0) {
         struct yk_text path = {0};
         YK_TRY(make_folder(run->folder));
         yk_text_addf(&path, "%s/metrics.jsonl", run->folder);
@@ -299,7 +397,7 @@ static yk_status finish(struct running *running, yk_status status)
     }
     if (running->count > 0 && (status == YK_OK || status == YK_ERROR_STOPPED)) {
         const struct yk_program *program = run->program;
-        const int32_t device = program->plan->ranks[0].device;
+        const int32_t device = program->plan->ranks[rank_of(run)].device;
         const yk_status traced = yk_executor_trace(
             running->executor, program->cluster->devices[device].name, &run->trace);
         status = status == YK_OK ? traced : status;

@@ -3,7 +3,8 @@
  * metrics.
  *
  * What is to be seen while it goes on reaches the caller through callbacks, on the thread that
- * called yk_run_train().
+ * called yk_run_train(). In a run of several ranks each calls it, with the same settings; rank 0
+ * alone keeps metrics.
  */
 #ifndef YK_TRAIN_RUN_H
 #define YK_TRAIN_RUN_H
@@ -16,6 +17,7 @@
 #include "program/program.h"
 #include "trace/trace.h"
 #include "train/checkpoint.h"
+#include "train/executor.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,6 +33,8 @@ struct yk_run_step {
     double tokens_per_s;
     double loss_scale; /* 1 unless in half precision */
     bool skipped;
+    const double *compute_s; /* (ranks) how long each computed, in this step or the one before */
+    int32_t ranks;
 };
 
 struct yk_run_watch {
@@ -57,6 +61,7 @@ struct yk_run_settings {
 struct yk_run {
     const struct yk_program *program;
     struct yk_store *store;
+    struct yk_executor_options executor; /* its ranks are those of the run */
     const struct yk_sampler *samples;
     const struct yk_sampler *evaluation; /* sequential; NULL: none */
     struct yk_run_settings settings;
@@ -82,6 +87,11 @@ struct yk_run {
  * told to the watch and training goes on; one at the very end is an error.
  */
 yk_status yk_run_train(struct yk_run *run) YK_MUST_USE;
+
+/* The same over all ranks of an executor that is settled. */
+yk_status yk_run_evaluate_ranks(struct yk_executor *executor, const struct yk_program *program,
+                                const struct yk_run *run, double *out_loss,
+                                int64_t *out_tokens) YK_MUST_USE;
 
 /* Memory of the device that may be used for a while. */
 struct yk_run_loan {

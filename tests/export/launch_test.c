@@ -148,6 +148,7 @@ static void alike_nodes_are_one_request_of_slurm(void **state)
     made_plan_begin(&made, "gpt2", EVEN, shares, YK_KEPT);
     made_plan_export(&made, "slurm");
     assert_true(made_plan_says(&made, "#!/bin/bash\n#SBATCH --job-name=gpt2\n"
+                                      "#SBATCH --requeue --open-mode=append --signal=TERM@60\n"
                                       "#SBATCH --nodes=2 --ntasks-per-node=2 "
                                       "--gres=gpu:a30:2\n# gpt2"));
     assert_false(made_plan_says(&made, "hetjob"));
@@ -210,6 +211,92 @@ static void tasks_of_slurm_become_ranks_of_the_plan(void **state)
     made_plan_end(&made);
 }
 
+/* The script with a Slurm in whose place one task is started, which ends with `code`. */
+static void run_job(const struct made_plan *made, const char *variables, const char *words,
+                    int code, struct yk_text *out)
+{
+    char *folder = outside_make_folder();
+    struct yk_text line = {0};
+    outside_write(folder, "launch.sh", yk_text_chars(&made->out));
+    outside_write(folder, "yoke", "#!/bin/sh\necho \"$(basename \"$0\") $*\"\nexit $CODE\n");
+    outside_write(folder, "scontrol", "#!/bin/sh\n[ $1 = show ] && echo first || echo \"$*\"\n");
+    outside_write(folder, "srun",
+                  "#!/bin/sh\nwhile [ \"$1\" != bash ]; do echo \"srun $1\"; shift; done\n"
+                  "SLURM_PROCID=0 SLURM_LOCALID=0 \"$@\"\n");
+    yk_text_addf(&line,
+                 CLEAN "mkdir -p old/checkpoints/step-00000003; export CODE=%d "
+                       "SLURM_JOB_NODELIST=x SLURM_JOB_ID=7 SLURM_JOB_NAME=gpt2; unset RUN "
+                       "YOKE SLURM_RESTART_COUNT; %s bash launch.sh %s",
+                 code, variables, words);
+    assert_int_equal(outside_run(folder, yk_text_chars(&line), out), code);
+    yk_text_free(&line);
+    outside_remove(folder);
+}
+
+static void assert_job(const struct made_plan *made, const char *variables, int code,
+                       const char *expected)
+{
+    struct yk_text printed = {0};
+    run_job(made, variables, "--plan plan.json --data 'a b'", code, &printed);
+    assert_string_equal(yk_text_chars(&printed), expected);
+    yk_text_free(&printed);
+}
+
+#define SRUN "srun --mpi=pmix\nsrun --kill-on-bad-exit=0\nsrun --wait=60\n"
+
+static void words_that_are_no_script_are_trained_by_yoke(void **state)
+{
+    (void)state;
+    struct made_plan made;
+    if (!outside_has("bash")) {
+        skip();
+    }
+    made_plan_begin(&made, "gpt2", EVEN, shares, YK_KEPT);
+    made_plan_export(&made, "slurm");
+    assert_job(&made, "", 0, SRUN "yoke train --out runs/gpt2-7 --plan plan.json --data a b\n");
+    assert_job(&made, "RUN=old", 4, SRUN "yoke train --out old --plan plan.json --data a b\n");
+    made_plan_end(&made);
+}
+
+static void job_that_stopped_and_saved_is_queued_again_and_goes_on(void **state)
+{
+    (void)state;
+    struct made_plan made;
+    if (!outside_has("bash")) {
+        skip();
+    }
+    made_plan_begin(&made, "gpt2", EVEN, shares, YK_KEPT);
+    made_plan_export(&made, "slurm");
+    assert_job(&made, "", 75,
+               SRUN "yoke train --out runs/gpt2-7 --plan plan.json --data a b\nrequeue 7\n");
+    assert_job(&made, "SLURM_RESTART_COUNT=1 RUN=old", 0,
+               SRUN "yoke train --out old --resume --plan plan.json --data a b\n");
+    assert_job(&made, "SLURM_RESTART_COUNT=1", 0, /* before anything was saved */
+               SRUN "yoke train --out runs/gpt2-7 --plan plan.json --data a b\n");
+    made_plan_end(&made);
+}
+
+static void yoke_refuses_tasks_in_another_order_than_the_plan(void **state)
+{
+    (void)state;
+    struct made_plan made;
+    struct yk_text printed = {0};
+    if (!outside_has("bash")) {
+        skip();
+    }
+    made_plan_begin(&made, "gpt2", EVEN, shares, YK_KEPT);
+    /* Ranks in turn on both nodes. */
+    made.plan->ranks[1].device = 2;
+    made.plan->ranks[2].device = 1;
+    made_plan_export(&made, "slurm");
+    run_job(&made, "", "--plan plan.json", 2, &printed);
+    assert_string_equal(yk_text_chars(&printed),
+                        "job.sh: yoke train needs ranks in the order of the plan, and these tasks "
+                        "are in another\n");
+    yk_text_free(&printed);
+    made_plan_end(&made);
+}
+
 static void names_from_files_do_not_reach_the_shell(void **state)
 {
     (void)state;
@@ -235,6 +322,9 @@ int main(void)
         cmocka_unit_test(alike_nodes_are_one_request_of_slurm),
         cmocka_unit_test(nodes_that_differ_are_a_heterogeneous_job),
         cmocka_unit_test(tasks_of_slurm_become_ranks_of_the_plan),
+        cmocka_unit_test(words_that_are_no_script_are_trained_by_yoke),
+        cmocka_unit_test(job_that_stopped_and_saved_is_queued_again_and_goes_on),
+        cmocka_unit_test(yoke_refuses_tasks_in_another_order_than_the_plan),
         cmocka_unit_test(names_from_files_do_not_reach_the_shell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,54 @@ static void the_median_is_of_the_middle_steps(void **state)
     assert_true(isnan(fixture->metrics.median_step_s));
 }
 
+static void a_tenth_of_the_steps_is_below_and_a_tenth_above(void **state)
+{
+    struct fixture *fixture = *state;
+    struct yk_text text = {0};
+    for (int i = 1; i <= 11; i++) {
+        yk_text_addf(&text, "{\"step\": %d, \"seconds\": %d}\n", i, i);
+    }
+    assert_ok(read(fixture, yk_text_chars(&text)));
+    assert_true(fixture->metrics.low_step_s == 2);
+    assert_true(fixture->metrics.high_step_s == 10);
+    assert_ok(read(fixture, ""));
+    assert_true(isnan(fixture->metrics.low_step_s) && isnan(fixture->metrics.high_step_s));
+    yk_text_free(&text);
+}
+
+static void ranks_and_changes_of_their_shares_are_read(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_ok(read(fixture, "{\"step\": 1, \"seconds\": 9, \"ranks_s\": [0.5, null]}\n"
+                            "{\"step\": 1, \"rebalanced\": true, \"shares\": [7, 5], "
+                            "\"predicted_s\": [0.25, 0.75]}\n"
+                            "{\"rebalanced\": 3, \"shares\": [6]}\n{\"step\": 4}\n"));
+    const struct yk_run_metrics *metrics = &fixture->metrics;
+    assert_int_equal(metrics->step_count, 2);
+    assert_int_equal(metrics->steps[0].rank_count, 2);
+    assert_true(metrics->steps[0].ranks_s[0] == 0.5 && isnan(metrics->steps[0].ranks_s[1]));
+    assert_int_equal(metrics->steps[1].rank_count, 0);
+    assert_int_equal(metrics->rebalancing_count, 2);
+    assert_int_equal(metrics->rebalancings[0].step, 1);
+    assert_int_equal(metrics->rebalancings[0].share_count, 2);
+    assert_true(metrics->rebalancings[0].shares[1] == 5);
+    assert_int_equal(metrics->rebalancings[0].predicted_count, 2);
+    assert_true(metrics->rebalancings[0].predicted_s[1] == 0.75);
+    assert_int_equal(metrics->rebalancings[1].step, 3);
+    assert_int_equal(metrics->rebalancings[1].predicted_count, 0);
+}
+
+static void lists_that_hold_no_numbers_are_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_fails(read(fixture, "{\"step\": 1, \"ranks_s\": 3}\n"), YK_ERROR_INPUT,
+                 "metrics.jsonl: line 1: \"ranks_s\" must be a list of at most 65536 numbers");
+    assert_fails(read(fixture, "{\"step\": 1, \"ranks_s\": [1, \"x\"]}\n"), YK_ERROR_INPUT,
+                 "metrics.jsonl: line 1: \"ranks_s\": number 1 is a string");
+    assert_fails(read(fixture, "{\"rebalanced\": true}\n"), YK_ERROR_INPUT,
+                 "metrics.jsonl: line 1: \"step\" must be a whole number");
+}
+
 static void a_line_that_is_being_written_is_left_out(void **state)
 {
     struct fixture *fixture = *state;
@@ -94,6 +142,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(steps_and_evaluations_are_told_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_median_is_of_the_middle_steps, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_tenth_of_the_steps_is_below_and_a_tenth_above, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(ranks_and_changes_of_their_shares_are_read, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(lists_that_hold_no_numbers_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_line_that_is_being_written_is_left_out, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(bad_lines_are_refused_by_their_number, set_up, tear_down),

@@ -85,6 +85,25 @@ static void add_steps(struct fixture_run *fixture, const struct fixture_run_opti
     fixture->report.measured_step_s = 0.01;
 }
 
+static void add_ranks(struct fixture_run *fixture, const struct fixture_run_options *options)
+{
+    double *seconds = take(fixture->arena, (size_t)options->ranks, sizeof *seconds);
+    double *shares = take(fixture->arena, (size_t)options->ranks, sizeof *shares);
+    struct yk_run_report_rebalancing *change = take(fixture->arena, 1, sizeof *change);
+    for (int32_t r = 0; r < options->ranks; r++) {
+        seconds[r] = (5 + r) / 1000.0;
+        shares[r] = r + 1;
+    }
+    for (int32_t i = 0; i < options->steps; i++) {
+        fixture->steps[i].ranks_s = seconds;
+        fixture->steps[i].rank_count = options->ranks;
+    }
+    *change = (struct yk_run_report_rebalancing){
+        .step = options->steps / 2, .shares = shares, .share_count = options->ranks};
+    fixture->report.rebalancings = change;
+    fixture->report.rebalancing_count = 1;
+}
+
 static void add_memory(struct fixture_run *fixture, const struct fixture_run_options *options)
 {
     fixture->memory = take(fixture->arena, (size_t)options->ranks + 1, sizeof *fixture->memory);
@@ -131,6 +150,9 @@ struct fixture_run fixture_run_make(const struct fixture_run_options *options)
         .checkpoint = "runs/hand/checkpoints/step-00000100",
     };
     add_steps(&fixture, options);
+    if (options->ranks_over_steps) {
+        add_ranks(&fixture, options);
+    }
     add_memory(&fixture, options);
     return fixture;
 }

@@ -5,7 +5,9 @@
  * every fourth of the run it is evaluated, at 0.25 above the loss of that step. The predicted step
  * of a rank loads for 1 ms, goes forward through its layers, 2 ms each, then backward, 4 ms each,
  * and updates in 1 ms; measured, all ops take 1.5 times as long, and one more follows, "release".
- * Each device holds 1 MiB × (number of the kind + 1), of 64 MiB; 40 MiB were measured.
+ * Where it is asked for, every step says that rank r computed for 5 + r ms, and at the half of the
+ * run shares become 1, 2 … Each device holds 1 MiB × (number of the kind + 1), of 64 MiB; 40 MiB
+ * were measured.
  */
 #ifndef YK_TESTS_FIXTURE_RUN_H
 #define YK_TESTS_FIXTURE_RUN_H
@@ -17,6 +19,7 @@ struct fixture_run_options {
     int32_t steps;
     int32_t ranks;
     int32_t layers;
+    bool ranks_over_steps;
     const char *name; /* begins every name of a device, layer and setting; NULL: none */
 };
 

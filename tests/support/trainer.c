@@ -84,8 +84,8 @@ struct trainer *trainer_open(const struct trainer_wish *wish)
         yk_store_create(trainer->net, &trainer->engine, wish->optimizer.kind, &trainer->store),
         YK_OK);
     if (wish->optimizer.kind != YK_OPTIMIZER_NONE) {
-        assert_int_equal(yk_executor_create(trainer->program, 0, trainer->store,
-                                            &trainer->optimizer, &trainer->executor),
+        assert_int_equal(yk_executor_create(trainer->program, trainer->store, &trainer->optimizer,
+                                            &(struct yk_executor_options){0}, &trainer->executor),
                          YK_OK);
     }
     return trainer;
@@ -124,13 +124,14 @@ struct yk_step_result trainer_step_on(struct trainer *trainer, const struct yk_p
     const int32_t M = trainer->plan->micro_batches;
     const int64_t width = whole->target_sequence > 0 ? whole->target_sequence : whole->sequence;
     struct yk_step_result result;
-    struct yk_piece *pieces = trainer->pieces;
+    struct yk_batch_piece *pieces = trainer->pieces;
     struct yk_batch batch = {.piece_count = M, .pieces = pieces};
     int64_t done = 0;
     for (int32_t m = 0; m < M; m++) {
         int64_t first = 0;
         const int64_t samples = yk_plan_samples(trainer->plan, 0, 0, m, &first);
-        pieces[m] = part_of(whole, done, samples);
+        pieces[m] =
+            (struct yk_batch_piece){.own = part_of(whole, done, samples), .all = samples};
         done += samples;
     }
     for (int64_t i = 0; i < whole->samples * width; i++) {
@@ -138,7 +139,7 @@ struct yk_step_result trainer_step_on(struct trainer *trainer, const struct yk_p
     }
     step.batch = &batch;
     step.loss_scale = step.loss_scale > 0 ? step.loss_scale : 1;
-    assert_int_equal(yk_executor_begin(trainer->executor, &step), YK_OK);
+    assert_int_equal(yk_executor_begin(trainer->executor, &step, &batch), YK_OK);
     assert_int_equal(yk_executor_end(trainer->executor, &result), YK_OK);
     return result;
 }

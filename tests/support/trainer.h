@@ -43,7 +43,7 @@ struct trainer {
     struct yk_store *store;
     struct yk_executor *executor;
     struct yk_optimizer optimizer;
-    struct yk_piece *pieces; /* (M) room for those of a step */
+    struct yk_batch_piece *pieces; /* (M) room for those of a step */
     int32_t *lengths;        /* (B) of samples that are all there */
 };
 

@@ -103,7 +103,13 @@ static struct step open_step(const struct wish *wish)
                                         &step.program),
                      YK_OK);
     assert_int_equal(yk_net_create(yk_sizes_whole(step.sizes), &settings, &step.net), YK_OK);
-    assert_int_equal(yk_places_find(step.program, 0, step.net, step.arena, &step.places), YK_OK);
+    struct yk_facts *facts = NULL;
+    struct yk_rank_view *view = NULL;
+    assert_int_equal(yk_facts_make(step.program, step.arena, &facts), YK_OK);
+    assert_int_equal(yk_rank_view_make(facts, 0, step.arena, &view), YK_OK);
+    assert_int_equal(yk_places_find(&(struct yk_places_wish){.view = view, .net = step.net},
+                                    step.arena, &step.places),
+                     YK_OK);
     return step;
 }
 

@@ -1,0 +1,300 @@
+#include "cluster/mpirun.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FENCE = 60,           /* dashes that a line between banners has at least */
+    MOST_BANNER = 1 << 16 /* bytes of one that are read */
+};
+
+/* How lines begin that mpirun writes outside banners. */
+static const char *const own_lines[] = {
+    "mpirun: Forwarding signal",
+    "mpirun: killing job",
+    "mpirun: abort is already in progress",
+    "mpirun: forcibly",
+};
+/* What a line of the form "[host:pid] …" has if it is the runtime's about itself. */
+static const char *const own_marks[] = {
+    "ORTE_ERROR_LOG",           "PMIX ERROR", "have sent help message", "has sent help message",
+    "orte_base_help_aggregate",
+};
+
+static void empty(struct yk_text *text)
+{
+    text->length = 0;
+    if (text->bytes) {
+        text->bytes[0] = '\0';
+    }
+}
+
+static bool is_fence(const char *line)
+{
+    const size_t dashes = strspn(line, "-");
+    return dashes >= FENCE && line[dashes] == '\0';
+}
+
+static bool is_own(const char *line)
+{
+    for (size_t i = 0; i < sizeof own_lines / sizeof own_lines[0]; i++) {
+        if (strncmp(line, own_lines[i], strlen(own_lines[i])) == 0) {
+            return true;
+        }
+    }
+    for (size_t i = 0; line[0] == '[' && i < sizeof own_marks / sizeof own_marks[0]; i++) {
+        if (strstr(line, own_marks[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether what has come of a line may still turn out to be mpirun's. */
+static bool may_be_own(const char *line)
+{
+    static const char name[] = "mpirun:";
+    const size_t length = strlen(line);
+    const size_t part = length < sizeof name - 1 ? length : sizeof name - 1;
+    return length == strspn(line, "-") || line[0] == '[' || strncmp(line, name, part) == 0;
+}
+
+static void read_node(const char *words, const char *until, char out[YK_MPIRUN_NODE_SIZE])
+{
+    words += strspn(words, " \n");
+    const size_t length = strcspn(words, until);
+    snprintf(out, YK_MPIRUN_NODE_SIZE, "%.*s", (int)length, words);
+}
+
+/* "… process rank 2 with PID 71 on node vm exited on signal 9 (Killed)." or "… exiting improperly".
+ */
+static bool read_rank_line(const char *banner, struct yk_mpirun_loss *out)
+{
+    static const char rank_words[] = "process rank ";
+    static const char node_words[] = "node ";
+    static const char signal_words[] = "exited on signal ";
+    const char *rank = strstr(banner, rank_words);
+    const char *signal_at = strstr(banner, signal_words);
+    const bool improper = strstr(banner, "exiting improperly") != NULL;
+    if (!rank || (!signal_at && !improper)) {
+        return false;
+    }
+    *out = (struct yk_mpirun_loss){.known = true, .improper = improper && !signal_at};
+    out->rank = (int32_t)strtol(rank + sizeof rank_words - 1, NULL, 10);
+    const char *node = strstr(rank, node_words);
+    if (node) {
+        read_node(node + sizeof node_words - 1, " \n", out->node);
+    }
+    if (signal_at) {
+        out->signal = (int32_t)strtol(signal_at + sizeof signal_words - 1, NULL, 10);
+    }
+    return true;
+}
+
+/* "Process name: [[22066,1],2]" and "Exit code: 4", each on a line of its own. */
+static bool read_exit_lines(const char *banner, struct yk_mpirun_loss *out)
+{
+    static const char code_words[] = "Exit code:";
+    const char *name = strstr(banner, "Process name:");
+    const char *code = strstr(banner, code_words);
+    if (!name || !code || code < name) {
+        return false;
+    }
+    const char *comma = NULL;
+    for (const char *c = name; c < code && *c != '\n'; c++) {
+        comma = *c == ',' ? c : comma;
+    }
+    if (!comma) {
+        return false;
+    }
+    *out = (struct yk_mpirun_loss){.known = true};
+    out->rank = (int32_t)strtol(comma + 1, NULL, 10);
+    out->code = (int32_t)strtol(code + sizeof code_words - 1, NULL, 10);
+    return true;
+}
+
+/* "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD with errorcode 6." */
+static bool read_abort(const char *banner, struct yk_mpirun_loss *out)
+{
+    static const char rank_words[] = "invoked on rank ";
+    static const char code_words[] = "errorcode ";
+    const char *rank = strstr(banner, rank_words);
+    const char *code = strstr(banner, code_words);
+    if (!strstr(banner, "MPI_ABORT") || !rank || !code) {
+        return false;
+    }
+    *out = (struct yk_mpirun_loss){.known = true};
+    out->rank = (int32_t)strtol(rank + sizeof rank_words - 1, NULL, 10);
+    out->code = (int32_t)strtol(code + sizeof code_words - 1, NULL, 10);
+    return true;
+}
+
+static void end_banner(struct yk_mpirun_talk *talk)
+{
+    const char *banner = yk_text_chars(&talk->banner);
+    struct yk_mpirun_loss loss = {0};
+    /* Says only that the job is over, because of what another one tells. */
+    const bool says_nothing = strstr(banner, "Primary job") != NULL;
+    if (read_rank_line(banner, &loss) || read_exit_lines(banner, &loss) ||
+        read_abort(banner, &loss)) {
+        talk->loss = talk->loss.known ? talk->loss : loss;
+    } else if (!says_nothing && talk->first.length == 0) {
+        yk_text_add(&talk->first, banner);
+    }
+    empty(&talk->banner);
+    talk->inside = false;
+}
+
+static void take_line(struct yk_mpirun_talk *talk, struct yk_text *out)
+{
+    const char *line = yk_text_chars(&talk->line);
+    if (is_fence(line)) {
+        if (talk->inside) {
+            end_banner(talk);
+        } else {
+            talk->inside = true;
+        }
+    } else if (talk->inside && strncmp(line, "yoke: ", 6) != 0) {
+        if (talk->banner.length < MOST_BANNER) {
+            yk_text_addf(&talk->banner, "%s\n", line);
+        }
+    } else if (!is_own(line)) {
+        yk_text_addf(out, "%s\n", line);
+    }
+    empty(&talk->line);
+}
+
+void yk_mpirun_hear(struct yk_mpirun_talk *talk, const char *bytes, size_t length,
+                    struct yk_text *out)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (talk->passing) {
+            yk_text_add_bytes(out, &bytes[i], 1);
+            talk->passing = bytes[i] != '\n';
+        } else if (bytes[i] == '\n') {
+            take_line(talk, out);
+        } else {
+            yk_text_add_bytes(&talk->line, &bytes[i], 1);
+            /* A line of progress has no end and must not wait for one. */
+            if (!talk->inside && !may_be_own(yk_text_chars(&talk->line))) {
+                yk_text_add_bytes(out, talk->line.bytes, talk->line.length);
+                empty(&talk->line);
+                talk->passing = true;
+            }
+        }
+    }
+}
+
+void yk_mpirun_hear_end(struct yk_mpirun_talk *talk, struct yk_text *out)
+{
+    if (talk->line.length > 0) {
+        take_line(talk, out);
+    }
+    if (talk->inside) {
+        end_banner(talk);
+    }
+}
+
+void yk_mpirun_talk_free(struct yk_mpirun_talk *talk)
+{
+    yk_text_free(&talk->line);
+    yk_text_free(&talk->banner);
+    yk_text_free(&talk->first);
+}
+
+static bool is_ours(int32_t code)
+{
+    return (code >= YK_ERROR_SYSTEM && code <= YK_ERROR_LOST) || code == YK_ERROR_STOPPED;
+}
+
+static yk_status fail_silently(int32_t code)
+{
+    return yk_fail((yk_status)code, "%s", "");
+}
+
+static yk_status fail_unready(void)
+{
+    return yk_fail(YK_ERROR_STOPPED, "stopped before all ranks had begun; nothing new was saved");
+}
+
+static yk_status judge_loss(const struct yk_mpirun_loss *loss, const struct yk_mpirun_end *end)
+{
+    if (end->stopped && loss->signal == SIGUSR1) {
+        return fail_unready();
+    }
+    if (loss->signal == 0 && !loss->improper && is_ours(loss->code)) {
+        return fail_silently(loss->code);
+    }
+    struct yk_text how = {0};
+    if (loss->signal > 0) {
+        const char *words = strsignal(loss->signal);
+        yk_text_addf(&how, "was ended by signal %" PRId32 " (%s)", loss->signal,
+                     words ? words : "unknown");
+    } else if (loss->improper) {
+        yk_text_add(&how, "ended without a word to the others");
+    } else {
+        yk_text_addf(&how, "ended with exit code %" PRId32, loss->code);
+    }
+    const yk_status status =
+        yk_fail(YK_ERROR_LOST,
+                "rank %" PRId32 "%s%s %s, so the others were ended; --resume goes on from the last "
+                "checkpoint",
+                loss->rank, loss->node[0] ? " on " : "", loss->node, yk_text_chars(&how));
+    yk_text_free(&how);
+    return status;
+}
+
+/* The first sentence of a banner, on one line: up to its full stop, colon or empty line. */
+static void add_sentence(struct yk_text *out, const char *banner)
+{
+    for (const char *c = banner + strspn(banner, " \n"); *c; c++) {
+        const bool ends = (*c == '.' || *c == ':') && (c[1] == '\n' || c[1] == '\0');
+        if (ends || strncmp(c, "\n\n", 2) == 0) {
+            break;
+        }
+        yk_text_add_bytes(out, *c == '\n' ? " " : c, 1);
+    }
+    yk_text_trim(out);
+}
+
+static yk_status judge_start(const struct yk_mpirun_talk *talk, const struct yk_mpirun_end *end)
+{
+    if (talk->first.length == 0) {
+        return yk_fail(YK_ERROR_SYSTEM,
+                       "mpirun ended with exit code %" PRId32
+                       " and did not say why; try: mpirun -n 2 hostname",
+                       end->code);
+    }
+    struct yk_text said = {0};
+    add_sentence(&said, yk_text_chars(&talk->first));
+    const yk_status status =
+        yk_fail(YK_ERROR_SYSTEM, "mpirun cannot start the ranks: %s", yk_text_chars(&said));
+    yk_text_free(&said);
+    return status;
+}
+
+yk_status yk_mpirun_judge(const struct yk_mpirun_talk *talk, const struct yk_mpirun_end *end)
+{
+    if (end->signal == 0 && end->code == 0) {
+        return YK_OK;
+    }
+    if (talk->loss.known) {
+        return judge_loss(&talk->loss, end);
+    }
+    if (end->signal > 0) {
+        return end->stopped && end->signal == SIGUSR1
+                   ? fail_unready()
+                   : yk_fail(YK_ERROR_LOST,
+                             "mpirun was ended by signal %" PRId32
+                             ", and the ranks with it; --resume goes on from the last checkpoint",
+                             end->signal);
+    }
+    /* A rank that gave up for all of them, of which mpirun passes on the code alone. */
+    if (is_ours(end->code) && end->code > YK_ERROR_USAGE) {
+        return fail_silently(end->code);
+    }
+    return judge_start(talk, end);
+}

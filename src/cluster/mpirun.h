@@ -1,0 +1,64 @@
+/*
+ * Mpirun: what Open MPI's mpirun says on standard error, told from what the ranks say, and what it
+ * means for the run.
+ *
+ * mpirun puts its own words between two lines of dashes, or begins them with its name. They are
+ * read for which rank ended first and how; everything else is passed on as it comes. A talk is a
+ * plain struct that starts as {0}; one thread at a time.
+ */
+#ifndef YK_CLUSTER_MPIRUN_H
+#define YK_CLUSTER_MPIRUN_H
+
+#include "base/status.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    YK_MPIRUN_NODE_SIZE = 64
+};
+
+/* How the first rank ended that did not end well. */
+struct yk_mpirun_loss {
+    bool known;
+    int32_t rank;
+    char node[YK_MPIRUN_NODE_SIZE]; /* "": not told */
+    int32_t signal;                 /* 0: none */
+    int32_t code;
+    bool improper; /* it left without a word to the others */
+};
+
+struct yk_mpirun_talk {
+    struct yk_text line;   /* what has come of a line that may be mpirun's */
+    struct yk_text banner; /* between two lines of dashes */
+    struct yk_text first;  /* the first banner that is about no rank */
+    bool inside;
+    bool passing; /* the rest of a line that is a rank's */
+    struct yk_mpirun_loss loss;
+};
+
+/* Takes the next bytes and adds to `out` what is to be passed on. */
+void yk_mpirun_hear(struct yk_mpirun_talk *talk, const char *bytes, size_t length,
+                    struct yk_text *out);
+
+/* The end of it: what was held back. */
+void yk_mpirun_hear_end(struct yk_mpirun_talk *talk, struct yk_text *out);
+
+void yk_mpirun_talk_free(struct yk_mpirun_talk *talk);
+
+/* How mpirun itself ended. */
+struct yk_mpirun_end {
+    int32_t code;
+    int32_t signal; /* 0: none */
+    bool stopped;   /* the ranks were asked to save and stop, by the signal USR1 */
+};
+
+/*
+ * What the run ends with. Where a rank ended with one of our own codes it has said why, and the
+ * sentence is empty; a rank that was lost is YK_ERROR_LOST with its number and how it ended.
+ */
+yk_status yk_mpirun_judge(const struct yk_mpirun_talk *talk,
+                          const struct yk_mpirun_end *end) YK_MUST_USE;
+
+#endif

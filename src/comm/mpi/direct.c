@@ -1,0 +1,161 @@
+#include "comm/mpi/direct.h"
+
+#include "comm/mpi/transfer.h"
+#include "comm/sums.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    FEW_BYTES = 16 << 10,
+    FEW_MEMBERS = YK_MPI_PIECES / 2,
+};
+
+static size_t bytes_of(const struct yk_comm_reduce *op)
+{
+    return (size_t)op->count * yk_comm_width(op->type);
+}
+
+bool yk_mpi_direct_suits(const struct yk_comm_reduce *op)
+{
+    const size_t bytes = bytes_of(op);
+    const size_t members = (size_t)op->group->members;
+    return bytes <= FEW_BYTES && members <= FEW_MEMBERS &&
+           bytes * (members < 2 ? 2 : members) <= op->group->world->options.block_bytes;
+}
+
+/* What member i has sent, or this member's own. */
+static const void *numbers_of(const struct yk_comm_reduce *op, int32_t member)
+{
+    return member == op->group->me
+               ? op->numbers
+               : (const char *)op->group->world->stages[0] + (size_t)member * bytes_of(op);
+}
+
+/* In the order of the members, so that all have the same bits. */
+static void sum_up(const struct yk_comm_reduce *op)
+{
+    const bool wide = op->wide && yk_comm_is_half(op->type);
+    void *sum = op->group->world->stages[1];
+    float some[512];
+    for (int32_t i = 0; i < op->group->members; i++) {
+        const void *numbers = numbers_of(op, i);
+        if (i == 0 && wide) {
+            yk_comm_widen(op->type, op->count, numbers, sum);
+        } else if (i == 0) {
+            memcpy(sum, numbers, bytes_of(op));
+        } else if (!wide) {
+            yk_comm_add(op->type, op->count, numbers, sum);
+        }
+        for (int64_t at = 0; wide && i > 0 && at < op->count; at += 512) {
+            const int64_t now = op->count - at < 512 ? op->count - at : 512;
+            yk_comm_widen(op->type, now, yk_comm_at(op->type, numbers, at), some);
+            yk_comm_add(YK_COMM_FP32, now, some, (float *)sum + at);
+        }
+    }
+    if (wide) {
+        yk_comm_narrow(op->type, op->count, sum, op->numbers);
+    } else {
+        memcpy(op->numbers, sum, bytes_of(op));
+    }
+}
+
+bool yk_mpi_direct_reduce(const struct yk_comm_reduce *op)
+{
+    const struct yk_comm_group *group = op->group;
+    const size_t bytes = bytes_of(op);
+    struct yk_mpi_piece pieces[YK_MPI_PIECES];
+    int count = 0;
+    if (bytes == 0 || group->members == 1) {
+        return true;
+    }
+    for (int32_t i = 0; i < group->members; i++) {
+        if (i != group->me) {
+            char *place = (char *)group->world->stages[0] + (size_t)i * bytes;
+            pieces[count++] =
+                (struct yk_mpi_piece){place, bytes, group->ranks[i], group->tag, false};
+            pieces[count++] =
+                (struct yk_mpi_piece){op->numbers, bytes, group->ranks[i], group->tag, true};
+        }
+    }
+    assert(count <= YK_MPI_PIECES);
+    if (!yk_mpi_transfer(group->world, pieces, count)) {
+        return false;
+    }
+    sum_up(op);
+    return true;
+}
+
+/* The tree of a broadcast: with the source as place 0, place p hears from p less its lowest set bit
+ * and speaks to p plus every lower bit. */
+static int32_t lowest_bit(int32_t place, int32_t members)
+{
+    int32_t bit = 1;
+    while (bit < members && (place & bit) == 0) {
+        bit *= 2;
+    }
+    return bit;
+}
+
+bool yk_mpi_direct_broadcast(const struct yk_comm_broadcast *op)
+{
+    const struct yk_comm_group *group = op->group;
+    const int32_t members = group->members;
+    const int32_t place = (group->me - op->from + members) % members;
+    const int32_t bit = lowest_bit(place, members);
+    const size_t block = group->world->options.block_bytes;
+    for (size_t at = 0; at < op->size; at += block) {
+        struct yk_mpi_piece piece = {(char *)op->bytes + at,
+                                     op->size - at < block ? op->size - at : block, 0, group->tag,
+                                     false};
+        if (place > 0) {
+            piece.peer = group->ranks[(place - bit + op->from) % members];
+            if (!yk_mpi_transfer(group->world, &piece, 1)) {
+                return false;
+            }
+        }
+        struct yk_mpi_piece onward[YK_MPI_PIECES];
+        int count = 0;
+        piece.is_sent = true;
+        for (int32_t lower = bit / 2; lower > 0; lower /= 2) {
+            if (place + lower < members) {
+                piece.peer = group->ranks[(place + lower + op->from) % members];
+                onward[count++] = piece;
+            }
+        }
+        if (!yk_mpi_transfer(group->world, onward, count)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Messages of one tag arrive in the order in which they were sent. */
+bool yk_mpi_direct_message(const struct yk_comm_message *op, bool is_sent)
+{
+    struct yk_comm_world *world = op->world;
+    const size_t block = world->options.block_bytes;
+    const int32_t tags = world->tag_limit - YK_MPI_GROUP_TAGS;
+    if (op->peer == world->rank || op->peer < 0 || op->peer >= world->size) {
+        char sentence[128];
+        (void)snprintf(sentence, sizeof sentence,
+                       "message %d between rank %d and rank %d of %d cannot be", (int)op->number,
+                       world->rank, (int)op->peer, world->size);
+        yk_trouble_set(&world->trouble, YK_ERROR_INPUT, sentence);
+        return false;
+    }
+    for (size_t at = 0; at < op->size; at += block) {
+        const struct yk_mpi_piece piece = {
+            .bytes = (char *)op->bytes + at,
+            .size = op->size - at < block ? op->size - at : block,
+            .peer = op->peer,
+            .tag = YK_MPI_GROUP_TAGS + op->number % tags,
+            .is_sent = is_sent,
+        };
+        if (!yk_mpi_transfer(world, &piece, 1)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,82 @@
+/* Exchanges in their turn on the comm lane: they do nothing once the world is in trouble. */
+#include "comm/mpi/direct.h"
+#include "comm/mpi/ring.h"
+
+/* What is wrong stays with the world; whoever cares asks it. */
+static void run_reduce(void *user)
+{
+    const struct yk_comm_reduce *op = user;
+    if (!yk_trouble_is(&op->group->world->trouble)) {
+        (void)(yk_mpi_direct_suits(op) ? yk_mpi_direct_reduce(op) : yk_mpi_ring_reduce(op));
+    }
+}
+
+static void run_gather(void *user)
+{
+    const struct yk_comm_gather *op = user;
+    if (!yk_trouble_is(&op->group->world->trouble)) {
+        (void)yk_mpi_ring_gather(op);
+    }
+}
+
+static void run_scatter(void *user)
+{
+    const struct yk_comm_scatter *op = user;
+    if (!yk_trouble_is(&op->group->world->trouble)) {
+        (void)yk_mpi_ring_scatter(op);
+    }
+}
+
+static void run_broadcast(void *user)
+{
+    const struct yk_comm_broadcast *op = user;
+    if (!yk_trouble_is(&op->group->world->trouble)) {
+        (void)yk_mpi_direct_broadcast(op);
+    }
+}
+
+static void run_send(void *user)
+{
+    const struct yk_comm_message *op = user;
+    if (!yk_trouble_is(&op->world->trouble)) {
+        (void)yk_mpi_direct_message(op, true);
+    }
+}
+
+static void run_recv(void *user)
+{
+    const struct yk_comm_message *op = user;
+    if (!yk_trouble_is(&op->world->trouble)) {
+        (void)yk_mpi_direct_message(op, false);
+    }
+}
+
+void yk_mpi_reduce(const struct yk_comm_reduce *op)
+{
+    yk_mpi_put(op->group->world, run_reduce, op);
+}
+
+void yk_mpi_gather(const struct yk_comm_gather *op)
+{
+    yk_mpi_put(op->group->world, run_gather, op);
+}
+
+void yk_mpi_scatter(const struct yk_comm_scatter *op)
+{
+    yk_mpi_put(op->group->world, run_scatter, op);
+}
+
+void yk_mpi_broadcast(const struct yk_comm_broadcast *op)
+{
+    yk_mpi_put(op->group->world, run_broadcast, op);
+}
+
+void yk_mpi_send(const struct yk_comm_message *op)
+{
+    yk_mpi_put(op->world, run_send, op);
+}
+
+void yk_mpi_recv(const struct yk_comm_message *op)
+{
+    yk_mpi_put(op->world, run_recv, op);
+}

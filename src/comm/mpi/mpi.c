@@ -1,0 +1,287 @@
+#include "comm/mpi/direct.h"
+#include "comm/mpi/ring.h"
+#include "comm/mpi/transfer.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+enum {
+    BLOCK_BYTES = 4 << 20,
+    SMALLEST_BLOCK_BYTES = 64,
+    LARGEST_BLOCK_BYTES = 1 << 30, /* MPI counts in int */
+};
+
+/* A function on the lane, once everything before it has run. */
+struct errand {
+    struct yk_comm_world *world;
+    uint64_t number; /* of a group: of the ranks in it */
+};
+
+static yk_status run_errand(struct yk_comm_world *world, void (*function)(void *user),
+                            struct errand *errand)
+{
+    *errand = (struct errand){.world = world, .number = errand->number};
+    yk_mpi_put(world, function, errand);
+    YK_TRY(world->options.backend->finish(world->options.lane));
+    return yk_trouble_check(&world->trouble);
+}
+
+/* Machines by their lowest ranks. */
+static int count_machines(struct yk_comm_world *world)
+{
+    MPI_Comm near = MPI_COMM_NULL;
+    int place = 0;
+    int machines = 0;
+    int code = MPI_Comm_split_type(world->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near);
+    if (code == MPI_SUCCESS) {
+        (void)MPI_Comm_rank(near, &place);
+        (void)MPI_Comm_free(&near);
+        const int first = place == 0;
+        code = MPI_Allreduce(&first, &machines, 1, MPI_INT, MPI_SUM, world->comm);
+    }
+    world->machines = machines;
+    return code;
+}
+
+static int join_world(struct yk_comm_world *world)
+{
+    int level = MPI_THREAD_SINGLE;
+    int found = 0;
+    int *tag_limit = NULL;
+    int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    (void)MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    code = MPI_Comm_dup(MPI_COMM_WORLD, &world->comm);
+    if (code != MPI_SUCCESS) {
+        return code;
+    }
+    (void)MPI_Comm_set_errhandler(world->comm, MPI_ERRORS_RETURN);
+    (void)MPI_Comm_rank(world->comm, &world->rank);
+    (void)MPI_Comm_size(world->comm, &world->size);
+    (void)MPI_Comm_get_attr(world->comm, MPI_TAG_UB, (void *)&tag_limit, &found);
+    world->tag_limit = found ? *tag_limit : 32767; /* what MPI promises at least */
+    return count_machines(world);
+}
+
+static void run_open(void *user)
+{
+    struct yk_comm_world *world = ((struct errand *)user)->world;
+    int initialised = 0;
+    (void)MPI_Initialized(&initialised);
+    if (initialised) {
+        yk_trouble_set(&world->trouble, YK_ERROR_INPUT,
+                       "mpi: a process joins a world of MPI once, and this one has already");
+        return;
+    }
+    /* Sleeps of 10 us are to be such: Linux adds 50 us otherwise. */
+    (void)prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
+    const int code = join_world(world);
+    if (code != MPI_SUCCESS) {
+        (void)yk_mpi_fail(world, code, "mpi: joining the other ranks");
+    }
+}
+
+static void free_world(struct yk_comm_world *world)
+{
+    const struct yk_comm_options *options = &world->options;
+    options->backend->give_back_host(options->device, world->stages[1]);
+    options->backend->give_back_host(options->device, world->stages[0]);
+    free(world);
+}
+
+static yk_status open_world(const struct yk_comm_options *options, struct yk_comm_world **out)
+{
+    yk_status status;
+    struct errand errand = {0};
+    struct yk_comm_world *world = calloc(1, sizeof *world);
+    if (!world) {
+        return yk_fail_out_of_memory();
+    }
+    world->options = *options;
+    const size_t asked = options->block_bytes > 0 ? options->block_bytes : BLOCK_BYTES;
+    world->options.block_bytes = asked < SMALLEST_BLOCK_BYTES  ? SMALLEST_BLOCK_BYTES
+                                 : asked > LARGEST_BLOCK_BYTES ? LARGEST_BLOCK_BYTES
+                                                               : asked / 8 * 8;
+    for (int i = 0; i < 2; i++) {
+        YK_TRY_GOTO(options->backend->take_host(options->device, world->options.block_bytes,
+                                                &world->stages[i]),
+                    undo);
+    }
+    YK_TRY_GOTO(run_errand(world, run_open, &errand), undo);
+    *out = world;
+    return YK_OK;
+undo:
+    free_world(world);
+    return status;
+}
+
+static void run_close(void *user)
+{
+    struct yk_comm_world *world = ((struct errand *)user)->world;
+    if (!yk_trouble_is(&world->trouble) && atomic_load(&world->ending) == 0) {
+        (void)MPI_Comm_free(&world->comm);
+        (void)MPI_Finalize();
+    }
+}
+
+/* After trouble MPI is left as it is: MPI_Finalize would wait for those that do not answer. */
+static void close_world(struct yk_comm_world *world)
+{
+    struct errand errand = {0};
+    if (world) {
+        (void)!run_errand(world, run_close, &errand);
+        free_world(world);
+    }
+}
+
+static int32_t rank_of(const struct yk_comm_world *world)
+{
+    return world->rank;
+}
+
+static int32_t size_of(const struct yk_comm_world *world)
+{
+    return world->size;
+}
+
+/* "Open MPI v4.1.4, package: Debian …" begins with what is of use. */
+static void describe(const struct yk_comm_world *world, struct yk_text *out)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "MPI";
+    int length = 0;
+    (void)MPI_Get_library_version(version, &length);
+    char *end = version + strcspn(version, ",\n");
+    *end = '\0';
+    const char *number = strstr(version, " v");
+    if (number) {
+        yk_text_add_bytes(out, version, (size_t)(number - version) + 1);
+    }
+    yk_text_add(out, number ? number + 2 : version);
+    yk_text_addf(out, ", %d rank%s on ", world->size, world->size == 1 ? "" : "s");
+    if (world->machines == 1) {
+        yk_text_add(out, "one machine");
+    } else {
+        yk_text_addf(out, "%d machines", world->machines);
+    }
+}
+
+/* Whether all ranks make the same group, and that all have come. */
+static void run_group(void *user)
+{
+    const struct errand *errand = user;
+    struct yk_comm_world *world = errand->world;
+    const uint64_t mine[2] = {errand->number, ~errand->number};
+    uint64_t most[2] = {0, 0};
+    MPI_Request request;
+    MPI_Status status;
+    if (yk_trouble_is(&world->trouble)) {
+        return;
+    }
+    int code = MPI_Iallreduce(mine, most, 2, MPI_UINT64_T, MPI_MAX, world->comm, &request);
+    if (code == MPI_SUCCESS) {
+        code = yk_mpi_wait(world, &request, 1, &status);
+    }
+    if (code != MPI_SUCCESS) {
+        (void)yk_mpi_fail(world, code, "mpi: making a group");
+    } else if (most[0] != ~most[1]) {
+        yk_trouble_set(&world->trouble, YK_ERROR_INPUT,
+                       "mpi: a group is not the same on all ranks");
+    }
+}
+
+/* FNV-1a, so that lists that differ are told apart. */
+static uint64_t number_of_list(const int32_t *ranks, int32_t count)
+{
+    uint64_t hash = 0xcbf29ce484222325U;
+    for (int32_t i = 0; i < count; i++) {
+        hash = (hash ^ (uint64_t)(uint32_t)ranks[i]) * 0x100000001b3U;
+    }
+    return hash ^ (uint64_t)(uint32_t)count << 32;
+}
+
+static yk_status create_group(struct yk_comm_world *world, const int32_t *ranks, int32_t count,
+                              struct yk_comm_group **out)
+{
+    int32_t me = -1;
+    struct errand errand = {.number = number_of_list(ranks, count)};
+    YK_TRY(run_errand(world, run_group, &errand));
+    const int32_t tag = world->groups++ % YK_MPI_GROUP_TAGS;
+    for (int32_t i = 0; i < count; i++) {
+        if (ranks[i] < 0 || ranks[i] >= world->size) {
+            return yk_fail(YK_ERROR_INPUT, "mpi: a group with rank %d in a world of %d ranks",
+                           (int)ranks[i], world->size);
+        }
+        me = ranks[i] == world->rank ? i : me;
+    }
+    struct yk_comm_group *group = NULL;
+    if (me >= 0) {
+        group = calloc(1, sizeof *group + (size_t)count * sizeof *ranks);
+        int64_t *firsts = calloc((size_t)count + 1, sizeof *firsts);
+        if (!group || !firsts) {
+            free(firsts);
+            free(group);
+            return yk_fail_out_of_memory();
+        }
+        *group = (struct yk_comm_group){
+            .world = world, .tag = tag, .members = count, .me = me, .firsts = firsts};
+        memcpy(group->ranks, ranks, (size_t)count * sizeof *ranks);
+    }
+    *out = group;
+    return YK_OK;
+}
+
+static void destroy_group(struct yk_comm_group *group)
+{
+    if (group) {
+        free(group->firsts);
+        free(group);
+    }
+}
+
+static yk_status check(const struct yk_comm_world *world)
+{
+    return yk_trouble_check(&world->trouble);
+}
+
+/* The lane does it where it waits in an exchange. Where it does not, it is idle, or stuck inside
+ * MPI: the calling thread then does what only the lane's should, since all ends with it. */
+static void end_all(struct yk_comm_world *world, int code)
+{
+    static const struct timespec pause = {.tv_nsec = 1000000};
+    int none = 0;
+    (void)atomic_compare_exchange_strong(&world->ending, &none, code + 1);
+    const double begun_s = yk_clock_now_s();
+    while (!atomic_load(&world->ended) && yk_clock_now_s() - begun_s < 0.1) {
+        (void)nanosleep(&pause, NULL);
+    }
+    if (!atomic_exchange(&world->ended, true)) {
+        (void)MPI_Abort(MPI_COMM_WORLD, code);
+    }
+}
+
+extern const struct yk_comm yk_comm_plugin;
+__attribute__((visibility("default"))) const struct yk_comm yk_comm_plugin = {
+    .name = "mpi",
+    .abi = YK_COMM_ABI,
+    .open = open_world,
+    .close = close_world,
+    .rank = rank_of,
+    .size = size_of,
+    .describe = describe,
+    .group_create = create_group,
+    .group_destroy = destroy_group,
+    .reduce = yk_mpi_reduce,
+    .gather = yk_mpi_gather,
+    .scatter = yk_mpi_scatter,
+    .broadcast = yk_mpi_broadcast,
+    .send = yk_mpi_send,
+    .recv = yk_mpi_recv,
+    .check = check,
+    .abort = end_all,
+};

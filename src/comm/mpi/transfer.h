@@ -1,0 +1,30 @@
+/*
+ * Transfer: some messages sent and received at once, and how the comm lane waits for them. On the
+ * lane's thread alone.
+ */
+#ifndef YK_COMM_MPI_TRANSFER_H
+#define YK_COMM_MPI_TRANSFER_H
+
+#include "comm/mpi/world.h"
+
+/* At most a block. Nothing is sent when it has no bytes. */
+struct yk_mpi_piece {
+    void *bytes;
+    size_t size;
+    int32_t peer; /* rank of the world */
+    int32_t tag;
+    bool is_sent; /* received otherwise */
+};
+
+/* True when all `count` pieces, at most YK_MPI_PIECES, have gone and come; otherwise the world is
+ * in trouble. */
+bool yk_mpi_transfer(struct yk_comm_world *world, const struct yk_mpi_piece *pieces, int count);
+
+/* Waits for requests of MPI in the same way. Returns MPI's code, or MPI_ERR_OTHER when the run is
+ * to end. */
+int yk_mpi_wait(struct yk_comm_world *world, MPI_Request *requests, int count, MPI_Status *out);
+
+/* Sets the trouble "doing: MPI's words"; false. */
+bool yk_mpi_fail(struct yk_comm_world *world, int code, const char *doing);
+
+#endif

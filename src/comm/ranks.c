@@ -1,0 +1,53 @@
+#include "comm/ranks.h"
+
+#include <stdlib.h>
+
+static yk_status make_group_of_all(struct yk_ranks *ranks)
+{
+    int32_t *list = calloc((size_t)ranks->size, sizeof *list);
+    if (!list) {
+        return yk_fail_out_of_memory();
+    }
+    for (int32_t i = 0; i < ranks->size; i++) {
+        list[i] = i;
+    }
+    const yk_status status =
+        ranks->comm->group_create(ranks->world, list, ranks->size, &ranks->all);
+    free(list);
+    return status;
+}
+
+yk_status yk_ranks_open(const struct yk_comm *comm, const struct yk_comm_options *options,
+                        struct yk_ranks *out)
+{
+    struct yk_ranks ranks = {
+        .comm = comm,
+        .backend = options->backend,
+        .lane = options->lane,
+    };
+    YK_TRY(comm->open(options, &ranks.world));
+    ranks.rank = comm->rank(ranks.world);
+    ranks.size = comm->size(ranks.world);
+    const yk_status status = make_group_of_all(&ranks);
+    if (status != YK_OK) {
+        comm->close(ranks.world);
+        return status;
+    }
+    *out = ranks;
+    return YK_OK;
+}
+
+void yk_ranks_close(struct yk_ranks *ranks)
+{
+    if (ranks->comm) {
+        ranks->comm->group_destroy(ranks->all);
+        ranks->comm->close(ranks->world);
+    }
+    *ranks = (struct yk_ranks){0};
+}
+
+yk_status yk_ranks_finish(const struct yk_ranks *ranks)
+{
+    YK_TRY(ranks->backend->finish(ranks->lane));
+    return ranks->comm->check(ranks->world);
+}

@@ -1,0 +1,78 @@
+/* The pictures of a run, each alone. */
+#include "report/plan_draw.h"
+#include "report/run_curves.h"
+#include "report/run_draw.h"
+#include "report/run_lanes.h"
+#include "report/run_report.h"
+
+enum {
+    SMALL_WIDTH = 760
+};
+
+static struct yk_figure frame(double width, struct yk_text *out)
+{
+    return (struct yk_figure){.width = width, .alone = true, .out = out};
+}
+
+/* Makes and gives back what `draw` needs. */
+static yk_status with_arena(const struct yk_run_report *report, struct yk_text *out,
+                            yk_status (*draw)(const struct yk_run_report *report,
+                                              struct yk_arena *arena, struct yk_text *out))
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    const yk_status status = draw(report, arena, out);
+    yk_arena_destroy(arena);
+    return status;
+}
+
+static yk_status draw_lanes(const struct yk_run_report *report, struct yk_arena *arena,
+                            struct yk_text *out)
+{
+    struct yk_run_ranks ranks;
+    struct yk_run_lanes lanes;
+    YK_TRY(yk_run_ranks_make(report, arena, &ranks));
+    YK_TRY(yk_run_lanes_make(report, &ranks, arena, &lanes));
+    yk_plan_draw_lanes(&lanes.folds, frame(YK_FIGURE_ALONE_WIDTH, out));
+    return yk_text_status(out);
+}
+
+static yk_status draw_loss(const struct yk_run_report *report, struct yk_arena *arena,
+                           struct yk_text *out)
+{
+    struct yk_run_curves curves;
+    YK_TRY(yk_run_curves_make(report, arena, &curves));
+    yk_run_draw_loss(report, &curves, frame(SMALL_WIDTH, out));
+    return yk_text_status(out);
+}
+
+static yk_status draw_ranks(const struct yk_run_report *report, struct yk_arena *arena,
+                            struct yk_text *out)
+{
+    struct yk_run_ranks ranks;
+    struct yk_run_curves curves;
+    YK_TRY(yk_run_ranks_make(report, arena, &ranks));
+    YK_TRY(yk_run_curves_make(report, arena, &curves));
+    return yk_run_draw_ranks(report, &curves, &ranks, arena, frame(YK_FIGURE_ALONE_WIDTH, out));
+}
+
+yk_status yk_run_figure_lanes(const struct yk_run_report *report, struct yk_text *out)
+{
+    return with_arena(report, out, draw_lanes);
+}
+
+yk_status yk_run_figure_loss(const struct yk_run_report *report, struct yk_text *out)
+{
+    return with_arena(report, out, draw_loss);
+}
+
+yk_status yk_run_figure_ranks(const struct yk_run_report *report, struct yk_text *out)
+{
+    return with_arena(report, out, draw_ranks);
+}
+
+yk_status yk_run_figure_memory(const struct yk_run_report *report, struct yk_text *out)
+{
+    yk_run_draw_memory(report, frame(SMALL_WIDTH, out));
+    return yk_text_status(out);
+}

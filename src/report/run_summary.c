@@ -1,0 +1,126 @@
+#include "report/run_summary.h"
+
+#include "base/json.h"
+#include "base/json_value.h"
+
+#include <math.h>
+
+/* A figure of a rank: what it is called, and where it lies. */
+struct figure {
+    const char *name;
+    size_t place;
+};
+
+static const struct figure figures[] = {
+    {"share", offsetof(struct yk_run_rank, share)},
+    {"compute_s", offsetof(struct yk_run_rank, measured.compute_s)},
+    {"exposed_s", offsetof(struct yk_run_rank, measured.exposed_s)},
+    {"idle_s", offsetof(struct yk_run_rank, measured.idle_s)},
+    {"peak_bytes", offsetof(struct yk_run_rank, measured_bytes)},
+    {"predicted_compute_s", offsetof(struct yk_run_rank, predicted.compute_s)},
+    {"predicted_exposed_s", offsetof(struct yk_run_rank, predicted.exposed_s)},
+    {"predicted_idle_s", offsetof(struct yk_run_rank, predicted.idle_s)},
+    {"predicted_peak_bytes", offsetof(struct yk_run_rank, predicted_bytes)},
+    {"limit_bytes", offsetof(struct yk_run_rank, limit_bytes)},
+};
+
+enum {
+    FIGURE_COUNT = sizeof figures / sizeof *figures
+};
+
+struct yk_run_rank yk_run_rank_unknown(void)
+{
+    return (struct yk_run_rank){
+        .share = NAN,
+        .predicted = {NAN, NAN, NAN},
+        .measured = {NAN, NAN, NAN},
+        .predicted_bytes = NAN,
+        .measured_bytes = NAN,
+        .limit_bytes = NAN,
+    };
+}
+
+void yk_run_summary_write_ranks(const struct yk_run_rank *ranks, int32_t count, struct yk_text *out)
+{
+    yk_text_add(out, "[");
+    for (int32_t r = 0; r < count; r++) {
+        yk_text_addf(out, "%s{\"rank\":%d", r > 0 ? "," : "", (int)r);
+        if (ranks[r].device) {
+            yk_text_add(out, ",\"device\":");
+            yk_text_add_json(out, ranks[r].device);
+        }
+        for (int f = 0; f < FIGURE_COUNT; f++) {
+            const double value =
+                *(const double *)(const void *)((const char *)&ranks[r] + figures[f].place);
+            if (isfinite(value)) {
+                yk_text_addf(out, ",\"%s\":", figures[f].name);
+                yk_text_add_number(out, value);
+            }
+        }
+        yk_text_add(out, "}");
+    }
+    yk_text_add(out, "]");
+}
+
+static yk_status read_rank(const struct yk_json *node, int32_t number, struct yk_arena *arena,
+                           struct yk_run_rank *out)
+{
+    int64_t rank = number;
+    if (!yk_json_is_object(node)) {
+        return yk_fail(YK_ERROR_INPUT, "a rank must be an object, not %s", yk_json_kind(node));
+    }
+    YK_TRY(yk_json_integer(node, "rank", 0, INT32_MAX, &rank));
+    if (rank != number) {
+        return yk_fail(YK_ERROR_INPUT, "rank %d stands where %d should be", (int)rank, (int)number);
+    }
+    *out = yk_run_rank_unknown();
+    YK_TRY(yk_json_keep(arena, yk_json_string(yk_json_get(node, "device")), &out->device));
+    for (int f = 0; f < FIGURE_COUNT; f++) {
+        const struct yk_json *value = yk_json_get(node, figures[f].name);
+        double *place = (double *)(void *)((char *)out + figures[f].place);
+        if (!value || yk_json_is_null(value)) {
+            continue;
+        }
+        if (!yk_json_number(value, place) || !(*place >= 0)) {
+            *place = NAN;
+            return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number from 0 up", figures[f].name);
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
+                           struct yk_run_summary *out)
+{
+    const struct yk_json *list = NULL;
+    if (!yk_json_is_object(root)) {
+        return yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_kind(root));
+    }
+    (void)yk_json_number(yk_json_get(root, "peak_bytes"), &out->peak_bytes);
+    (void)yk_json_number(yk_json_get(root, "predicted_step_s"), &out->predicted_step_s);
+    YK_TRY(yk_json_get_list(root, "ranks", &list));
+    YK_TRY_NEW(arena, out->ranks, yk_json_count(list) + 1);
+    for (size_t i = 0; i < yk_json_count(list); i++) {
+        YK_TRY(yk_json_locate(read_rank(yk_json_at(list, i), (int32_t)i, arena, &out->ranks[i]),
+                              "ranks", i, NULL));
+    }
+    out->rank_count = (int32_t)yk_json_count(list);
+    return YK_OK;
+}
+
+yk_status yk_run_summary_read(const char *text, size_t length, const char *source,
+                              struct yk_arena *arena, struct yk_run_summary *out)
+{
+    struct yk_run_summary summary = {.peak_bytes = NAN, .predicted_step_s = NAN};
+    struct yk_json *root = NULL;
+    yk_status status = yk_json_parse(text, length, &root);
+    if (status == YK_OK) {
+        status = read_root(root, arena, &summary);
+    }
+    yk_json_destroy(root);
+    if (status != YK_OK) {
+        return yk_fail_in(status, source);
+    }
+    *out = summary;
+    return YK_OK;
+}

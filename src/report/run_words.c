@@ -1,0 +1,147 @@
+#include "report/run_words.h"
+
+#include "report/label.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* A rank that computes for this part of the step keeps all others waiting, whatever they do. */
+static const double BUSY = 0.7;
+
+/* What is measured is said to be as predicted within this part. */
+static const double ALIKE = 0.05;
+
+/* "cpu1 (rank 1)"; the device alone where there is one. */
+static void add_rank(const struct yk_run_ranks *ranks, int32_t rank, struct yk_text *out)
+{
+    yk_text_add(out, ranks->ranks[rank].device);
+    if (ranks->count > 1) {
+        yk_text_addf(out, " (rank %d)", (int)rank);
+    }
+}
+
+static void add_time(double seconds, struct yk_text *out)
+{
+    char words[YK_UNITS_SIZE];
+    yk_label_unit(seconds, YK_UNIT_SECONDS, words);
+    yk_text_add(out, words);
+}
+
+static void add_part(double part_s, double step_s, struct yk_text *out)
+{
+    add_time(part_s, out);
+    yk_text_addf(out, ", %.0f %% of the step", 100 * part_s / step_s);
+}
+
+/* The rank that waits longest for others, if that is worth a word. */
+static void add_idle(const struct yk_run_ranks *ranks, int32_t slowest, bool measured,
+                     double step_s, struct yk_text *out)
+{
+    int32_t most = -1;
+    double most_s = 0.1 * step_s;
+    for (int32_t r = 0; r < ranks->count; r++) {
+        const struct yk_trace_sum *sum =
+            measured ? &ranks->ranks[r].measured : &ranks->ranks[r].predicted;
+        if (r != slowest && sum->idle_s > most_s) {
+            most = r;
+            most_s = sum->idle_s;
+        }
+    }
+    if (most >= 0) {
+        add_rank(ranks, most, out);
+        yk_text_add(out, " waits for others longest: ");
+        add_part(most_s, step_s, out);
+        yk_text_add(out, ".\n");
+    }
+}
+
+/* What bounds the step: what the rank that computes longest does all the time. */
+static void add_bound(const struct yk_run_ranks *ranks, int32_t slowest, bool measured,
+                      double step_s, struct yk_text *out)
+{
+    const struct yk_trace_sum *sum =
+        measured ? &ranks->ranks[slowest].measured : &ranks->ranks[slowest].predicted;
+    if (sum->compute_s >= BUSY * step_s) {
+        yk_text_add(out, "Computation of ");
+        add_rank(ranks, slowest, out);
+        yk_text_add(out, measured ? " bounds the step: " : " is to bound the step: ");
+        add_part(sum->compute_s, step_s, out);
+    } else {
+        const bool exposed = sum->exposed_s >= sum->idle_s;
+        yk_text_add(out, exposed ? "Exposed communication" : "Waiting");
+        yk_text_add(out, measured ? " bounds the step: " : " is to bound the step: ");
+        add_rank(ranks, slowest, out);
+        yk_text_add(out, ranks->count > 1 ? ", which computes longest, computes for "
+                                          : " computes for ");
+        add_part(sum->compute_s, step_s, out);
+        yk_text_add(out, exposed ? ", and waits for data that moves for " : ", and waits for ");
+        add_part(exposed ? sum->exposed_s : sum->idle_s, step_s, out);
+    }
+    yk_text_add(out, ".\n");
+}
+
+/* The part of the slowest rank's time that is furthest from what was predicted. */
+static void add_cause(const struct yk_run_ranks *ranks, int32_t slowest, struct yk_text *out)
+{
+    static const char *const names[] = {"computation", "exposed communication", "waiting"};
+    const struct yk_run_rank *rank = &ranks->ranks[slowest];
+    const double differences[] = {
+        rank->measured.compute_s - rank->predicted.compute_s,
+        rank->measured.exposed_s - rank->predicted.exposed_s,
+        rank->measured.idle_s - rank->predicted.idle_s,
+    };
+    int most = 0;
+    for (int i = 1; i < 3; i++) {
+        most = fabs(differences[i]) > fabs(differences[most]) ? i : most;
+    }
+    if (!isfinite(differences[most])) {
+        return;
+    }
+    yk_text_addf(out, " On ");
+    add_rank(ranks, slowest, out);
+    yk_text_addf(out, ", %s is furthest from it: ", names[most]);
+    add_time(fabs(differences[most]), out);
+    yk_text_addf(out, " %s than predicted.", differences[most] > 0 ? "longer" : "shorter");
+}
+
+static void add_comparison(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
+                           int32_t slowest, struct yk_text *out)
+{
+    const double ratio = report->measured_step_s / report->predicted_step_s;
+    if (!(isfinite(ratio) && ratio > 0)) {
+        return;
+    }
+    yk_text_add(out, "The median step took ");
+    add_time(report->measured_step_s, out);
+    if (report->measured_low_s > 0 && report->measured_high_s > report->measured_low_s) {
+        yk_text_add(out, " (eight of ten took ");
+        add_time(report->measured_low_s, out);
+        yk_text_add(out, " to ");
+        add_time(report->measured_high_s, out);
+        yk_text_add(out, ")");
+    }
+    yk_text_add(out, "; ");
+    add_time(report->predicted_step_s, out);
+    if (fabs(ratio - 1) <= ALIKE) {
+        yk_text_addf(out, " was predicted, which is %.0f %% off.", 100 * fabs(ratio - 1));
+    } else {
+        yk_text_addf(out, " was predicted: it took %.2f times as long.", ratio);
+        if (slowest >= 0) {
+            add_cause(ranks, slowest, out);
+        }
+    }
+    yk_text_add(out, "\n");
+}
+
+void yk_run_words_add(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
+                      struct yk_text *out)
+{
+    const bool measured = isfinite(ranks->measured_step_s);
+    const double step_s = measured ? ranks->measured_step_s : ranks->predicted_step_s;
+    const int32_t slowest = yk_run_ranks_slowest(ranks);
+    if (slowest >= 0 && step_s > 0) {
+        add_bound(ranks, slowest, measured, step_s, out);
+        add_idle(ranks, slowest, measured, step_s, out);
+    }
+    add_comparison(report, ranks, slowest, out);
+}

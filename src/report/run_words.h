@@ -1,0 +1,12 @@
+/* Run words: where the time of a run's step goes, and how far that is from what was predicted, in
+ * sentences. */
+#ifndef YK_REPORT_RUN_WORDS_H
+#define YK_REPORT_RUN_WORDS_H
+
+#include "report/run_ranks.h"
+
+/* Plain text, a line each; nothing where nothing is known. */
+void yk_run_words_add(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
+                      struct yk_text *out);
+
+#endif

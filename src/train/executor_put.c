@@ -1,0 +1,357 @@
+/* Putting the ops of a round on their lanes. */
+#include "base/clock.h"
+#include "train/executor_rules.h"
+
+#include <time.h>
+
+/* ---- passes ---- */
+
+/* Points the store at weights and gradients that are elsewhere for the time of a pass. */
+static void lend_wholes(const struct yk_executor *executor, int32_t number)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_op_place *place = &executor->places.ops[number];
+    const int32_t leader = executor->program->layers[op->layer].leader;
+    struct yk_layer_store *own = &executor->store->layers[op->layer];
+    struct yk_layer_store *lead = &executor->store->layers[leader];
+    const size_t *wholes = executor->places.wholes;
+    if (place->weights != YK_PLACE_NONE) {
+        own->weights = executor->passing + wholes[place->weights];
+    }
+    if (place->leader_weights != YK_PLACE_NONE) {
+        lead->weights = executor->passing + wholes[place->leader_weights];
+    }
+    if (place->gradient != YK_PLACE_NONE) {
+        own->gradients = executor->passing + wholes[place->gradient];
+    }
+    if (place->leader_gradient != YK_PLACE_NONE) {
+        lead->gradients = executor->passing + wholes[place->leader_gradient];
+    }
+}
+
+static void clear_gradient(const struct yk_executor *executor, int32_t layer)
+{
+    const struct yk_net *net = executor->store->net;
+    executor->backend->clear(
+        executor->lanes[YK_LANE_COMPUTE], executor->store->layers[layer].gradients,
+        (size_t)(net->layers[layer].trained * yk_precision_bytes(net->workload.precision)));
+}
+
+static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_step_slot *slot = yk_executor_slot(executor, step);
+    const struct yk_batch *batch = slot->step.batch;
+    const struct yk_batch_piece *piece = &batch->pieces[op->micro_batch];
+    const struct yk_net_layer *layer = &executor->store->net->layers[op->layer];
+    const struct yk_place *place =
+        &executor->places.of[yk_rank_view_cell(executor->view, op->layer, op->micro_batch)];
+    const bool forward = op->kind == YK_OP_FORWARD;
+    char *base = executor->passing;
+    int64_t begin = 0;
+    const int64_t samples = yk_executor_rows(executor, piece, op->layer, op->micro_batch, &begin);
+    if (samples == 0) {
+        return;
+    }
+    struct yk_pass made = {
+        .net = executor->store->net,
+        .store = executor->store,
+        .lane = executor->lanes[op->lane],
+        .layer = op->layer,
+        .training = !slot->evaluating,
+        .loss_factor =
+            slot->evaluating ? 0 : (float)(slot->step.loss_scale / (double)batch->counted),
+        .loss = &slot->report[YK_REPORT_LOSS],
+        .output = forward ? base + place->output : NULL,
+        .saved = base + (forward ? place->forward_saved : place->saved),
+        .workspace = base + (forward ? place->forward_work : place->recompute_work),
+        .output_gradient = base + place->gradient,
+    };
+    yk_intake_fill(&executor->intake, (int32_t)(step % YK_EXECUTOR_STEPS), op->micro_batch,
+                   &piece->own, begin, samples, &made);
+    yk_executor_connect(executor, number, piece, &made);
+    if (op->kind == YK_OP_BACKWARD) {
+        yk_executor_assemble(executor, number, piece);
+        made.workspace = base + place->backward_work;
+        layer->kind->backward(&made);
+    } else {
+        layer->kind->forward(&made);
+    }
+}
+
+static void put_pass(struct yk_executor *executor, int32_t number, int64_t step)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_op_place *place = &executor->places.ops[number];
+    lend_wholes(executor, number);
+    if (place->clears_gradient) {
+        clear_gradient(executor, op->layer);
+    }
+    if (place->clears_leader) {
+        clear_gradient(executor, executor->program->layers[op->layer].leader);
+    }
+    if (op->samples > 0) {
+        run_pass(executor, number, step);
+    }
+}
+
+/* ---- gradients, once they are complete ---- */
+
+/* Adds up the squares of what this rank answers for: of a gradient that every member of its group
+ * has, an equal slice. */
+static void sum_layer(const struct yk_executor *executor, int32_t layer, double *to)
+{
+    const struct yk_net *net = executor->store->net;
+    const struct yk_layer_store *kept = &executor->store->layers[layer];
+    const int64_t width = yk_precision_bytes(net->workload.precision);
+    const struct yk_plan *plan = executor->program->plan;
+    const int32_t group = plan->layers[layer].group;
+    const int32_t members = plan->groups[group].member_count;
+    const int32_t member = executor->view->members[group];
+    int64_t first = 0;
+    int64_t count = kept->kept;
+    const char *from = kept->gradient_part;
+    if (!from) {
+        first = yk_block_first(net->layers[layer].trained, members, member);
+        count = yk_block_first(net->layers[layer].trained, members, member + 1) - first;
+        from = kept->gradients + first * width;
+    }
+    executor->backend->sum_squares(executor->lanes[YK_LANE_COMPUTE],
+                                   &(struct yk_sum_squares){
+                                       .count = count,
+                                       .from = from,
+                                       .to = to,
+                                       .type = net->workload.precision,
+                                   });
+}
+
+static void put_update(struct yk_executor *executor, int32_t number, int64_t step)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_step_slot *slot = yk_executor_slot(executor, step);
+    if (!executor->barrier) {
+        sum_layer(executor, op->layer, &slot->report[YK_REPORT_SUMS + op->layer]);
+    }
+    yk_optimizer_update(executor->optimizer, executor->store, executor->lanes[op->lane], op->layer,
+                        slot->step.rate, slot->step.updates,
+                        executor->barrier ? slot->verdict : NULL);
+}
+
+/* ---- the result of a step ---- */
+
+/* How long the rank computed in the round before the one that is put now. */
+static double computed_s(const struct yk_executor *executor, int64_t round)
+{
+    const struct yk_op_events *events =
+        executor->events[(round + YK_EXECUTOR_ROUNDS) % YK_EXECUTOR_ROUNDS];
+    double sum = 0;
+    for (int32_t i = 0; round >= 0 && i < executor->list->op_count; i++) {
+        if (executor->list->ops[i].lane == YK_LANE_COMPUTE && events[i].round == round) {
+            sum += executor->backend->event_s(events[i].ended) -
+                   executor->backend->event_s(events[i].started);
+        }
+    }
+    return sum;
+}
+
+/* What the host of this rank has to say, as late as it can. */
+static void add_note(void *user)
+{
+    struct yk_step_slot *slot = user;
+    struct yk_executor *executor = slot->executor;
+    const int64_t round = executor->barrier ? slot->round - 1 : slot->round;
+    slot->report[YK_REPORT_STOP] = atomic_load(&executor->stop) ? 1 : 0;
+    slot->report[YK_REPORT_SUMS + executor->facts->L + executor->rank] =
+        computed_s(executor, round);
+}
+
+static void judge(struct yk_executor *executor, struct yk_step_slot *slot,
+                  struct yk_backend_lane *lane)
+{
+    executor->backend->call(lane, add_note, slot);
+    if (executor->ranks > 1) {
+        executor->options.ranks->comm->reduce(&slot->exchange);
+    }
+    executor->backend->judge(lane, &(struct yk_judge){
+                                       .sums = slot->report + YK_REPORT_SUMS,
+                                       .count = executor->facts->L,
+                                       .unscale = (float)(1 / slot->step.loss_scale),
+                                       .clip = (float)slot->step.clip,
+                                       .verdict = slot->verdict,
+                                   });
+    executor->backend->copy(lane, slot->read, slot->report,
+                            (size_t)executor->report_count * sizeof *slot->read);
+    executor->backend->copy(lane, slot->verdict_read, slot->verdict, sizeof *slot->verdict);
+    executor->backend->record(lane, slot->reported);
+}
+
+void yk_executor_put_report(struct yk_executor *executor, int64_t step)
+{
+    struct yk_step_slot *slot = yk_executor_slot(executor, step);
+    struct yk_backend_lane *lane =
+        executor->lanes[executor->ranks > 1 ? YK_LANE_COMM : YK_LANE_COMPUTE];
+    if (executor->ranks > 1) {
+        executor->backend->wait(lane, slot->done);
+    }
+    judge(executor, slot, lane);
+}
+
+/* The squares are added up where computing is done, then all ranks hear of each other's. */
+static void put_agreement(struct yk_executor *executor, int32_t number, int64_t step)
+{
+    struct yk_step_slot *slot = yk_executor_slot(executor, step);
+    struct yk_backend_lane *lane = executor->lanes[executor->list->ops[number].lane];
+    for (int32_t l = 0; l < executor->facts->L; l++) {
+        if (executor->view->update[l] != YK_OP_NONE) {
+            sum_layer(executor, l, &slot->report[YK_REPORT_SUMS + l]);
+        }
+    }
+    executor->backend->record(executor->lanes[YK_LANE_COMPUTE], executor->summed);
+    executor->backend->wait(lane, executor->summed);
+    judge(executor, slot, lane);
+}
+
+/* ---- ops ---- */
+
+/* Of a batch that is only evaluated, what brings it to its loss. */
+static bool is_evaluated(const struct yk_op *op)
+{
+    switch (op->kind) {
+    case YK_OP_LOAD:
+    case YK_OP_FORWARD:
+        return true;
+    case YK_OP_GATHER:
+    case YK_OP_SEND:
+    case YK_OP_RECV:
+        return !op->backward;
+    default:
+        return false;
+    }
+}
+
+static void put_work(struct yk_executor *executor, int32_t number, int64_t step)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_batch *batch = yk_executor_slot(executor, step)->step.batch;
+    switch (op->kind) {
+    case YK_OP_LOAD:
+        yk_intake_load(&executor->intake, executor->backend, executor->lanes[op->lane],
+                       (int32_t)(step % YK_EXECUTOR_STEPS), op->micro_batch,
+                       &batch->pieces[op->micro_batch].own);
+        break;
+    case YK_OP_FORWARD:
+    case YK_OP_RECOMPUTE:
+    case YK_OP_BACKWARD:
+        put_pass(executor, number, step);
+        break;
+    case YK_OP_GATHER:
+    case YK_OP_SCATTER:
+    case YK_OP_REDUCE:
+        yk_exchanges_put(&executor->exchanges, executor->list, number);
+        break;
+    case YK_OP_SEND:
+    case YK_OP_RECV:
+        yk_executor_mail(executor, number, &batch->pieces[op->micro_batch], executor->rounds);
+        break;
+    case YK_OP_AGREE:
+        put_agreement(executor, number, step);
+        break;
+    case YK_OP_UPDATE:
+        put_update(executor, number, step);
+        break;
+    default: /* a release is the end of a stay: its place is free for others from here on */
+        break;
+    }
+}
+
+static void wait_for(struct yk_executor *executor, struct yk_backend_lane *lane, int32_t op,
+                     int32_t lag)
+{
+    const int64_t round = executor->rounds - lag;
+    const struct yk_op_events *events =
+        executor->events[(round + YK_EXECUTOR_ROUNDS) % YK_EXECUTOR_ROUNDS];
+    if (events[op].round == round) {
+        executor->backend->wait(lane, events[op].ended);
+    }
+}
+
+/* Ranks agree after what the agreement waits for: that is waited for where squares are added up. */
+static void put_waits(struct yk_executor *executor, int32_t number)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const enum yk_lane lane = op->kind == YK_OP_AGREE ? YK_LANE_COMPUTE : op->lane;
+    for (int32_t w = 0; w < op->wait_count; w++) {
+        const struct yk_op_wait *wait = &executor->list->waits[op->first_wait + w];
+        if (executor->list->ops[wait->op].lane != lane) {
+            wait_for(executor, executor->lanes[lane], wait->op, wait->lag);
+        }
+    }
+    for (int32_t w = executor->first_wait[number]; w < executor->first_wait[number + 1]; w++) {
+        const struct yk_thing_wait *wait = &executor->places.waits[w];
+        if (executor->list->ops[wait->after].lane != op->lane) {
+            wait_for(executor, executor->lanes[op->lane], wait->after, wait->lag);
+        }
+    }
+}
+
+/* Makes what was computed since the op started take so many times as long. */
+static void linger(void *user)
+{
+    const struct yk_slowed *slowed = user;
+    const double spent_s = yk_clock_now_s() - slowed->executor->backend->event_s(slowed->started);
+    const double more_s = spent_s * (slowed->executor->options.slow - 1);
+    if (more_s > 0) {
+        const struct timespec pause = {
+            .tv_sec = (time_t)more_s,
+            .tv_nsec = (long)((more_s - (double)(time_t)more_s) * 1e9),
+        };
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+static void tell_begin(void *user)
+{
+    const struct yk_told *told = user;
+    told->executor->options.begins(told->executor->options.user, told->lane, told->op);
+}
+
+static bool is_computing(const struct yk_op *op)
+{
+    return op->lane == YK_LANE_COMPUTE && op->kind != YK_OP_RELEASE;
+}
+
+static void put_op(struct yk_executor *executor, int32_t number, int64_t step, bool works)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_backend *backend = executor->backend;
+    struct yk_backend_lane *lane = executor->lanes[op->lane];
+    struct yk_op_events *events = &executor->events[executor->rounds % YK_EXECUTOR_ROUNDS][number];
+    put_waits(executor, number);
+    if (executor->options.begins && works) {
+        backend->call(lane, tell_begin, &executor->told[number]);
+    }
+    backend->record(lane, events->started);
+    if (works) {
+        put_work(executor, number, step);
+    }
+    if (works && executor->options.slow > 1 && is_computing(op)) {
+        backend->call(lane, linger,
+                      &executor->slowed[executor->rounds % YK_EXECUTOR_ROUNDS][number]);
+    }
+    backend->record(lane, events->ended);
+    events->round = executor->rounds;
+}
+
+void yk_executor_put_round(struct yk_executor *executor, int64_t step, int64_t first, int64_t last)
+{
+    for (int32_t i = 0; i < executor->list->op_count; i++) {
+        const struct yk_op *op = &executor->list->ops[i];
+        const int64_t for_step = step + op->step;
+        if (for_step < first || for_step > last) {
+            continue;
+        }
+        const bool evaluating = yk_executor_slot(executor, for_step)->evaluating;
+        put_op(executor, i, for_step, !evaluating || is_evaluated(op));
+    }
+    executor->rounds++;
+}

@@ -1,0 +1,63 @@
+#include "train/holdings.h"
+
+int32_t yk_holdings_member(const struct yk_plan_group *group, int32_t rank)
+{
+    for (int32_t m = 0; m < group->member_count; m++) {
+        if (group->members[m].rank == rank) {
+            return m;
+        }
+    }
+    return -1;
+}
+
+/* Where a member's part begins: parts add up to 1 only as far as rounding lets them, so what comes
+ * after the last part begins at 1. */
+double yk_holdings_begin(const struct yk_plan_group *group, int32_t member)
+{
+    double before = 0;
+    double after = 0;
+    for (int32_t m = 0; m < group->member_count; m++) {
+        *(m < member ? &before : &after) += group->members[m].part;
+    }
+    return after > 0 && before < 1 ? before : 1;
+}
+
+static enum yk_keep keep_of(enum yk_strategy strategy)
+{
+    return strategy == YK_REPLICATED      ? YK_KEEP_WHOLE
+           : strategy == YK_SHARDED_STATE ? YK_KEEP_STATE
+                                          : YK_KEEP_PART;
+}
+
+static struct yk_holding holding_of(const struct yk_program *program, int32_t rank, int32_t layer)
+{
+    const struct yk_plan *plan = program->plan;
+    const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
+    const struct yk_program_layer *messages = &program->layers[layer];
+    const int32_t member = yk_holdings_member(group, rank);
+    struct yk_holding holding = {.keep = YK_KEEP_NOTHING, .blocks = 1, .from = 0, .to = 1};
+    if (member < 0) {
+        return holding;
+    }
+    holding.keep = messages->weight_bytes > 0 ? keep_of(yk_plan_strategy(plan, layer))
+                                              : YK_KEEP_WHOLE; /* there is nothing to cut */
+    if (holding.keep != YK_KEEP_WHOLE) {
+        holding.blocks = messages->block_count > 1 ? messages->block_count : 1;
+        holding.from = yk_holdings_begin(group, member);
+        holding.to = yk_holdings_begin(group, member + 1);
+    }
+    return holding;
+}
+
+yk_status yk_holdings_of_rank(const struct yk_program *program, int32_t rank,
+                              struct yk_arena *arena, struct yk_holding **out)
+{
+    const int32_t L = program->plan->layer_count;
+    struct yk_holding *holdings = NULL;
+    YK_TRY_NEW(arena, holdings, L);
+    for (int32_t l = 0; l < L; l++) {
+        holdings[l] = holding_of(program, rank, l);
+    }
+    *out = holdings;
+    return YK_OK;
+}

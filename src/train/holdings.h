@@ -1,0 +1,29 @@
+/*
+ * Holdings: which part of every layer a rank's store keeps, as the plan says.
+ *
+ * The parts of a group's members lie behind each other in the order of the members, and the last
+ * one ends where the layer does, so that every number of a layer is kept by exactly one of them.
+ * Pure functions of a program; any thread.
+ */
+#ifndef YK_TRAIN_HOLDINGS_H
+#define YK_TRAIN_HOLDINGS_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "nn/holding.h"
+#include "program/program.h"
+
+#include <stdint.h>
+
+/* (L) holdings, in the arena. */
+yk_status yk_holdings_of_rank(const struct yk_program *program, int32_t rank,
+                              struct yk_arena *arena, struct yk_holding **out) YK_MUST_USE;
+
+/* Where a member's part of each block begins, from 0 to 1; that of the number of members is the
+ * end. */
+double yk_holdings_begin(const struct yk_plan_group *group, int32_t member);
+
+/* A rank's number among a group's members; −1: it is none of them. */
+int32_t yk_holdings_member(const struct yk_plan_group *group, int32_t rank);
+
+#endif
