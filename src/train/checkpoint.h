@@ -10,6 +10,10 @@
  *     state.json             steps, samples, scaler, seed, and the run's settings
  *     tokenizer.json         how its text becomes tokens; by character: vocabulary.json
  *
+ * Several ranks save theirs together, into a folder that all of them see. In place of weights,
+ * adapters and optimizer.safetensors it then has a shard of every rank (train/shard.h). Any number
+ * of ranks, each keeping any part, can go on from either form.
+ *
  * It is written beside its name, synced and renamed, so that it is there whole or not at all; older
  * ones go only when a newer one is whole. One thread at a time.
  */
@@ -20,6 +24,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "comm/ranks.h"
 #include "data/tokenizer.h"
 #include "model/model.h"
 #include "nn/optimizer.h"
@@ -43,9 +48,17 @@ struct yk_checkpoint_content {
     const struct yk_tokenizer *tokenizer; /* or NULL */
     const char *settings_json;            /* an object */
     const char *base_model;               /* of adapters; else NULL */
+    const struct yk_ranks *ranks;         /* that save it together; NULL: this one alone */
+    const struct yk_holding *saves;       /* (L) with several ranks: what this one saves of each
+                                             layer, see yk_holdings_to_save() */
 };
 
-/* Writes folder/step-NNNNNNNN and then removes all but the newest `keep`. `out` is its path. */
+/*
+ * Writes folder/step-NNNNNNNN and then removes all but the newest `keep`. `out` is its path.
+ *
+ * Several ranks call it together, with one state, and get one status: where a rank cannot write its
+ * shard, all of them are told which and why, and the checkpoint before stays.
+ */
 yk_status yk_checkpoint_save(const char *folder, const struct yk_checkpoint_content *content,
                              int32_t keep, struct yk_text *out) YK_MUST_USE;
 
@@ -60,6 +73,7 @@ struct yk_checkpoint {
     struct yk_checkpoint_state state;
     struct yk_tokenizer *tokenizer; /* or NULL */
     const char *settings_json;      /* or NULL: a folder of Hugging Face */
+    int32_t shards;                 /* of the ranks that saved it; 0: of one rank alone */
 };
 
 /*
@@ -68,10 +82,15 @@ struct yk_checkpoint {
  * config.json and weights is opened as well, at step 0; so is one with an adapter.
  */
 yk_status yk_checkpoint_open(const char *path, struct yk_checkpoint **out) YK_MUST_USE;
+/* The same by several ranks together, which read a share of its files each: all of them open one
+ * checkpoint, or get one status. Warnings are the first rank's alone. NULL: this one alone. */
+yk_status yk_checkpoint_open_ranks(const char *path, const struct yk_ranks *ranks,
+                                   struct yk_checkpoint **out) YK_MUST_USE;
 void yk_checkpoint_close(struct yk_checkpoint *checkpoint);
 
-/* Weights, and the optimizer's state where the store has one. `base` is where the frozen weights of
- * an adapter are; NULL: where the checkpoint says. */
+/* Weights, and the optimizer's state where the store has one: what the store keeps of them. `base`
+ * is where the frozen weights of an adapter are; NULL: where the checkpoint says. Each rank loads
+ * for itself; what one of them cannot load, others may. */
 yk_status yk_checkpoint_load(const struct yk_checkpoint *checkpoint, const char *base,
                              struct yk_store *store) YK_MUST_USE;
 

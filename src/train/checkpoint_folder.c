@@ -125,6 +125,17 @@ bool yk_checkpoint_has(const char *folder, const char *name)
     return there;
 }
 
+bool yk_checkpoint_has_weights(const char *folder)
+{
+    return yk_checkpoint_has(folder, YK_CHECKPOINT_MODEL) ||
+           yk_checkpoint_has(folder, YK_CHECKPOINT_MODEL_INDEX);
+}
+
+bool yk_checkpoint_is_adapter(const char *folder)
+{
+    return yk_checkpoint_has(folder, YK_CHECKPOINT_ADAPTER_CONFIG);
+}
+
 /* Some file systems cannot sync a folder and say that the argument is wrong. */
 yk_status yk_checkpoint_sync(const char *path)
 {

@@ -49,6 +49,10 @@ yk_status yk_checkpoint_join(const char *folder, const char *name, struct yk_tex
 
 bool yk_checkpoint_has(const char *folder, const char *name);
 
+/* Whether there are weights of a model, as Hugging Face keeps them; or an adapter. */
+bool yk_checkpoint_has_weights(const char *folder);
+bool yk_checkpoint_is_adapter(const char *folder);
+
 /* Waits until a file or folder is on the disk. */
 yk_status yk_checkpoint_sync(const char *path) YK_MUST_USE;
 

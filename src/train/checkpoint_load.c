@@ -3,21 +3,17 @@
 #include "train/checkpoint.h"
 #include "train/checkpoint_folder.h"
 #include "train/checkpoint_tensors.h"
+#include "train/shard_load.h"
+#include "train/shard_set.h"
 
 #include <unistd.h>
-
-static bool has_weights(const char *folder)
-{
-    return yk_checkpoint_has(folder, YK_CHECKPOINT_MODEL) ||
-           yk_checkpoint_has(folder, YK_CHECKPOINT_MODEL_INDEX);
-}
 
 /* Of the model itself: here, or where the one that is adapted is. */
 static yk_status load_weights(const struct yk_checkpoint *checkpoint, const char *base,
                               struct yk_store *store)
 {
     const char *elsewhere = base ? base : checkpoint->base_model;
-    if (has_weights(checkpoint->path)) {
+    if (yk_checkpoint_has_weights(checkpoint->path)) {
         return yk_weights_load(store, checkpoint->path);
     }
     if (!elsewhere) {
@@ -47,26 +43,56 @@ static yk_status load_file(const struct yk_checkpoint *checkpoint, const char *n
     return status;
 }
 
+/* Of a model that is adapted from here on, nothing of the state belongs to what is trained. */
+static bool wants_state(const struct yk_checkpoint *checkpoint, const struct yk_store *store)
+{
+    const bool adapted = checkpoint->workload.lora_rank > 0;
+    return store->optimizer != YK_OPTIMIZER_NONE && adapted == (store->net->workload.lora_rank > 0);
+}
+
+static yk_status load_files(const struct yk_checkpoint *checkpoint, const char *base,
+                            struct yk_store *store)
+{
+    YK_TRY(load_weights(checkpoint, base, store));
+    if (store->net->workload.nf4 && yk_checkpoint_has(checkpoint->path, YK_CHECKPOINT_FROZEN)) {
+        YK_TRY(load_file(checkpoint, YK_CHECKPOINT_FROZEN, yk_checkpoint_load_frozen, store));
+    }
+    if (checkpoint->workload.lora_rank > 0) {
+        YK_TRY(yk_adapter_load(store, checkpoint->path));
+    }
+    return wants_state(checkpoint, store) &&
+                   yk_checkpoint_has(checkpoint->path, YK_CHECKPOINT_OPTIMIZER)
+               ? load_file(checkpoint, YK_CHECKPOINT_OPTIMIZER, yk_checkpoint_load_optimizer, store)
+               : YK_OK;
+}
+
+static yk_status load_shards(const struct yk_checkpoint *checkpoint, const char *base,
+                             struct yk_store *store)
+{
+    const bool adapted = checkpoint->workload.lora_rank > 0;
+    struct yk_shard_set *set = NULL;
+    struct yk_shard_load what = {
+        .precision = checkpoint->workload.precision,
+        .model = !adapted || !checkpoint->base_model,
+        .adapters = adapted,
+    };
+    if (!what.model) {
+        YK_TRY(load_weights(checkpoint, base, store));
+    }
+    YK_TRY(yk_shard_set_open(checkpoint->path, checkpoint->shards, &set));
+    what.state = wants_state(checkpoint, store) && yk_shard_set_has(set, YK_SHARD_MOMENT1, NULL);
+    const yk_status status = yk_shard_load(set, &what, store);
+    yk_shard_set_close(set);
+    return status;
+}
+
 yk_status yk_checkpoint_load(const struct yk_checkpoint *checkpoint, const char *base,
                              struct yk_store *store)
 {
-    const struct yk_workload *workload = &store->net->workload;
-    const bool adapted = checkpoint->workload.lora_rank > 0;
-    if (adapted && workload->lora_rank == 0) {
+    if (checkpoint->workload.lora_rank > 0 && store->net->workload.lora_rank == 0) {
         return yk_fail(YK_ERROR_INPUT, "%s has an adapter, but the model was made without one",
                        checkpoint->path);
     }
-    YK_TRY(load_weights(checkpoint, base, store));
-    if (workload->nf4 && yk_checkpoint_has(checkpoint->path, YK_CHECKPOINT_FROZEN)) {
-        YK_TRY(load_file(checkpoint, YK_CHECKPOINT_FROZEN, yk_checkpoint_load_frozen, store));
-    }
-    if (adapted) {
-        YK_TRY(yk_adapter_load(store, checkpoint->path));
-    }
-    /* Of a model that is adapted from here on, nothing of the state belongs to what is trained. */
-    if (store->optimizer != YK_OPTIMIZER_NONE && adapted == (workload->lora_rank > 0) &&
-        yk_checkpoint_has(checkpoint->path, YK_CHECKPOINT_OPTIMIZER)) {
-        YK_TRY(load_file(checkpoint, YK_CHECKPOINT_OPTIMIZER, yk_checkpoint_load_optimizer, store));
-    }
-    return YK_OK;
+    return checkpoint->shards > 0 ? load_shards(checkpoint, base, store)
+                                  : load_files(checkpoint, base, store);
 }

@@ -1,209 +1,166 @@
-/* Opening a checkpoint: the newest that is whole, or what others have written. */
-#include "base/file.h"
-#include "base/json_value.h"
+/*
+ * Opening a checkpoint: the newest that is whole, or what others have written.
+ *
+ * The first rank looks which folders there are; all of them then try one after the other, and agree
+ * on the first that none of them finds torn.
+ */
 #include "base/log.h"
-#include "base/precision.h"
-#include "nn/adapter_config.h"
+#include "comm/exchange.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_folder.h"
-#include "train/checkpoint_state.h"
-#include "train/manifest.h"
+#include "train/checkpoint_read.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
 static const char RUN_FOLDER[] = "checkpoints"; /* of a run's folder */
 
-static yk_status read_beside(const char *folder, const char *name, struct yk_text *path,
-                             struct yk_text *out)
+/* What may be opened, as the first rank sees it. */
+struct candidates {
+    struct yk_arena *arena;
+    const char *folder; /* of a run */
+    struct yk_checkpoint_list list;
+    bool run; /* the newest of the list; else the folder itself */
+    bool own;
+};
+
+/* ---- what there is ---- */
+
+static yk_status find_run(const char *folder, struct candidates *out)
 {
-    YK_TRY(yk_checkpoint_join(folder, name, path));
-    return yk_file_read(path->bytes, out);
+    YK_TRY(yk_checkpoint_list(folder, out->arena, &out->list));
+    out->run = out->list.count > 0;
+    out->own = out->run;
+    out->folder = yk_arena_copy_text(out->arena, folder, strlen(folder));
+    return out->folder ? YK_OK : yk_fail_out_of_memory();
 }
 
-/* Under the name that the model had. */
-static yk_status read_config(struct yk_checkpoint *checkpoint, const char *folder,
-                             const char *model)
+static yk_status find_run_below(const char *path, struct candidates *out)
 {
-    struct yk_text path = {0};
-    struct yk_text text = {0};
-    const struct yk_model_config *read = NULL;
-    struct yk_model_config *config = NULL;
-    yk_status status = read_beside(folder, YK_CHECKPOINT_CONFIG, &path, &text);
-    if (status == YK_OK) {
-        status = yk_model_config_read(yk_text_chars(&text), text.length, path.bytes,
-                                      checkpoint->arena, &read);
+    struct yk_text below = {0};
+    yk_status status = find_run(path, out);
+    if (status == YK_OK && !out->run) {
+        status = yk_checkpoint_join(path, RUN_FOLDER, &below);
     }
-    yk_text_free(&text);
-    yk_text_free(&path);
-    YK_TRY(status);
-    YK_TRY_NEW(checkpoint->arena, config, 1);
-    *config = *read;
-    config->name = model;
-    checkpoint->config = config;
-    return YK_OK;
-}
-
-static yk_status read_state(struct yk_checkpoint *checkpoint, const char **model)
-{
-    struct yk_text path = {0};
-    struct yk_text text = {0};
-    yk_status status = read_beside(checkpoint->path, YK_CHECKPOINT_STATE, &path, &text);
-    if (status == YK_OK) {
-        status = yk_checkpoint_state_read(yk_text_chars(&text), text.length, checkpoint->arena,
-                                          checkpoint, model);
-        status = status == YK_ERROR_INPUT ? yk_fail_in(status, path.bytes) : status;
+    if (status == YK_OK && !out->run) {
+        status = find_run(below.bytes, out);
     }
-    yk_text_free(&text);
-    yk_text_free(&path);
+    yk_text_free(&below);
     return status;
 }
 
-static yk_status read_tokenizer(struct yk_checkpoint *checkpoint, const char *folder,
-                                const char *name)
+static yk_status find_candidates(const char *path, struct candidates *out)
 {
-    struct yk_text path = {0};
-    struct yk_text text = {0};
-    yk_status status = read_beside(folder, name, &path, &text);
-    if (status == YK_OK) {
-        status = yk_tokenizer_read(yk_text_chars(&text), text.length, path.bytes,
-                                   &checkpoint->tokenizer);
+    struct stat info;
+    if (stat(path, &info) != 0) {
+        return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
     }
-    yk_text_free(&text);
-    yk_text_free(&path);
-    return status;
+    if (!S_ISDIR(info.st_mode)) {
+        return yk_fail(YK_ERROR_INPUT, "%s is no folder; a checkpoint is one", path);
+    }
+    /* One of yoke's without its manifest is torn, not a model of somebody else's. */
+    if (yk_checkpoint_has(path, YK_CHECKPOINT_MANIFEST) ||
+        yk_checkpoint_has(path, YK_CHECKPOINT_STATE)) {
+        out->own = true;
+        return YK_OK;
+    }
+    YK_TRY(find_run_below(path, out));
+    if (out->run || yk_checkpoint_is_adapter(path) ||
+        (yk_checkpoint_has(path, YK_CHECKPOINT_CONFIG) && yk_checkpoint_has_weights(path))) {
+        return YK_OK;
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "%s holds neither checkpoints nor a model: no step-… and no config.json with "
+                   "weights",
+                   path);
 }
 
-/* Other tools' files are of more kinds than are known here; much can be done without them. */
-static yk_status read_other_tokenizer(struct yk_checkpoint *checkpoint, const char *folder)
+/* ---- what the ranks say to each other ---- */
+
+static int32_t rank_of(const struct yk_ranks *ranks)
 {
-    if (yk_checkpoint_has(folder, YK_CHECKPOINT_VOCABULARY)) {
-        return read_tokenizer(checkpoint, folder, YK_CHECKPOINT_VOCABULARY);
-    }
-    if (yk_checkpoint_has(folder, YK_CHECKPOINT_TOKENIZER) &&
-        read_tokenizer(checkpoint, folder, YK_CHECKPOINT_TOKENIZER) != YK_OK) {
-        yk_log(YK_LOG_NOTE, "%s; text cannot be used with this model", yk_status_message());
-    }
-    return YK_OK;
+    return ranks ? ranks->rank : 0;
 }
 
-/* A folder that yoke wrote. */
-static yk_status open_own(struct yk_checkpoint *checkpoint)
+static int32_t size_of(const struct yk_ranks *ranks)
 {
-    struct yk_manifest manifest = {0};
-    const char *model = NULL;
-    YK_TRY(yk_manifest_verify(checkpoint->path, checkpoint->arena, &manifest));
-    YK_TRY(read_state(checkpoint, &model));
-    YK_TRY(read_config(checkpoint, checkpoint->path, model));
-    if (manifest.step != checkpoint->state.step) {
-        return yk_fail(YK_ERROR_INPUT, "%s: the manifest and the state are of different steps",
-                       checkpoint->path);
-    }
-    if (yk_manifest_has(&manifest, YK_CHECKPOINT_TOKENIZER)) {
-        return read_tokenizer(checkpoint, checkpoint->path, YK_CHECKPOINT_TOKENIZER);
-    }
-    return yk_manifest_has(&manifest, YK_CHECKPOINT_VOCABULARY)
-               ? read_tokenizer(checkpoint, checkpoint->path, YK_CHECKPOINT_VOCABULARY)
-               : YK_OK;
+    return ranks ? ranks->size : 1;
 }
 
-/* What the weights are kept in, for the precision to go on with. */
-static yk_status read_dtype(const char *folder, enum yk_precision *out)
+static yk_status agree(const struct yk_ranks *ranks, yk_status status)
 {
-    struct yk_text path = {0};
-    struct yk_text text = {0};
-    struct yk_json *root = NULL;
-    yk_status status = read_beside(folder, YK_CHECKPOINT_CONFIG, &path, &text);
-    if (status == YK_OK) {
-        status = yk_json_parse(yk_text_chars(&text), text.length, &root);
-    }
-    if (status == YK_OK) {
-        const struct yk_json *newer = yk_json_get(root, "dtype");
-        const char *name = yk_json_string(newer ? newer : yk_json_get(root, "torch_dtype"));
-        if (name && strcmp(name, "bfloat16") == 0) {
-            *out = YK_PRECISION_BF16;
-        } else if (name && strcmp(name, "float16") == 0) {
-            *out = YK_PRECISION_FP16;
-        }
-        yk_json_destroy(root);
-    }
-    yk_text_free(&text);
-    yk_text_free(&path);
-    return status;
+    return size_of(ranks) > 1 ? yk_exchange_agree(ranks, status) : status;
 }
 
-/* A model of others is called by its folder, which is in the arena. */
-static yk_status open_model(struct yk_checkpoint *checkpoint, const char *folder)
-{
-    YK_TRY(read_config(checkpoint, folder, folder));
-    return read_dtype(folder, &checkpoint->workload.precision);
-}
+/* What to try: a folder that Hugging Face's tools wrote, one of yoke's, the newest of a run that
+ * has not been tried; or there is none left in the run's folder. */
+enum how {
+    TRY_OTHER = 'h',
+    TRY_OWN = 'o',
+    TRY_NEXT = 'n',
+    NONE_LEFT = 'x',
+};
 
-static bool has_weights(const char *folder)
+/* What the first rank offers after `tried` of a run's were torn: how, and the path. */
+static yk_status make_offer(const char *path, const struct candidates *candidates, int32_t tried,
+                            struct yk_text *out)
 {
-    return yk_checkpoint_has(folder, YK_CHECKPOINT_MODEL) ||
-           yk_checkpoint_has(folder, YK_CHECKPOINT_MODEL_INDEX);
-}
-
-/* An adapter does not say what it adapts, except by name: the config is beside it, or in the folder
- * of that name, or that of a built-in model. */
-static yk_status open_adapter(struct yk_checkpoint *checkpoint)
-{
-    struct yk_adapter_config adapter = {0};
-    YK_TRY(yk_adapter_config_read(checkpoint->path, checkpoint->arena, &adapter));
-    checkpoint->workload.lora_rank = adapter.rank;
-    checkpoint->lora_alpha = adapter.alpha;
-    checkpoint->base_model = adapter.base;
-    if (yk_checkpoint_has(checkpoint->path, YK_CHECKPOINT_CONFIG)) {
-        return open_model(checkpoint, checkpoint->path);
+    const struct yk_checkpoint_list *list = &candidates->list;
+    out->length = 0;
+    if (!candidates->run) {
+        yk_text_addf(out, "%c%s", candidates->own ? TRY_OWN : TRY_OTHER, path);
+    } else if (tried == list->count) {
+        yk_text_addf(out, "%c%s", NONE_LEFT, candidates->folder);
+    } else {
+        yk_text_addf(out, "%c%s/%s", TRY_NEXT, candidates->folder,
+                     list->entries[list->count - 1 - tried].name);
     }
-    if (!adapter.base) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "%s/%s does not say what it adapts: \"base_model_name_or_path\" is missing",
-                       checkpoint->path, YK_CHECKPOINT_ADAPTER_CONFIG);
-    }
-    if (yk_checkpoint_has(adapter.base, YK_CHECKPOINT_CONFIG)) {
-        return open_model(checkpoint, adapter.base);
-    }
-    const yk_status status =
-        yk_model_config_open(adapter.base, checkpoint->arena, &checkpoint->config);
-    return status == YK_ERROR_INPUT ? yk_fail_in(status, checkpoint->path) : status;
+    return yk_text_status(out);
 }
 
-static bool is_adapter(const char *folder)
+/* The first rank's offer becomes everyone's. */
+static yk_status share_offer(const struct yk_ranks *ranks, yk_status made, struct yk_text *offer)
 {
-    return yk_checkpoint_has(folder, YK_CHECKPOINT_ADAPTER_CONFIG);
+    YK_TRY(agree(ranks, made));
+    return size_of(ranks) > 1 ? yk_exchange_text(ranks, 0, offer) : YK_OK;
 }
 
-/* What Hugging Face's tools wrote: weights without a training. */
-static yk_status open_other(struct yk_checkpoint *checkpoint)
+/* Folders of one name on several machines need not be one folder. */
+static yk_status compare_hashes(const struct yk_ranks *ranks, const char *path, uint64_t hash)
 {
-    YK_TRY(is_adapter(checkpoint->path) ? open_adapter(checkpoint)
-                                        : open_model(checkpoint, checkpoint->path));
-    checkpoint->workload.batch = 1;
-    checkpoint->workload.sequence = checkpoint->config->positions;
-    checkpoint->state.scaler = yk_scaler_start(checkpoint->workload.precision);
-    YK_TRY(read_other_tokenizer(checkpoint, checkpoint->path));
-    return !checkpoint->tokenizer && checkpoint->base_model
-               ? read_other_tokenizer(checkpoint, checkpoint->base_model)
-               : YK_OK;
-}
-
-static yk_status open_one(const char *path, yk_status (*read)(struct yk_checkpoint *checkpoint),
-                          struct yk_checkpoint **out)
-{
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct yk_checkpoint *checkpoint = yk_arena_take(arena, 1, sizeof *checkpoint);
-    if (!checkpoint) {
-        yk_arena_destroy(arena);
-        return yk_fail_out_of_memory();
+    struct yk_text own = {0};
+    struct yk_text first = {0};
+    yk_text_addf(&own, "%016" PRIx64, hash);
+    yk_text_addf(&first, "%016" PRIx64, hash);
+    yk_status status = yk_exchange_text(ranks, 0, &first);
+    if (status == YK_OK && strcmp(yk_text_chars(&own), yk_text_chars(&first)) != 0) {
+        status = yk_fail(YK_ERROR_INPUT,
+                         "%s holds another checkpoint here than for rank 0; it must be a folder "
+                         "that all ranks share",
+                         path);
     }
-    checkpoint->arena = arena;
-    yk_status status = yk_json_keep(arena, path, &checkpoint->path);
-    if (status == YK_OK) {
-        status = read(checkpoint);
+    yk_text_free(&first);
+    yk_text_free(&own);
+    return agree(ranks, status);
+}
+
+/* ---- trying ---- */
+
+static yk_status open_offer(const struct yk_ranks *ranks, const char *offer,
+                            struct yk_checkpoint **out)
+{
+    const struct yk_checkpoint_look look = {
+        .path = offer + 1,
+        .own = offer[0] != TRY_OTHER,
+        .share = {.rank = rank_of(ranks), .ranks = size_of(ranks)},
+    };
+    struct yk_checkpoint *checkpoint = NULL;
+    uint64_t hash = 0;
+    yk_status status = agree(ranks, yk_checkpoint_read(&look, &checkpoint, &hash));
+    if (status == YK_OK && size_of(ranks) > 1) {
+        status = compare_hashes(ranks, look.path, hash);
     }
     if (status != YK_OK) {
         yk_checkpoint_close(checkpoint);
@@ -232,94 +189,55 @@ static yk_status fail_all_torn(const char *folder, struct yk_text *faults)
                    yk_text_chars(faults));
 }
 
-/* The newest of the list that is whole. `faults` collects what is wrong with newer ones, each ended
- * by a zero. */
-static yk_status open_newest(const char *folder, const struct yk_checkpoint_list *list,
-                             struct yk_text *path, struct yk_text *faults,
-                             struct yk_checkpoint **out)
+struct texts {
+    struct yk_text offer;
+    struct yk_text faults; /* what is wrong with newer ones, each ended by a zero */
+};
+
+/* The newest candidate that is whole. */
+static yk_status open_first_whole(const char *path, const struct yk_ranks *ranks,
+                                  const struct candidates *candidates, struct texts *texts,
+                                  struct yk_checkpoint **out)
 {
-    int32_t torn = 0;
-    for (int32_t i = list->count; i-- > 0;) {
-        YK_TRY(yk_checkpoint_join(folder, list->entries[i].name, path));
-        const yk_status status = open_one(path->bytes, open_own, out);
-        if (status == YK_OK) {
-            warn_of_torn(faults, torn, path->bytes);
-            return YK_OK;
+    for (int32_t torn = 0;; torn++) {
+        const yk_status made =
+            rank_of(ranks) == 0 ? make_offer(path, candidates, torn, &texts->offer) : YK_OK;
+        YK_TRY(share_offer(ranks, made, &texts->offer));
+        const char *offer = yk_text_chars(&texts->offer);
+        if (offer[0] == NONE_LEFT) {
+            return fail_all_torn(offer + 1, &texts->faults);
         }
-        if (status != YK_ERROR_INPUT) {
+        const yk_status status = open_offer(ranks, offer, out);
+        if (status == YK_OK && rank_of(ranks) == 0) {
+            warn_of_torn(&texts->faults, torn, offer + 1);
+        }
+        if (status != YK_ERROR_INPUT || offer[0] != TRY_NEXT) {
             return status;
         }
-        yk_text_add_bytes(faults, yk_status_message(), strlen(yk_status_message()) + 1);
-        torn++;
+        yk_text_add_bytes(&texts->faults, yk_status_message(), strlen(yk_status_message()) + 1);
     }
-    return fail_all_torn(folder, faults);
 }
 
-/* Opens the newest checkpoint of `folder`; `found` is false where it has none. */
-static yk_status open_run(const char *folder, bool *found, struct yk_checkpoint **out)
+yk_status yk_checkpoint_open_ranks(const char *path, const struct yk_ranks *ranks,
+                                   struct yk_checkpoint **out)
 {
-    struct yk_arena *arena = NULL;
-    struct yk_checkpoint_list list = {0};
-    struct yk_text path = {0};
-    struct yk_text faults = {0};
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status = yk_checkpoint_list(folder, arena, &list);
-    *found = status != YK_OK || list.count > 0;
-    if (status == YK_OK && list.count > 0) {
-        status = open_newest(folder, &list, &path, &faults, out);
+    struct candidates candidates = {0};
+    struct texts texts = {0};
+    yk_status status = yk_arena_create(&candidates.arena);
+    if (status == YK_OK && rank_of(ranks) == 0) {
+        status = find_candidates(path, &candidates);
     }
-    yk_text_free(&faults);
-    yk_text_free(&path);
-    yk_arena_destroy(arena);
-    return status;
-}
-
-static yk_status open_run_below(const char *path, bool *found, struct yk_checkpoint **out)
-{
-    struct yk_text below = {0};
-    yk_status status = open_run(path, found, out);
-    if (status == YK_OK && !*found) {
-        status = yk_checkpoint_join(path, RUN_FOLDER, &below);
+    status = agree(ranks, status);
+    if (status == YK_OK) {
+        status = open_first_whole(path, ranks, &candidates, &texts, out);
     }
-    if (status == YK_OK && !*found) {
-        status = open_run(below.bytes, found, out);
-    }
-    yk_text_free(&below);
+    yk_text_free(&texts.offer);
+    yk_text_free(&texts.faults);
+    yk_arena_destroy(candidates.arena);
     return status;
 }
 
 yk_status yk_checkpoint_open(const char *path, struct yk_checkpoint **out)
 {
-    struct stat info;
-    bool found = false;
-    if (stat(path, &info) != 0) {
-        return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
-    }
-    if (!S_ISDIR(info.st_mode)) {
-        return yk_fail(YK_ERROR_INPUT, "%s is no folder; a checkpoint is one", path);
-    }
-    /* One of yoke's without its manifest is torn, not a model of somebody else's. */
-    if (yk_checkpoint_has(path, YK_CHECKPOINT_MANIFEST) ||
-        yk_checkpoint_has(path, YK_CHECKPOINT_STATE)) {
-        return open_one(path, open_own, out);
-    }
-    YK_TRY(open_run_below(path, &found, out));
-    if (found) {
-        return YK_OK;
-    }
-    if (is_adapter(path) || (yk_checkpoint_has(path, YK_CHECKPOINT_CONFIG) && has_weights(path))) {
-        return open_one(path, open_other, out);
-    }
-    return yk_fail(YK_ERROR_INPUT,
-                   "%s holds neither checkpoints nor a model: no step-… and no config.json with "
-                   "weights",
-                   path);
-}
-
-void yk_checkpoint_close(struct yk_checkpoint *checkpoint)
-{
-    if (checkpoint) {
-        yk_tokenizer_destroy(checkpoint->tokenizer);
-        yk_arena_destroy(checkpoint->arena);
-    }
+    return yk_checkpoint_open_ranks(path, NULL, out);
 }

@@ -1,9 +1,14 @@
 /*
  * Saving a checkpoint: beside its name, synced and renamed. At every moment the folder holds the
  * checkpoint before, the new one, or both, whole.
+ *
+ * Of several ranks, the first makes the folder, each writes its shard into it, and the first adds
+ * everything else and renames it. Between these, all of them agree that nothing went wrong.
  */
 #include "base/file.h"
+#include "base/json_value.h"
 #include "base/log.h"
+#include "comm/exchange.h"
 #include "model/config_write.h"
 #include "nn/weights.h"
 #include "train/checkpoint.h"
@@ -11,6 +16,8 @@
 #include "train/checkpoint_state.h"
 #include "train/checkpoint_tensors.h"
 #include "train/manifest.h"
+#include "train/shard.h"
+#include "train/shard_write.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -99,13 +106,70 @@ static yk_status write_weights(const struct yk_checkpoint_content *content, stru
     return YK_OK;
 }
 
-static yk_status write_files(const struct yk_checkpoint_content *content, struct places *places)
+/* ---- what each rank writes ---- */
+
+static bool is_alone(const struct yk_checkpoint_content *content)
+{
+    return !content->ranks || content->ranks->size <= 1;
+}
+
+static bool is_first(const struct yk_checkpoint_content *content)
+{
+    return is_alone(content) || content->ranks->rank == 0;
+}
+
+/* What went wrong on one rank did so for all. */
+static yk_status agree(const struct yk_checkpoint_content *content, yk_status status)
+{
+    return is_alone(content) ? status : yk_exchange_agree(content->ranks, status);
+}
+
+/* Frozen weights of a model that is kept elsewhere are not saved again. */
+static bool saves_frozen(const struct yk_checkpoint_content *content)
+{
+    return content->store->net->workload.lora_rank == 0 || !content->base_model;
+}
+
+static yk_status write_shard(const struct yk_checkpoint_content *content, struct places *places,
+                             struct yk_tensor_written *out)
+{
+    struct yk_text name = {0};
+    yk_shard_add_file_name(&name, content->ranks->rank, content->ranks->size);
+    yk_status status = yk_text_status(&name);
+    if (status == YK_OK) {
+        status = yk_checkpoint_join(places->partial.bytes, name.bytes, &places->file);
+    }
+    if (status == YK_OK) {
+        status = yk_shard_write(content->store, content->saves, saves_frozen(content),
+                                places->file.bytes, out);
+    }
+    yk_text_free(&name);
+    return status;
+}
+
+static yk_status write_numbers(const struct yk_checkpoint_content *content, struct places *places,
+                               struct yk_tensor_written *out)
+{
+    if (!is_alone(content)) {
+        return write_shard(content, places, out);
+    }
+    YK_TRY(write_weights(content, places));
+    if (content->store->optimizer == YK_OPTIMIZER_NONE) {
+        return YK_OK;
+    }
+    YK_TRY(yk_checkpoint_join(places->partial.bytes, YK_CHECKPOINT_OPTIMIZER, &places->file));
+    return yk_checkpoint_save_optimizer(content->store, places->file.bytes);
+}
+
+/* ---- what the first of them adds ---- */
+
+static yk_status write_small_files(const struct yk_checkpoint_content *content,
+                                   struct places *places)
 {
     const char *partial = places->partial.bytes;
-    YK_TRY(write_weights(content, places));
-    if (content->store->optimizer != YK_OPTIMIZER_NONE) {
-        YK_TRY(yk_checkpoint_join(partial, YK_CHECKPOINT_OPTIMIZER, &places->file));
-        YK_TRY(yk_checkpoint_save_optimizer(content->store, places->file.bytes));
+    if (!is_alone(content)) {
+        YK_TRY(yk_checkpoint_join(partial, YK_CHECKPOINT_CONFIG, &places->file));
+        YK_TRY(write_config(content->store->net, places->file.bytes));
     }
     if (content->tokenizer) {
         YK_TRY(
@@ -113,9 +177,43 @@ static yk_status write_files(const struct yk_checkpoint_content *content, struct
         YK_TRY(write_tokenizer(content->tokenizer, places->file.bytes));
     }
     YK_TRY(yk_checkpoint_join(partial, YK_CHECKPOINT_STATE, &places->file));
-    YK_TRY(write_state(content, places->file.bytes));
-    YK_TRY(yk_manifest_seal(partial, content->state.step));
-    return yk_checkpoint_sync(partial);
+    return write_state(content, places->file.bytes);
+}
+
+/* What a rank says about its shard. */
+static yk_status know_shard(const struct yk_exchange_bytes *said, int32_t rank, int32_t ranks,
+                            struct yk_arena *arena, struct yk_manifest_file *out)
+{
+    struct yk_tensor_written written;
+    struct yk_text name = {0};
+    if (said->size != sizeof written) {
+        return yk_fail(YK_ERROR_LOST, "rank %" PRId32 " does not say what it has written", rank);
+    }
+    memcpy(&written, said->bytes, sizeof written);
+    *out = (struct yk_manifest_file){.bytes = written.bytes, .hash = written.hash};
+    yk_shard_add_file_name(&name, rank, ranks);
+    yk_status status = yk_text_status(&name);
+    if (status == YK_OK) {
+        status = yk_json_keep(arena, name.bytes, &out->name);
+    }
+    yk_text_free(&name);
+    return status;
+}
+
+/* The manifest; `said` is what the ranks have written. */
+static yk_status seal(const struct yk_checkpoint_content *content, const char *partial,
+                      const struct yk_exchange_bytes *said, struct yk_arena *arena)
+{
+    struct yk_manifest known = {.step = content->state.step};
+    if (!is_alone(content)) {
+        known.ranks = content->ranks->size;
+        YK_TRY_NEW(arena, known.files, known.ranks);
+        for (; known.count < known.ranks; known.count++) {
+            YK_TRY(know_shard(&said[known.count], known.count, known.ranks, arena,
+                              &known.files[known.count]));
+        }
+    }
+    return yk_manifest_seal(partial, &known);
 }
 
 /* A folder cannot be renamed onto another: the one of the same step, if there is one, steps aside
@@ -194,24 +292,56 @@ static void remove_older(const char *folder, int64_t saved, int32_t keep)
     yk_arena_destroy(arena);
 }
 
-static yk_status save(const char *folder, const struct yk_checkpoint_content *content,
-                      struct places *places)
+static yk_status begin(const char *folder, const struct places *places)
 {
-    YK_TRY(name_places(folder, content->state.step, places));
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         return fail_at(folder);
     }
     yk_checkpoint_remove_partial(folder);
-    if (mkdir(places->partial.bytes, 0777) != 0) {
-        return fail_at(places->partial.bytes);
+    return mkdir(places->partial.bytes, 0777) == 0 ? YK_OK : fail_at(places->partial.bytes);
+}
+
+/* All ranks say what they have written, and the first does the rest. */
+static yk_status finish(const char *folder, const struct yk_checkpoint_content *content,
+                        struct places *places, const struct yk_tensor_written *own,
+                        struct yk_arena *arena)
+{
+    struct yk_exchange_bytes *said = NULL;
+    if (!is_alone(content)) {
+        YK_TRY(yk_exchange_collect(content->ranks, own, sizeof *own, arena, &said));
     }
-    yk_status status = write_files(content, places);
+    if (!is_first(content)) {
+        return YK_OK;
+    }
+    YK_TRY(write_small_files(content, places));
+    YK_TRY(seal(content, places->partial.bytes, said, arena));
+    YK_TRY(yk_checkpoint_sync(places->partial.bytes));
+    return put_in_place(folder, places);
+}
+
+static yk_status save(const char *folder, const struct yk_checkpoint_content *content,
+                      struct places *places)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_tensor_written own = {0};
+    yk_status status = name_places(folder, content->state.step, places);
     if (status == YK_OK) {
-        status = put_in_place(folder, places);
+        status = yk_arena_create(&arena);
     }
-    if (status != YK_OK) {
+    if (status == YK_OK && is_first(content)) {
+        status = begin(folder, places);
+    }
+    status = agree(content, status);
+    if (status == YK_OK) {
+        status = agree(content, write_numbers(content, places, &own));
+    }
+    if (status == YK_OK) {
+        status = agree(content, finish(folder, content, places, &own, arena));
+    }
+    if (status != YK_OK && is_first(content) && places->partial.bytes) {
         yk_checkpoint_remove(places->partial.bytes);
     }
+    yk_arena_destroy(arena);
     return status;
 }
 
@@ -221,7 +351,9 @@ yk_status yk_checkpoint_save(const char *folder, const struct yk_checkpoint_cont
     struct places places = {0};
     yk_status status = save(folder, content, &places);
     if (status == YK_OK) {
-        remove_older(folder, content->state.step, keep);
+        if (is_first(content)) {
+            remove_older(folder, content->state.step, keep);
+        }
         yk_text_add(out, places.final.bytes);
         status = yk_text_status(out);
     }

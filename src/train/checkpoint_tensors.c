@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "data/safetensors_write.h"
 #include "data/tensor_set.h"
+#include "nn/store_range.h"
 #include "nn/weights_tensor.h"
 
 #include <inttypes.h>
@@ -16,6 +17,8 @@ enum kind {
 };
 
 static const char *const prefixes[KINDS] = {"master.", "moment1.", "moment2."};
+static const enum yk_numbers numbers_of[KINDS] = {YK_NUMBERS_WEIGHTS, YK_NUMBERS_MOMENT1,
+                                                  YK_NUMBERS_MOMENT2};
 
 enum {
     PIECE_BYTES = 1 << 22
@@ -63,7 +66,8 @@ static yk_status visit_all(const struct visit *visit)
 {
     const struct yk_net *net = visit->store->net;
     for (int32_t l = 0; l < net->layer_count; l++) {
-        for (int32_t i = 0; i < net->layers[l].parameter_count; i++) {
+        const bool elsewhere = visit->store->layers[l].holding.keep == YK_KEEP_NOTHING;
+        for (int32_t i = 0; !elsewhere && i < net->layers[l].parameter_count; i++) {
             const struct yk_parameter *parameter = &net->layers[l].parameters[i];
             if (visit->state && parameter->trained) {
                 YK_TRY(visit_state(visit, l, parameter));
@@ -96,14 +100,37 @@ static yk_status write_state(const struct visit *visit, int32_t layer,
                    : YK_OK;
 }
 
+/* Whether the store wants numbers of this kind: weights always. */
+static bool wants(const struct yk_store *store, int32_t layer, enum kind kind)
+{
+    return yk_store_has(store, layer, numbers_of[kind]);
+}
+
+/* What is kept of a parameter: its weights are whole where only its state is in parts. */
+static yk_status read_kept(const struct visit *visit, int32_t layer,
+                           const struct yk_parameter *parameter, enum kind kind,
+                           const struct yk_tensor_place *place)
+{
+    const struct yk_holding *holding = &visit->store->layers[layer].holding;
+    const bool whole = kind == MASTER && holding->keep != YK_KEEP_PART;
+    struct yk_range range = {0, parameter->count};
+    for (int32_t b = 0; b < (whole ? 1 : yk_holding_blocks(holding)); b++) {
+        if (whole || yk_holding_range(holding, b, visit->store->net, layer, parameter, &range)) {
+            YK_TRY(yk_weights_read(place, range.first, range.count, visit->room));
+            YK_TRY(yk_store_write_range(visit->store, layer, parameter, numbers_of[kind], range,
+                                        visit->room));
+        }
+    }
+    return YK_OK;
+}
+
 /* A checkpoint of 16-bit training has master copies, whatever the store has: they are the weights
  * to go on with. */
 static yk_status read_state(const struct visit *visit, int32_t layer,
                             const struct yk_parameter *parameter, enum kind kind, const char *name)
 {
-    float *to = find_state(visit->store, layer, parameter, kind);
     const struct yk_tensor_place *place = yk_tensor_set_find(visit->set, name);
-    if (!place && (kind == MASTER || !to)) {
+    if (!wants(visit->store, layer, kind) || (!place && kind == MASTER)) {
         return YK_OK;
     }
     if (!place) {
@@ -113,13 +140,7 @@ static yk_status read_state(const struct visit *visit, int32_t layer,
                        yk_tensor_set_path(visit->set), name);
     }
     YK_TRY(yk_weights_check(place, parameter));
-    YK_TRY(yk_weights_read(place, 0, parameter->count, visit->room));
-    if (kind == MASTER) {
-        return yk_store_write(visit->store, layer, parameter, visit->room);
-    }
-    return to ? yk_engine_upload(&visit->store->engine, to, visit->room,
-                                 (size_t)parameter->count * sizeof *to)
-              : YK_OK;
+    return read_kept(visit, layer, parameter, kind, place);
 }
 
 static yk_status declare_frozen(const struct visit *visit, int32_t layer,
@@ -138,22 +159,40 @@ static yk_status write_frozen(const struct visit *visit, int32_t layer,
                                yk_parameter_bytes(visit->store->net, parameter));
 }
 
+static yk_status read_frozen_range(const struct visit *visit, int32_t layer,
+                                   const struct yk_parameter *parameter,
+                                   const struct yk_tensor_place *place, struct yk_range range)
+{
+    for (int64_t done = 0; done < range.count; done += PIECE_BYTES) {
+        const int64_t left = range.count - done;
+        const struct yk_range piece = {range.first + done, left < PIECE_BYTES ? left : PIECE_BYTES};
+        YK_TRY(yk_tensor_file_read(place->file, place->entry, (uint64_t)piece.first,
+                                   (uint64_t)piece.count, visit->room));
+        YK_TRY(yk_store_write_frozen(visit->store, layer, parameter, piece, visit->room));
+    }
+    return YK_OK;
+}
+
 static yk_status read_frozen(const struct visit *visit, int32_t layer,
                              const struct yk_parameter *parameter)
 {
     const struct yk_tensor_place *place = NULL;
     const uint64_t bytes = yk_parameter_bytes(visit->store->net, parameter);
-    char *to = visit->store->layers[layer].weights + parameter->offset;
+    const struct yk_holding *holding = &visit->store->layers[layer].holding;
     YK_TRY(yk_tensor_set_need(visit->set, parameter->name, &place));
     if (place->entry->type != YK_TENSOR_U8 || place->entry->bytes != bytes) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: \"%s\" has %" PRIu64 " bytes, but in NF4 the model's has %" PRIu64,
                        yk_tensor_set_path(visit->set), parameter->name, place->entry->bytes, bytes);
     }
-    for (uint64_t done = 0; done < bytes; done += PIECE_BYTES) {
-        const uint64_t length = bytes - done < PIECE_BYTES ? bytes - done : PIECE_BYTES;
-        YK_TRY(yk_tensor_file_read(place->file, place->entry, done, length, visit->room));
-        YK_TRY(yk_engine_upload(&visit->store->engine, to + done, visit->room, (size_t)length));
+    struct yk_range range = {0, (int64_t)bytes};
+    if (holding->keep != YK_KEEP_PART) {
+        return read_frozen_range(visit, layer, parameter, place, range);
+    }
+    for (int32_t b = 0; b < yk_holding_blocks(holding); b++) {
+        if (yk_holding_range(holding, b, visit->store->net, layer, parameter, &range)) {
+            YK_TRY(read_frozen_range(visit, layer, parameter, place, range));
+        }
     }
     return YK_OK;
 }

@@ -13,6 +13,7 @@ static void carve(struct yk_executor *executor, struct yk_carver *carver)
 {
     executor->passing = yk_carve(carver, (int64_t)executor->places.bytes, 1);
     yk_intake_carve(&executor->intake, carver);
+    executor->again = yk_carve(carver, 1, sizeof(double));
     for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
         executor->slots[i].report = yk_carve(carver, executor->report_count, sizeof(double));
         executor->slots[i].verdict = yk_carve(carver, 1, sizeof(struct yk_verdict));
@@ -100,6 +101,7 @@ static yk_status create_events(struct yk_executor *executor)
             .type = YK_COMM_FP64,
         };
     }
+    YK_TRY(engine->backend->event_create(engine->device, &executor->reduced));
     return engine->backend->event_create(engine->device, &executor->summed);
 }
 
@@ -233,6 +235,7 @@ static void destroy_events(struct yk_executor *executor)
         backend->event_destroy(executor->slots[i].reported);
         backend->event_destroy(executor->slots[i].done);
     }
+    backend->event_destroy(executor->reduced);
     backend->event_destroy(executor->summed);
 }
 

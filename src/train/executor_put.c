@@ -61,7 +61,7 @@ static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
         .training = !slot->evaluating,
         .loss_factor =
             slot->evaluating ? 0 : (float)(slot->step.loss_scale / (double)batch->counted),
-        .loss = &slot->report[YK_REPORT_LOSS],
+        .loss = forward ? &slot->report[YK_REPORT_LOSS] : executor->again,
         .output = forward ? base + place->output : NULL,
         .saved = base + (forward ? place->forward_saved : place->saved),
         .workspace = base + (forward ? place->forward_work : place->recompute_work),
@@ -90,7 +90,9 @@ static void put_pass(struct yk_executor *executor, int32_t number, int64_t step)
     if (place->clears_leader) {
         clear_gradient(executor, executor->program->layers[op->layer].leader);
     }
-    if (op->samples > 0) {
+    /* Layers that are no blocks have kept all that they saved. */
+    const bool again = op->kind == YK_OP_RECOMPUTE;
+    if (op->samples > 0 && (!again || executor->store->net->layers[op->layer].kind->is_block)) {
         run_pass(executor, number, step);
     }
 }
@@ -191,16 +193,20 @@ void yk_executor_put_report(struct yk_executor *executor, int64_t step)
     struct yk_backend_lane *lane =
         executor->lanes[executor->ranks > 1 ? YK_LANE_COMM : YK_LANE_COMPUTE];
     if (executor->ranks > 1) {
-        executor->backend->wait(lane, slot->done);
+        executor->backend->record(executor->lanes[YK_LANE_COMPUTE], executor->summed);
+        executor->backend->wait(lane, executor->summed);
     }
     judge(executor, slot, lane);
 }
 
-/* The squares are added up where computing is done, then all ranks hear of each other's. */
+/* When the agreement's turn has come, squares are added up where computing is done; then all ranks
+ * hear of each other's. */
 static void put_agreement(struct yk_executor *executor, int32_t number, int64_t step)
 {
     struct yk_step_slot *slot = yk_executor_slot(executor, step);
     struct yk_backend_lane *lane = executor->lanes[executor->list->ops[number].lane];
+    executor->backend->record(lane, executor->reduced);
+    executor->backend->wait(executor->lanes[YK_LANE_COMPUTE], executor->reduced);
     for (int32_t l = 0; l < executor->facts->L; l++) {
         if (executor->view->update[l] != YK_OP_NONE) {
             sum_layer(executor, l, &slot->report[YK_REPORT_SUMS + l]);
@@ -275,11 +281,10 @@ static void wait_for(struct yk_executor *executor, struct yk_backend_lane *lane,
     }
 }
 
-/* Ranks agree after what the agreement waits for: that is waited for where squares are added up. */
 static void put_waits(struct yk_executor *executor, int32_t number)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const enum yk_lane lane = op->kind == YK_OP_AGREE ? YK_LANE_COMPUTE : op->lane;
+    const enum yk_lane lane = op->lane;
     for (int32_t w = 0; w < op->wait_count; w++) {
         const struct yk_op_wait *wait = &executor->list->waits[op->first_wait + w];
         if (executor->list->ops[wait->op].lane != lane) {

@@ -84,7 +84,8 @@ struct yk_executor {
     struct yk_op_events *events[YK_EXECUTOR_ROUNDS]; /* (ops) each */
     struct yk_told *told;                            /* (ops) */
     struct yk_slowed *slowed[YK_EXECUTOR_ROUNDS];    /* (ops) each */
-    struct yk_backend_event *summed;                 /* before the ranks agree */
+    struct yk_backend_event *reduced;                /* all gradients, before the ranks agree */
+    struct yk_backend_event *summed;                 /* their squares */
     struct yk_places places;
     struct yk_exchanges exchanges;
     int32_t *first_wait; /* (ops + 1) in places.waits, sorted by op */
@@ -100,6 +101,7 @@ struct yk_executor {
     size_t bytes;
     char *passing; /* what places are in */
     struct yk_intake intake;
+    double *again; /* where recomputation puts losses that were counted before */
     void *host;
     struct yk_step_slot slots[YK_EXECUTOR_STEPS];
     int32_t report_count; /* numbers of a report */

@@ -61,3 +61,28 @@ yk_status yk_holdings_of_rank(const struct yk_program *program, int32_t rank,
     *out = holdings;
     return YK_OK;
 }
+
+yk_status yk_holdings_to_save(const struct yk_program *program, int32_t rank,
+                              struct yk_arena *arena, struct yk_holding **out)
+{
+    const struct yk_plan *plan = program->plan;
+    struct yk_holding *saves = NULL;
+    YK_TRY(yk_holdings_of_rank(program, rank, arena, &saves));
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        const struct yk_plan_group *group = &plan->groups[plan->layers[l].group];
+        const int32_t member = yk_holdings_member(group, rank);
+        if (saves[l].keep == YK_KEEP_NOTHING) {
+            continue;
+        }
+        if (saves[l].keep == YK_KEEP_WHOLE) {
+            saves[l] = (struct yk_holding){
+                .blocks = 1,
+                .from = (double)member / group->member_count,
+                .to = (double)(member + 1) / group->member_count,
+            };
+        }
+        saves[l].keep = YK_KEEP_PART;
+    }
+    *out = saves;
+    return YK_OK;
+}

@@ -23,6 +23,11 @@ yk_status yk_holdings_of_rank(const struct yk_program *program, int32_t rank,
  * end. */
 double yk_holdings_begin(const struct yk_plan_group *group, int32_t member);
 
+/* (L) what the rank saves of what it keeps, in the arena: of all ranks together everything once. A
+ * layer that all members of a group have whole is cut into equal slices. */
+yk_status yk_holdings_to_save(const struct yk_program *program, int32_t rank,
+                              struct yk_arena *arena, struct yk_holding **out) YK_MUST_USE;
+
 /* A rank's number among a group's members; −1: it is none of them. */
 int32_t yk_holdings_member(const struct yk_plan_group *group, int32_t rank);
 

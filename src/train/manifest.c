@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/json_value.h"
 #include "train/checkpoint_folder.h"
+#include "train/shard.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include <unistd.h>
 
 enum {
-    MOST_FILES = 64, /* of one folder */
+    MOST_FILES = 64 + YK_SHARD_MOST, /* of one folder */
     PIECE_BYTES = 1 << 20,
     HASH_DIGITS = 16,
 };
@@ -35,10 +36,12 @@ bool yk_manifest_has(const struct yk_manifest *manifest, const char *name)
 
 void yk_manifest_write(const struct yk_manifest *manifest, struct yk_text *out)
 {
-    yk_text_addf(out,
-                 "{\n  \"yoke\": 1,\n  \"kind\": \"checkpoint\",\n  \"step\": %" PRId64
-                 ",\n  \"files\": [",
+    yk_text_addf(out, "{\n  \"yoke\": 1,\n  \"kind\": \"checkpoint\",\n  \"step\": %" PRId64,
                  manifest->step);
+    if (manifest->ranks > 0) {
+        yk_text_addf(out, ",\n  \"ranks\": %" PRId32, manifest->ranks);
+    }
+    yk_text_add(out, ",\n  \"files\": [");
     for (int32_t i = 0; i < manifest->count; i++) {
         const struct yk_manifest_file *file = &manifest->files[i];
         yk_text_add(out, i > 0 ? ",\n    {\"name\": " : "\n    {\"name\": ");
@@ -88,13 +91,43 @@ static yk_status read_file(const struct yk_json *node, struct yk_arena *arena,
     return yk_json_keep(arena, name, &out->name);
 }
 
+/* Files are by name, and so shards by rank. */
+static yk_status check_shards(const struct yk_manifest *manifest)
+{
+    int32_t shards = 0;
+    for (int32_t i = 0; i < manifest->count; i++) {
+        const char *name = manifest->files[i].name;
+        int32_t rank = 0;
+        int32_t ranks = 0;
+        if (!yk_shard_read_file_name(name, &rank, &ranks)) {
+            continue;
+        }
+        if (ranks != manifest->ranks || rank != shards) {
+            return yk_fail(YK_ERROR_INPUT, "\"%s\" is not shard %" PRId32 " of %" PRId32, name,
+                           shards + 1, manifest->ranks);
+        }
+        shards++;
+    }
+    if (shards != manifest->ranks) {
+        return yk_fail(YK_ERROR_INPUT, "shard %" PRId32 " of %" PRId32 " is missing", shards + 1,
+                       manifest->ranks);
+    }
+    return YK_OK;
+}
+
 static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
                            struct yk_manifest *out)
 {
-    static const char *const known[] = {"yoke", "kind", "name", "comment", "step", "files"};
+    static const char *const known[] = {"yoke", "kind",  "name", "comment",
+                                        "step", "ranks", "files"};
     const struct yk_json *files = NULL;
+    int64_t ranks = 0;
     YK_TRY(yk_json_check_form(root, "checkpoint", known, sizeof known / sizeof known[0]));
     YK_TRY(yk_json_integer(root, "step", 0, MOST_BYTES, &out->step));
+    if (yk_json_get(root, "ranks")) {
+        YK_TRY(yk_json_integer(root, "ranks", 2, YK_SHARD_MOST, &ranks));
+    }
+    out->ranks = (int32_t)ranks;
     YK_TRY(yk_json_need_list(root, "files", &files));
     const size_t count = yk_json_count(files);
     if (count > MOST_FILES) {
@@ -106,7 +139,7 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
         YK_TRY(yk_json_locate(read_file(yk_json_at(files, number), arena, &out->files[number]),
                               "files", number, NULL));
     }
-    return YK_OK;
+    return check_shards(out);
 }
 
 /* What differs from how it would be written was changed after it was. */
@@ -190,22 +223,51 @@ static int by_name(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-static yk_status seal_files(const char *folder, DIR *listing, struct yk_arena *arena,
-                            struct yk_text *path, struct yk_manifest *manifest)
+static yk_status add_file(const char *folder, const char *name, struct yk_arena *arena,
+                          struct yk_text *path, struct yk_manifest *manifest)
 {
-    for (struct dirent *entry = NULL; (entry = readdir(listing));) {
-        if (entry->d_name[0] == '.') {
-            continue;
+    if (manifest->count == MOST_FILES) {
+        return yk_fail(YK_ERROR_SYSTEM, "%s holds too many files", folder);
+    }
+    struct yk_manifest_file *file = &manifest->files[manifest->count++];
+    YK_TRY(yk_json_keep(arena, name, &file->name));
+    YK_TRY(yk_checkpoint_join(folder, file->name, path));
+    YK_TRY(yk_checkpoint_sync(path->bytes));
+    return hash_file(path->bytes, file);
+}
+
+/* Those that others have written and hashed. */
+static yk_status add_known(const char *folder, const struct yk_manifest *known,
+                           struct yk_text *path, struct yk_manifest *manifest)
+{
+    struct stat info;
+    for (int32_t i = 0; i < known->count; i++) {
+        const struct yk_manifest_file *file = &known->files[i];
+        YK_TRY(yk_checkpoint_join(folder, file->name, path));
+        if (stat(path->bytes, &info) != 0 || (uint64_t)info.st_size != file->bytes) {
+            return yk_fail(YK_ERROR_SYSTEM,
+                           "%s is not here as it was written; checkpoints must be in a folder "
+                           "that all ranks share",
+                           path->bytes);
         }
         if (manifest->count == MOST_FILES) {
             return yk_fail(YK_ERROR_SYSTEM, "%s holds too many files", folder);
         }
-        struct yk_manifest_file *file = &manifest->files[manifest->count++];
-        YK_TRY(yk_json_keep(arena, entry->d_name, &file->name));
-        YK_TRY(yk_checkpoint_join(folder, file->name, path));
-        YK_TRY(yk_checkpoint_sync(path->bytes));
-        YK_TRY(hash_file(path->bytes, file));
+        manifest->files[manifest->count++] = *file;
     }
+    return YK_OK;
+}
+
+static yk_status seal_files(const char *folder, const struct yk_manifest *known, DIR *listing,
+                            struct yk_arena *arena, struct yk_text *path,
+                            struct yk_manifest *manifest)
+{
+    for (struct dirent *entry = NULL; (entry = readdir(listing));) {
+        if (entry->d_name[0] != '.' && !yk_manifest_has(known, entry->d_name)) {
+            YK_TRY(add_file(folder, entry->d_name, arena, path, manifest));
+        }
+    }
+    YK_TRY(add_known(folder, known, path, manifest));
     qsort(manifest->files, (size_t)manifest->count, sizeof *manifest->files, by_name);
     return YK_OK;
 }
@@ -226,11 +288,11 @@ static yk_status write_manifest(const char *folder, const struct yk_manifest *ma
     return status;
 }
 
-yk_status yk_manifest_seal(const char *folder, int64_t step)
+yk_status yk_manifest_seal(const char *folder, const struct yk_manifest *known)
 {
     struct yk_arena *arena = NULL;
     struct yk_text path = {0};
-    struct yk_manifest manifest = {.step = step};
+    struct yk_manifest manifest = {.step = known->step, .ranks = known->ranks};
     YK_TRY(yk_arena_create(&arena));
     DIR *listing = opendir(folder);
     yk_status status = YK_OK;
@@ -240,7 +302,7 @@ yk_status yk_manifest_seal(const char *folder, int64_t step)
     } else if (!manifest.files) {
         status = yk_fail_out_of_memory();
     } else {
-        status = seal_files(folder, listing, arena, &path, &manifest);
+        status = seal_files(folder, known, listing, arena, &path, &manifest);
     }
     if (listing) {
         closedir(listing);
@@ -277,13 +339,13 @@ static yk_status check_hash(const char *path, const struct yk_manifest_file *fil
     return YK_OK;
 }
 
-static yk_status check_files(const char *folder, const struct yk_manifest *manifest,
-                             yk_status (*check)(const char *path,
-                                                const struct yk_manifest_file *file))
+static yk_status
+check_files(const char *folder, const struct yk_manifest *manifest, struct yk_manifest_share share,
+            yk_status (*check)(const char *path, const struct yk_manifest_file *file))
 {
     struct yk_text path = {0};
     yk_status status = YK_OK;
-    for (int32_t i = 0; status == YK_OK && i < manifest->count; i++) {
+    for (int32_t i = share.rank; status == YK_OK && i < manifest->count; i += share.ranks) {
         status = yk_checkpoint_join(folder, manifest->files[i].name, &path);
         if (status == YK_OK) {
             status = check(path.bytes, &manifest->files[i]);
@@ -293,8 +355,10 @@ static yk_status check_files(const char *folder, const struct yk_manifest *manif
     return status;
 }
 
-yk_status yk_manifest_verify(const char *folder, struct yk_arena *arena, struct yk_manifest *out)
+yk_status yk_manifest_verify(const char *folder, struct yk_manifest_share share,
+                             struct yk_arena *arena, struct yk_manifest *out, uint64_t *hash)
 {
+    static const struct yk_manifest_share everything = {.rank = 0, .ranks = 1};
     struct yk_text path = {0};
     struct yk_text text = {0};
     yk_status status = yk_checkpoint_join(folder, YK_CHECKPOINT_MANIFEST, &path);
@@ -305,9 +369,12 @@ yk_status yk_manifest_verify(const char *folder, struct yk_arena *arena, struct 
         status = yk_manifest_read(yk_text_chars(&text), text.length, arena, out);
         status = status == YK_ERROR_INPUT ? yk_fail_in(status, path.bytes) : status;
     }
+    if (status == YK_OK && hash) {
+        *hash = yk_hash_bytes(text.bytes, text.length);
+    }
     yk_text_free(&text);
     yk_text_free(&path);
     YK_TRY(status);
-    YK_TRY(check_files(folder, out, check_size));
-    return check_files(folder, out, check_hash);
+    YK_TRY(check_files(folder, out, everything, check_size));
+    return check_files(folder, out, share, check_hash);
 }

@@ -6,6 +6,7 @@
  *     "yoke": 1,
  *     "kind": "checkpoint",
  *     "step": 100,
+ *     "ranks": 4,            (of a checkpoint that several ranks saved: each has a shard in it)
  *     "files": [
  *       {"name": "config.json", "bytes": 512, "xxh3": "0123456789abcdef"},
  *       …
@@ -33,16 +34,30 @@ struct yk_manifest_file {
 
 struct yk_manifest {
     int64_t step;
+    int32_t ranks;                  /* whose shards are among the files; 0: there are none */
     struct yk_manifest_file *files; /* by name */
     int32_t count;
 };
 
-/* Syncs every file of `folder` to the disk and writes the manifest of them there, synced too. */
-yk_status yk_manifest_seal(const char *folder, int64_t step) YK_MUST_USE;
+/*
+ * Syncs every file of `folder` to the disk and writes the manifest of them there, synced too; step
+ * and ranks are those of `known`. The files that `known` names have been synced and hashed by those
+ * who wrote them: they must be here in their size, and are not read again.
+ */
+yk_status yk_manifest_seal(const char *folder, const struct yk_manifest *known) YK_MUST_USE;
 
-/* Reads the folder's manifest and compares every file with it; the first that differs is named. */
-yk_status yk_manifest_verify(const char *folder, struct yk_arena *arena,
-                             struct yk_manifest *out) YK_MUST_USE;
+/* Which files are to be compared byte by byte, when several ranks share the work. */
+struct yk_manifest_share {
+    int32_t rank;
+    int32_t ranks; /* 1: all files */
+};
+
+/* Reads the folder's manifest and compares the sizes of all files with it, and the hashes of a
+ * share of them; the first that differs is named. `hash`, which may be NULL, is the manifest's own:
+ * those who see one folder have one. */
+yk_status yk_manifest_verify(const char *folder, struct yk_manifest_share share,
+                             struct yk_arena *arena, struct yk_manifest *out,
+                             uint64_t *hash) YK_MUST_USE;
 
 bool yk_manifest_has(const struct yk_manifest *manifest, const char *name);
 

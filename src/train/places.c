@@ -24,10 +24,12 @@ static yk_status set_up(struct yk_placing *placing, struct yk_arena *arena)
 static void settle(struct yk_placing *placing)
 {
     const struct yk_facts *facts = placing->view->facts;
-    for (int64_t i = 0; i < (int64_t)facts->L * facts->M; i++) {
-        struct yk_place *place = &placing->places->of[i];
-        place->saved =
-            placing->view->recompute[i] != YK_OP_NONE ? place->saved : place->forward_saved;
+    for (int32_t l = 0; l < facts->L; l++) {
+        for (int32_t m = 0; m < facts->M; m++) {
+            struct yk_place *place = &placing->places->of[yk_placing_cell(placing, l, m)];
+            const bool again = yk_placing_recompute(placing, l, m) != YK_OP_NONE;
+            place->saved = again ? place->saved : place->forward_saved;
+        }
     }
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         for (int32_t m = 0; m < facts->M; m++) {

@@ -226,7 +226,7 @@ static void add_pass(struct yk_placing *placing, int32_t layer, int32_t micro_ba
     const struct yk_rank_view *view = placing->view;
     const int64_t at = yk_placing_cell(placing, layer, micro_batch);
     const int32_t forward = view->forward[at];
-    const int32_t recompute = view->recompute[at];
+    const int32_t recompute = yk_placing_recompute(placing, layer, micro_batch);
     const int32_t backward = view->backward[at];
     const struct yk_net *net = placing->net;
     struct yk_place *place = &placing->places->of[at];

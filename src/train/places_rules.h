@@ -19,6 +19,15 @@ static inline int64_t yk_placing_cell(const struct yk_placing *placing, int32_t 
     return yk_rank_view_cell(placing->view, layer, micro_batch);
 }
 
+/* The op that computes a layer again: only blocks save less for it, others keep what they have. */
+static inline int32_t yk_placing_recompute(const struct yk_placing *placing, int32_t layer,
+                                           int32_t micro_batch)
+{
+    return placing->net->layers[layer].kind->is_block
+               ? placing->view->recompute[yk_placing_cell(placing, layer, micro_batch)]
+               : YK_OP_NONE;
+}
+
 /* Where crossing `crossing` of the facts lies in a micro-batch. */
 static inline struct yk_crossing_place *yk_placing_crossing(const struct yk_placing *placing,
                                                             int32_t crossing, int32_t micro_batch)

@@ -1,0 +1,333 @@
+/*
+ * What is left of the checkpoints when one of several ranks fails while they save one: calls of the
+ * system that fail on one rank, a disk that is full, and a process that ends at any of its calls or
+ * is killed anywhere in between.
+ *
+ * The calls by which checkpoints change the disk go through this file.
+ */
+#include "support/scratch.h"
+#include "support/sharded.h"
+#include "support/small_checkpoint.h"
+#include "support/support.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct small_store_wish wish = {.config = &small_gpt, .optimizer = YK_OPTIMIZER_SGD};
+
+enum fault {
+    FAULT_NONE,
+    FAULT_WRITE, /* on rank `fault_rank` fails with `fault_error`, from number `fault_at` on */
+    FAULT_OPEN,  /* for writing, likewise */
+    FAULT_FSYNC, /* number `fault_at` alone */
+    FAULT_END,   /* the process ends at its call number `fault_at`, whichever rank's it is */
+};
+
+enum {
+    ENDED = 42, /* exit code of a process that ended by a fault */
+    RANKS = 3,
+};
+
+static enum fault fault;
+static int fault_at;
+static int fault_rank;
+static int fault_error;
+static atomic_int calls;
+static atomic_int counts[RANKS]; /* of the calls that may fail, by rank */
+
+/* Before a call: the process may end here. */
+static void pass(void)
+{
+    if (atomic_fetch_add(&calls, 1) + 1 == fault_at && fault == FAULT_END) {
+        _exit(ENDED);
+    }
+}
+
+/* Whether this call fails. */
+static bool fails(enum fault kind)
+{
+    if (fault != kind || sharded_rank != fault_rank) {
+        return false;
+    }
+    const int number = atomic_fetch_add(&counts[sharded_rank], 1) + 1;
+    errno = fault_error;
+    return kind == FAULT_FSYNC ? number == fault_at : number >= fault_at;
+}
+
+int fsync(int fd)
+{
+    struct stat info;
+    pass();
+    return fails(FAULT_FSYNC) ? -1 : fstat(fd, &info);
+}
+
+int open(const char *file, int oflag, ...)
+{
+    if ((oflag & O_ACCMODE) != O_RDONLY) {
+        pass();
+        if (fails(FAULT_OPEN)) {
+            return -1;
+        }
+    }
+    return (int)syscall(SYS_openat, AT_FDCWD, file, oflag, 0666);
+}
+
+int rename(const char *old, const char *new)
+{
+    pass();
+    return (int)syscall(SYS_renameat2, AT_FDCWD, old, AT_FDCWD, new, 0);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    pass();
+    return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+int remove(const char *filename)
+{
+    struct stat info;
+    pass();
+    const bool folder = lstat(filename, &info) == 0 && S_ISDIR(info.st_mode);
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, filename, folder ? AT_REMOVEDIR : 0);
+}
+
+ssize_t write(int fd, const void *buf, size_t n)
+{
+    pass();
+    return fails(FAULT_WRITE) ? -1 : (ssize_t)syscall(SYS_write, fd, buf, n);
+}
+
+static int make(void **state)
+{
+    fault = FAULT_NONE;
+    return support_scratch_make(state);
+}
+
+static int drop(void **state)
+{
+    fault = FAULT_NONE;
+    return support_scratch_drop(state);
+}
+
+static void start(enum fault kind, int rank, int error, int at)
+{
+    atomic_store(&calls, 0);
+    for (int i = 0; i < RANKS; i++) {
+        atomic_store(&counts[i], 0);
+    }
+    fault_rank = rank;
+    fault_error = error;
+    fault_at = at;
+    fault = kind;
+}
+
+static const char *run_folder(void)
+{
+    return support_scratch_path("run");
+}
+
+static struct sharded_world world_of_three(uint64_t seed)
+{
+    return (struct sharded_world){
+        .wish = &wish, .folder = run_folder(), .ranks = RANKS, .seed = seed};
+}
+
+static yk_status save(int64_t step)
+{
+    const struct sharded_world world = world_of_three(7);
+    return sharded_save(&world, step, 1);
+}
+
+static int count_entries(void)
+{
+    int count = 0;
+    DIR *listing = opendir(run_folder());
+    assert_non_null(listing);
+    for (struct dirent *entry = NULL; (entry = readdir(listing));) {
+        count += entry->d_name[0] != '.';
+    }
+    closedir(listing);
+    return count;
+}
+
+static void assert_whole(int64_t step)
+{
+    assert_int_equal(count_entries(), 1);
+    assert_int_equal(small_checkpoint_step(run_folder(), &wish), step);
+}
+
+/* ---- calls of one rank that fail ---- */
+
+/* All ranks are told which could not and why; nothing is left of it, and the next one is saved. */
+static void check_fault(enum fault kind, int rank, int error, int at)
+{
+    char expected[64];
+    assert_ok(save(1));
+    start(kind, rank, error, at);
+    assert_int_equal(save(2), YK_ERROR_SYSTEM);
+    fault = FAULT_NONE;
+    snprintf(expected, sizeof expected, "rank %d: cannot write /", rank);
+    if (strncmp(yk_status_message(), expected, strlen(expected)) != 0 ||
+        !strstr(yk_status_message(), strerror(error))) {
+        fail_msg("rank %d, call %d: %s", rank, at, yk_status_message());
+    }
+    assert_whole(1);
+    assert_ok(save(3));
+    assert_whole(3);
+}
+
+static void a_rank_whose_disk_is_full_leaves_the_checkpoint_before(void **state)
+{
+    (void)state;
+    for (int rank = 0; rank < RANKS; rank++) {
+        check_fault(FAULT_WRITE, rank, ENOSPC, 1);
+    }
+}
+
+static void a_rank_that_does_not_see_the_folder_leaves_the_checkpoint_before(void **state)
+{
+    (void)state;
+    for (int rank = 0; rank < RANKS; rank++) {
+        check_fault(FAULT_OPEN, rank, ENOENT, 1);
+        check_fault(FAULT_OPEN, rank, EROFS, 1);
+    }
+}
+
+static void a_sync_that_fails_on_any_rank_leaves_the_checkpoint_before(void **state)
+{
+    (void)state;
+    for (int rank = 0; rank < RANKS; rank++) {
+        assert_ok(save(1));
+        start(FAULT_FSYNC, rank, EIO, -1);
+        assert_ok(save(2));
+        const int most = atomic_load(&counts[rank]);
+        assert_true(most >= (rank == 0 ? 7 : 2));
+        /* The very last one of the first rank syncs the folder above: the new one is there then. */
+        for (int at = 1; at < most + (rank > 0); at++) {
+            check_fault(FAULT_FSYNC, rank, EIO, at);
+        }
+    }
+}
+
+/* The limit on the size of files stands in for a disk that is full for all. */
+static void a_full_disk_leaves_the_checkpoint_before(void **state)
+{
+    (void)state;
+    struct rlimit before;
+    assert_ok(save(1));
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    for (rlim_t most = 0; most < 20000; most += 1000) {
+        const struct rlimit limit = {.rlim_cur = most, .rlim_max = before.rlim_max};
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+        const yk_status status = save(2);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        if (status == YK_OK) {
+            assert_true(most > 5000); /* the model alone has 1896 numbers, twice */
+            assert_whole(2);
+            return;
+        }
+        assert_int_equal(status, YK_ERROR_SYSTEM);
+        assert_memory_equal(yk_status_message(), "rank ", 5);
+        assert_non_null(strstr(yk_status_message(), ": File too large"));
+        assert_whole(1);
+    }
+    fail_msg("no limit was large enough");
+}
+
+/* ---- processes that end ---- */
+
+/* Saves step 2 in a process of its own; returns its exit code. */
+static int save_apart(void)
+{
+    int code = 0;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        _exit((int)save(2));
+    }
+    assert_int_equal(waitpid(child, &code, 0), child);
+    assert_true(WIFEXITED(code));
+    return WEXITSTATUS(code);
+}
+
+static void ranks_that_end_at_any_call_leave_a_whole_checkpoint(void **state)
+{
+    (void)state;
+    int old = 0;
+    int new = 0;
+    int code = ENDED;
+    assert_ok(save(1));
+    for (int at = 1; code == ENDED; at++) {
+        start(FAULT_END, 0, 0, at);
+        code = save_apart();
+        fault = FAULT_NONE;
+        assert_true(code == ENDED || code == 0);
+        const int64_t step = small_checkpoint_step(run_folder(), &wish);
+        assert_true(step == 1 || step == 2);
+        old += step == 1;
+        new += step == 2;
+        assert_ok(save(1)); /* clears away what is left, step 2 included */
+        assert_whole(1);
+    }
+    assert_true(old >= 20 && new >= 5);
+}
+
+/* Another layout each time, and one that was saved by another number of ranks before it. */
+static void ranks_that_are_killed_leave_a_whole_checkpoint(void **state)
+{
+    (void)state;
+    const char *wanted = getenv("YOKE_TEST_KILLS"); /* for more of them */
+    const long kills = wanted ? strtol(wanted, NULL, 10) : 200;
+    int64_t step = 0;
+    int64_t saved = 0;
+    assert_ok(save(step));
+    srandom(1);
+    for (long i = 0; i < kills; i++) {
+        const struct sharded_world world = world_of_three((uint64_t)i);
+        const struct timespec while_s = {.tv_nsec = random() % 8000000};
+        int code = 0;
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            _exit((int)sharded_save_forever(&world, step + 1, 2));
+        }
+        nanosleep(&while_s, NULL);
+        assert_int_equal(kill(child, SIGKILL), 0);
+        assert_int_equal(waitpid(child, &code, 0), child);
+        assert_true(WIFSIGNALED(code));
+        const int64_t found = small_checkpoint_step(run_folder(), &wish);
+        assert_true(found >= step);
+        saved += found - step;
+        step = found;
+    }
+    assert_true(saved > 0);
+}
+
+#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, make, drop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_SCRATCH(a_rank_whose_disk_is_full_leaves_the_checkpoint_before),
+        IN_SCRATCH(a_rank_that_does_not_see_the_folder_leaves_the_checkpoint_before),
+        IN_SCRATCH(a_sync_that_fails_on_any_rank_leaves_the_checkpoint_before),
+        IN_SCRATCH(a_full_disk_leaves_the_checkpoint_before),
+        IN_SCRATCH(ranks_that_end_at_any_call_leave_a_whole_checkpoint),
+        IN_SCRATCH(ranks_that_are_killed_leave_a_whole_checkpoint),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

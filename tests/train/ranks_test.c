@@ -1,0 +1,165 @@
+/* Any valid program trains to the same result: whatever the ranks, strategies, shares, parts,
+ * micro-batches, placements and orders, after ten steps the parameters are those of one rank. */
+#include "support/rank_run.h"
+
+#include "program/check.h"
+#include "program/shuffle.h"
+#include "support/sound_plan.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    STEPS = 10,
+};
+
+/* Of the norm of all parameters. */
+#define TOLERANCE 1e-5
+
+static const struct yk_optimizer adamw = {
+    .kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .decay = 0.1};
+static const struct yk_optimizer sgd = {.kind = YK_OPTIMIZER_SGD, .momentum = 0.9, .decay = 0.01};
+
+static double difference(const struct rank_run_result *a, const struct rank_run_result *b)
+{
+    double apart = 0;
+    double norm = 0;
+    assert_int_equal(a->count, b->count);
+    for (int64_t i = 0; i < a->count; i++) {
+        const double d = a->weights[i] - b->weights[i];
+        apart += a->idle[i] ? 0 : d * d;
+        norm += a->weights[i] * a->weights[i];
+    }
+    return sqrt(apart / norm);
+}
+
+static void free_result(struct rank_run_result *result)
+{
+    free(result->weights);
+    free(result->idle);
+}
+
+struct trial {
+    struct sound_plan sound;
+    struct yk_program *program;
+    struct yk_program *alone;
+    struct rank_run_result expected;
+    struct rank_run_wish wish;
+};
+
+/* A BERT without a head for masked words has nothing to be trained by. */
+static bool is_trainable(const struct yk_sizes *sizes)
+{
+    struct yk_net *net = NULL;
+    const bool trainable =
+        yk_net_create(yk_sizes_whole(sizes), &(struct yk_net_settings){0}, &net) == YK_OK;
+    yk_net_destroy(net);
+    return trainable;
+}
+
+/* Half of the plans train with each optimizer; numbers of 16 bits are tried elsewhere. */
+static bool open_trial(uint64_t seed, struct trial *out)
+{
+    *out = (struct trial){.sound = sound_plan_make(seed)};
+    const enum yk_precision precision = out->sound.plan->workload.precision;
+    if ((precision != YK_PRECISION_FP32 && precision != YK_PRECISION_TF32) ||
+        !is_trainable(out->sound.sizes)) {
+        sound_plan_free(&out->sound);
+        return false;
+    }
+    assert_ok(
+        yk_program_compile(out->sound.plan, out->sound.cluster, out->sound.sizes, &out->program));
+    assert_ok(rank_run_alone(out->program, out->sound.arena, &out->alone));
+    out->wish = (struct rank_run_wish){
+        .program = out->alone,
+        .optimizer = seed % 2 == 0 ? adamw : sgd,
+        .rate = seed % 2 == 0 ? 1e-3 : 0.05,
+        .clip = 0.5,
+        .steps = STEPS,
+        .piece_rows = rank_run_rows(out->program),
+        .seed = seed,
+    };
+    assert_ok(rank_run(&out->wish, &out->expected));
+    return true;
+}
+
+static void close_trial(struct trial *trial)
+{
+    free_result(&trial->expected);
+    yk_program_destroy(trial->alone);
+    yk_program_destroy(trial->program);
+    sound_plan_free(&trial->sound);
+}
+
+static void expect_same(struct trial *trial, const struct yk_program *program, uint64_t seed,
+                        const char *what)
+{
+    struct rank_run_result result;
+    trial->wish.program = program;
+    assert_ok(yk_program_check(program));
+    const yk_status status = rank_run(&trial->wish, &result);
+    if (status != YK_OK) {
+        fail_msg("seed %llu, %s: %s", (unsigned long long)seed, what, yk_status_message());
+    }
+    const double apart = difference(&result, &trial->expected);
+    if (!(apart <= TOLERANCE)) {
+        fail_msg("seed %llu, %s: %g of the norm apart; %d ranks, %d groups, %d micro-batches",
+                 (unsigned long long)seed, what, apart, (int)program->rank_count,
+                 (int)program->plan->group_count, (int)program->plan->micro_batches);
+    }
+    for (int s = 0; s < STEPS; s++) {
+        if (!(fabs(result.losses[s] - trial->expected.losses[s]) <= 1e-4) ||
+            !(fabs(result.norms[s] - trial->expected.norms[s]) <=
+              1e-4 * (1 + trial->expected.norms[s]))) {
+            fail_msg("seed %llu, %s: step %d: loss %g and norm %g, not %g and %g",
+                     (unsigned long long)seed, what, s, result.losses[s], result.norms[s],
+                     trial->expected.losses[s], trial->expected.norms[s]);
+        }
+    }
+    assert_true(fabs(result.evaluated - trial->expected.evaluated) <=
+                1e-4 * (1 + fabs(trial->expected.evaluated)));
+    free_result(&result);
+}
+
+static void try_seeds(uint64_t first, uint64_t count, int shuffles)
+{
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        struct trial trial;
+        if (!open_trial(seed, &trial)) {
+            continue;
+        }
+        expect_same(&trial, trial.program, seed, "as compiled");
+        for (int i = 0; i < shuffles; i++) {
+            struct yk_program *shuffled = NULL;
+            char what[32];
+            (void)snprintf(what, sizeof what, "shuffled %d", i);
+            assert_ok(yk_program_shuffle(trial.program, seed * 7 + (uint64_t)i, &shuffled));
+            expect_same(&trial, shuffled, seed, what);
+            yk_program_destroy(shuffled);
+        }
+        close_trial(&trial);
+    }
+}
+
+static uint64_t number_from(const char *name, uint64_t usual)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : usual;
+}
+
+static void any_plan_and_any_order_of_it_trains_to_the_same_parameters(void **state)
+{
+    (void)state;
+    try_seeds(number_from("YOKE_FIRST_SEED", 0), number_from("YOKE_SEEDS", 60),
+              (int)number_from("YOKE_SHUFFLES", 3));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_plan_and_any_order_of_it_trains_to_the_same_parameters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
