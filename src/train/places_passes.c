@@ -26,78 +26,59 @@ size_t yk_placing_output_bytes(const struct yk_placing *placing, int32_t layer, 
                : 0;
 }
 
-static int32_t later(int32_t a, int32_t b)
-{
-    return a > b ? a : b;
-}
-
-static int32_t earlier(int32_t a, int32_t b)
-{
-    return a < 0 || (b >= 0 && b < a) ? b : a;
-}
-
-/* When layers of `group` here that take an output are done with it, and when the first of them
- * begins to send its gradient back. */
-struct takers {
-    int32_t last_use;
-    int32_t first_back;
-    int32_t last_back;
-};
-
-static void see_taker(const struct yk_placing *placing, int32_t layer, int32_t micro_batch,
-                      struct takers *takers)
+/* Layers of `group` here that take an output: what they have of it is held until they are done with
+ * it, and its gradient from when the first of them begins to send it back. */
+static void hold_taken(const struct yk_placing *placing, int32_t producer, int32_t group,
+                       int32_t micro_batch, struct yk_thing *output, struct yk_thing *gradient)
 {
     const struct yk_rank_view *view = placing->view;
-    const int64_t at = yk_placing_cell(placing, layer, micro_batch);
-    const int32_t back = view->backward[at];
-    const int32_t forward = later(view->forward[at], view->recompute[at]);
-    const bool kept = placing->net->layers[layer].keeps_input && back >= 0;
-    takers->last_use = later(takers->last_use, kept ? back : forward);
-    takers->first_back = earlier(takers->first_back, back);
-    takers->last_back = later(takers->last_back, back);
+    const struct yk_facts *facts = view->facts;
+    for (int32_t e = 0; e < facts->model->edge_count; e++) {
+        const struct yk_layer_edge *edge = &facts->model->edges[e];
+        if (edge->from != producer || facts->plan->layers[edge->to].group != group) {
+            continue;
+        }
+        const int64_t at = yk_placing_cell(placing, edge->to, micro_batch);
+        const int32_t back = view->backward[at];
+        yk_thing_end(output, view, view->forward[at]);
+        yk_thing_end(output, view, view->recompute[at]);
+        if (placing->net->layers[edge->to].keeps_input) {
+            yk_thing_end(output, view, back);
+        }
+        yk_thing_begin(gradient, view, back);
+        yk_thing_end(gradient, view, back);
+    }
 }
 
-static struct takers find_takers(const struct yk_placing *placing, int32_t producer, int32_t group,
-                                 int32_t micro_batch)
+/* Whether layers of a group that this rank is in take an output. */
+static bool is_taken(const struct yk_placing *placing, int32_t producer, int32_t group)
 {
     const struct yk_facts *facts = placing->view->facts;
-    struct takers takers = {-1, -1, -1};
     for (int32_t e = 0; e < facts->model->edge_count; e++) {
         const struct yk_layer_edge *edge = &facts->model->edges[e];
         if (edge->from == producer && facts->plan->layers[edge->to].group == group) {
-            see_taker(placing, edge->to, micro_batch, &takers);
+            return true;
         }
     }
-    return takers;
+    return false;
 }
 
-/* The last message of a producer's output in a micro-batch, in one direction. */
-static int32_t last_message(const struct yk_placing *placing, enum yk_op_kind kind, int32_t layer,
-                            int32_t micro_batch, bool backward)
+/* Messages of a producer's output, or of its gradient: a thing is held from them or until them. */
+static void hold_messages(const struct yk_placing *placing, enum yk_op_kind kind, int32_t layer,
+                          int32_t micro_batch, bool backward, struct yk_thing *thing)
 {
     const struct yk_rank_view *view = placing->view;
-    int32_t last = -1;
     for (int32_t i = view->first[kind][layer]; i != YK_OP_NONE; i = view->next[i]) {
         const struct yk_op *op = &view->list->ops[i];
-        if (op->micro_batch == micro_batch && op->backward == backward) {
-            last = later(last, i);
+        if (op->micro_batch != micro_batch || op->backward != backward) {
+            continue;
+        }
+        if (kind == YK_OP_RECV) {
+            yk_thing_begin(thing, view, i);
+        } else {
+            yk_thing_end(thing, view, i);
         }
     }
-    return last;
-}
-
-static int32_t first_message(const struct yk_placing *placing, enum yk_op_kind kind, int32_t layer,
-                             int32_t micro_batch, bool backward)
-{
-    const struct yk_rank_view *view = placing->view;
-    int32_t first = -1;
-    for (int32_t i = view->first[kind][layer]; i != YK_OP_NONE; i = view->next[i]) {
-        const struct yk_op *op = &view->list->ops[i];
-        if (op->micro_batch == micro_batch && op->backward == backward) {
-            first = earlier(first, i);
-        }
-    }
-    return first;
 }
 
 /* Samples of a micro-batch that this rank takes in a group. */
@@ -115,25 +96,21 @@ static int64_t samples_in(const struct yk_placing *placing, int32_t group, int32
 static void add_taken(struct yk_placing *placing, const struct yk_crossing *crossing,
                       int32_t micro_batch, struct yk_crossing_place *place)
 {
+    const struct yk_rank_view *view = placing->view;
     const int32_t producer = crossing->producer;
     const int64_t samples = samples_in(placing, crossing->group, micro_batch);
     const size_t bytes = yk_placing_output_bytes(placing, producer, samples);
-    const struct takers takers = find_takers(placing, producer, crossing->group, micro_batch);
     const int64_t made = yk_placing_cell(placing, producer, micro_batch);
-    const int32_t forward = placing->view->forward[made];
-    const int32_t backward = placing->view->backward[made];
-    const int32_t received = first_message(placing, YK_OP_RECV, producer, micro_batch, false);
-    const int32_t sent = last_message(placing, YK_OP_SEND, producer, micro_batch, true);
+    struct yk_thing input = yk_thing_new(bytes, &place->input);
+    struct yk_thing gradient = yk_thing_new(bytes, &place->input_gradient);
     place->takes = samples > 0;
-    yk_things_add(&placing->things, (struct yk_thing){.bytes = bytes,
-                                                      .from = earlier(received, forward),
-                                                      .until = takers.last_use,
-                                                      .to = &place->input});
-    yk_things_add(&placing->things,
-                  (struct yk_thing){.bytes = bytes,
-                                    .from = takers.first_back,
-                                    .until = later(later(sent, backward), takers.last_back),
-                                    .to = &place->input_gradient});
+    hold_taken(placing, producer, crossing->group, micro_batch, &input, &gradient);
+    hold_messages(placing, YK_OP_RECV, producer, micro_batch, false, &input);
+    yk_thing_begin(&input, view, view->forward[made]);
+    hold_messages(placing, YK_OP_SEND, producer, micro_batch, true, &gradient);
+    yk_thing_end(&gradient, view, view->backward[made]);
+    yk_things_add(&placing->things, input);
+    yk_things_add(&placing->things, gradient);
 }
 
 /* Whether layers of the producer's own group here take its output, or the rank itself takes it in
@@ -151,27 +128,25 @@ static bool is_shared(const struct yk_placing *placing, int32_t producer, int32_
             }
         }
     }
-    return groups > 1 || find_takers(placing, producer, group, micro_batch).last_use >= 0;
+    return groups > 1 || is_taken(placing, producer, group);
 }
 
 /* On the side that made it: what comes back of its gradient. */
 static void add_made(struct yk_placing *placing, const struct yk_crossing *crossing,
                      int32_t micro_batch, struct yk_crossing_place *place)
 {
+    const struct yk_rank_view *view = placing->view;
     const int32_t producer = crossing->producer;
-    const int32_t group = placing->view->facts->plan->layers[producer].group;
-    const int64_t samples = samples_in(placing, group, micro_batch);
-    const int32_t received = first_message(placing, YK_OP_RECV, producer, micro_batch, true);
+    const int64_t samples =
+        samples_in(placing, view->facts->plan->layers[producer].group, micro_batch);
+    struct yk_thing landing =
+        yk_thing_new(yk_placing_output_bytes(placing, producer, samples), &place->landing);
     place->makes = samples > 0;
     place->direct = samples > 0 && !is_shared(placing, producer, micro_batch);
+    hold_messages(placing, YK_OP_RECV, producer, micro_batch, true, &landing);
+    yk_thing_end(&landing, view, view->backward[yk_placing_cell(placing, producer, micro_batch)]);
     if (!place->direct) {
-        yk_things_add(
-            &placing->things,
-            (struct yk_thing){
-                .bytes = yk_placing_output_bytes(placing, producer, samples),
-                .from = received,
-                .until = placing->view->backward[yk_placing_cell(placing, producer, micro_batch)],
-                .to = &place->landing});
+        yk_things_add(&placing->things, landing);
     }
 }
 
@@ -186,39 +161,40 @@ void yk_placing_add_crossings(struct yk_placing *placing)
     }
 }
 
-/* What a layer puts out is held until the last that takes it here has no more use for it and it has
- * been sent; the gradient from when the first part of it comes. */
+/* What a layer puts out is held until all that take it here have no more use for it and it has been
+ * sent; the gradient from when the first part of it comes. */
 static void add_stream(struct yk_placing *placing, int32_t layer, int32_t micro_batch, size_t bytes)
 {
     const struct yk_rank_view *view = placing->view;
     const struct yk_facts *facts = view->facts;
     const int64_t at = yk_placing_cell(placing, layer, micro_batch);
-    const int32_t group = facts->plan->layers[layer].group;
     struct yk_place *place = &placing->places->of[at];
-    struct takers takers = find_takers(placing, layer, group, micro_batch);
-    int32_t last =
-        later(takers.last_use, last_message(placing, YK_OP_SEND, layer, micro_batch, false));
-    int32_t first_back =
-        earlier(takers.first_back, first_message(placing, YK_OP_RECV, layer, micro_batch, true));
-    int32_t last_back = takers.last_back;
+    struct yk_thing output = yk_thing_new(bytes, &place->output);
+    struct yk_thing gradient = yk_thing_new(bytes, &place->gradient);
+    hold_taken(placing, layer, facts->plan->layers[layer].group, micro_batch, &output, &gradient);
+    hold_messages(placing, YK_OP_SEND, layer, micro_batch, false, &output);
+    hold_messages(placing, YK_OP_RECV, layer, micro_batch, true, &gradient);
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         const int32_t other = facts->crossings[c].group;
         if (facts->crossings[c].producer == layer && view->members[other] >= 0) {
-            const struct takers there = find_takers(placing, layer, other, micro_batch);
-            last = later(last, there.last_use);
-            first_back = earlier(first_back, there.first_back);
+            hold_taken(placing, layer, other, micro_batch, &output, &gradient);
         }
     }
+    yk_thing_begin(&output, view, view->forward[at]);
     /* A frozen layer that does not go backward itself is sent one all the same. */
-    last_back = view->backward[at] >= 0 ? view->backward[at] : last_back;
-    yk_things_add(&placing->things, (struct yk_thing){.bytes = bytes,
-                                                      .from = view->forward[at],
-                                                      .until = last,
-                                                      .to = &place->output});
-    yk_things_add(&placing->things, (struct yk_thing){.bytes = bytes,
-                                                      .from = first_back,
-                                                      .until = last_back,
-                                                      .to = &place->gradient});
+    yk_thing_end(&gradient, view, view->backward[at]);
+    yk_things_add(&placing->things, output);
+    yk_things_add(&placing->things, gradient);
+}
+
+/* Held during passes: from the first that is there to the last. */
+static void add_between(struct yk_placing *placing, size_t bytes, int32_t from, int32_t until,
+                        size_t *to)
+{
+    struct yk_thing thing = yk_thing_new(bytes, to);
+    yk_thing_begin(&thing, placing->view, from);
+    yk_thing_end(&thing, placing->view, until);
+    yk_things_add(&placing->things, thing);
 }
 
 static void add_pass(struct yk_placing *placing, int32_t layer, int32_t micro_batch)
@@ -239,16 +215,11 @@ static void add_pass(struct yk_placing *placing, int32_t layer, int32_t micro_ba
     net->layers[layer].kind->measure(net, layer, &extent, &sizes);
     add_stream(placing, layer, micro_batch, yk_placing_output_bytes(placing, layer, samples));
     const int32_t kept = recompute >= 0 || backward < 0 ? forward : backward;
-    const struct yk_thing things[] = {
-        {sizes.saved_bytes, forward, kept, 0, &place->forward_saved, 0},
-        {sizes.saved_bytes, recompute, backward, 0, &place->saved, 0},
-        {sizes.forward_bytes, forward, forward, 0, &place->forward_work, 0},
-        {sizes.forward_bytes, recompute, recompute, 0, &place->recompute_work, 0},
-        {sizes.backward_bytes, backward, backward, 0, &place->backward_work, 0},
-    };
-    for (size_t i = 0; i < sizeof things / sizeof things[0]; i++) {
-        yk_things_add(&placing->things, things[i]);
-    }
+    add_between(placing, sizes.saved_bytes, forward, kept, &place->forward_saved);
+    add_between(placing, sizes.saved_bytes, recompute, backward, &place->saved);
+    add_between(placing, sizes.forward_bytes, forward, forward, &place->forward_work);
+    add_between(placing, sizes.forward_bytes, recompute, recompute, &place->recompute_work);
+    add_between(placing, sizes.backward_bytes, backward, backward, &place->backward_work);
 }
 
 void yk_placing_add_passes(struct yk_placing *placing)

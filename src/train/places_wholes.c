@@ -66,12 +66,11 @@ static void add_stay(struct yk_placing *placing, int32_t layer, int32_t release)
     }
     placing->places->ops[release].weights = whole;
     note_users(placing, layer, release, whole);
-    yk_things_add(&placing->things,
-                  (struct yk_thing){.bytes = placing->net->layers[layer].weight_bytes,
-                                    .from = wrapped >= 0 ? wrapped : first,
-                                    .until = release,
-                                    .lag = wrapped >= 0 ? 1 : 0,
-                                    .to = to});
+    struct yk_thing stay = yk_thing_new(placing->net->layers[layer].weight_bytes, to);
+    yk_thing_begin(&stay, view, wrapped >= 0 ? wrapped : first);
+    yk_thing_end(&stay, view, release);
+    stay.lag = wrapped >= 0 ? 1 : 0;
+    yk_things_add(&placing->things, stay);
 }
 
 /* A sum of gradients in the making: that of one micro-batch, or of all. */
@@ -118,11 +117,11 @@ static void add_sum(struct yk_placing *placing, int32_t layer, int32_t first, in
         sum.lag = after ? lag : sum.lag;
     }
     const int64_t bytes = net->layers[layer].trained * yk_precision_bytes(net->workload.precision);
-    yk_things_add(&placing->things, (struct yk_thing){.bytes = (size_t)bytes,
-                                                      .from = sum.first_back,
-                                                      .until = sum.last_scatter,
-                                                      .lag = sum.lag,
-                                                      .to = to});
+    struct yk_thing thing = yk_thing_new((size_t)bytes, to);
+    yk_thing_begin(&thing, view, sum.first_back);
+    yk_thing_end(&thing, view, sum.last_scatter);
+    thing.lag = sum.lag;
+    yk_things_add(&placing->things, thing);
 }
 
 static void add_sums(struct yk_placing *placing, int32_t layer)

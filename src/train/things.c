@@ -15,9 +15,38 @@ void yk_things_free(struct yk_things *things)
     *things = (struct yk_things){0};
 }
 
+struct yk_thing yk_thing_new(size_t bytes, size_t *to)
+{
+    return (struct yk_thing){.bytes = bytes,
+                             .from = {YK_OP_NONE, YK_OP_NONE},
+                             .until = {YK_OP_NONE, YK_OP_NONE},
+                             .to = to};
+}
+
+void yk_thing_begin(struct yk_thing *thing, const struct yk_rank_view *view, int32_t op)
+{
+    if (op != YK_OP_NONE) {
+        int32_t *from = &thing->from[view->list->ops[op].lane];
+        *from = *from == YK_OP_NONE || op < *from ? op : *from;
+    }
+}
+
+void yk_thing_end(struct yk_thing *thing, const struct yk_rank_view *view, int32_t op)
+{
+    if (op != YK_OP_NONE) {
+        int32_t *until = &thing->until[view->list->ops[op].lane];
+        *until = op > *until ? op : *until;
+    }
+}
+
+static bool is_any(const int32_t *ops)
+{
+    return ops[YK_LANE_COMPUTE] != YK_OP_NONE || ops[YK_LANE_COMM] != YK_OP_NONE;
+}
+
 void yk_things_add(struct yk_things *things, struct yk_thing thing)
 {
-    if (thing.bytes == 0 || thing.from < 0 || thing.until < 0 || things->failed) {
+    if (thing.bytes == 0 || !is_any(thing.from) || !is_any(thing.until) || things->failed) {
         return;
     }
     if (things->count == things->capacity) {
@@ -39,7 +68,15 @@ void yk_things_add(struct yk_things *things, struct yk_thing thing)
 static bool ends_before(const struct yk_rank_view *view, const struct yk_thing *a,
                         const struct yk_thing *b, int32_t rounds)
 {
-    return yk_rank_view_knows(view, a->until, b->from, rounds - a->lag);
+    for (int until = 0; until < YK_THING_LANES; until++) {
+        for (int from = 0; from < YK_THING_LANES; from++) {
+            if (a->until[until] != YK_OP_NONE && b->from[from] != YK_OP_NONE &&
+                !yk_rank_view_knows(view, a->until[until], b->from[from], rounds - a->lag)) {
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 /* Whether both may be held at once: unless, for every distance in rounds, one has ended when the
@@ -63,7 +100,12 @@ static int compare(const void *a, const void *b)
     if (left->bytes != right->bytes) {
         return left->bytes > right->bytes ? -1 : 1;
     }
-    return left->from < right->from ? -1 : left->from > right->from;
+    for (int lane = 0; lane < YK_THING_LANES; lane++) {
+        if (left->from[lane] != right->from[lane]) {
+            return left->from[lane] < right->from[lane] ? -1 : 1;
+        }
+    }
+    return 0;
 }
 
 /* Where something lies. */
@@ -124,18 +166,29 @@ yk_status yk_things_place(struct yk_things *things, const struct yk_rank_view *v
     return YK_OK;
 }
 
+static void add_waits(const struct yk_thing *thing, const struct yk_rank_view *view,
+                      struct yk_thing_wait *out, int32_t *count)
+{
+    const int32_t lag = 1 - thing->lag;
+    for (int until = 0; until < YK_THING_LANES; until++) {
+        for (int from = 0; from < YK_THING_LANES; from++) {
+            if (thing->until[until] != YK_OP_NONE && thing->from[from] != YK_OP_NONE &&
+                !yk_rank_view_knows(view, thing->until[until], thing->from[from], lag)) {
+                out[(*count)++] =
+                    (struct yk_thing_wait){thing->from[from], thing->until[until], lag};
+            }
+        }
+    }
+}
+
 yk_status yk_things_find_waits(const struct yk_things *things, const struct yk_rank_view *view,
                                struct yk_arena *arena, struct yk_thing_wait **out,
                                int32_t *out_count)
 {
     *out_count = 0;
-    YK_TRY_NEW(arena, *out, things->count + 1);
+    YK_TRY_NEW(arena, *out, (int64_t)things->count * YK_THING_LANES * YK_THING_LANES + 1);
     for (int32_t i = 0; i < things->count; i++) {
-        const struct yk_thing *thing = &things->items[i];
-        if (!ends_before(view, thing, thing, 1)) {
-            (*out)[(*out_count)++] =
-                (struct yk_thing_wait){thing->from, thing->until, 1 - thing->lag};
-        }
+        add_waits(&things->items[i], view, *out, out_count);
     }
     return YK_OK;
 }
