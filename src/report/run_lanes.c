@@ -1,5 +1,7 @@
 #include "report/run_lanes.h"
 
+#include "trace/trace_sum.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +29,7 @@ struct both {
     const struct yk_run_ranks *ranks;
     const struct yk_trace *traces[YK_RUN_TRACE_COUNT];
     const struct yk_plan_lane *lanes[YK_RUN_TRACE_COUNT];
-    double end_s[YK_RUN_TRACE_COUNT];
+    double end_s; /* of the last event */
     int32_t rank_count;
     int32_t *first_of; /* (ranks) the first that does the same */
     int32_t *shown;    /* (ranks) of such a first one: the rank that stands for all of them */
@@ -43,11 +45,54 @@ static yk_status sort(const struct yk_run_report *report, struct yk_arena *arena
         out->rank_count = count > out->rank_count ? count : out->rank_count;
     }
     for (int t = 0; t < YK_RUN_TRACE_COUNT && out->rank_count > 0; t++) {
+        double end_s = 0;
         if (out->traces[t]) {
-            YK_TRY(yk_plan_lanes_make(out->traces[t], out->rank_count, arena, &out->lanes[t],
-                                      &out->end_s[t]));
+            YK_TRY(
+                yk_plan_lanes_make(out->traces[t], out->rank_count, arena, &out->lanes[t], &end_s));
+            out->end_s = fmax(out->end_s, end_s);
         }
     }
+    return YK_OK;
+}
+
+static yk_status shift_lane(struct yk_arena *arena, double by_s, struct yk_plan_lane *lane)
+{
+    struct yk_trace_event *events = NULL;
+    const struct yk_trace_event **places = NULL;
+    YK_TRY_NEW(arena, events, (int64_t)lane->count + 1);
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(arena, places, (int64_t)lane->count + 1);
+    for (int32_t i = 0; i < lane->count; i++) {
+        events[i] = *lane->events[i];
+        events[i].start_s += by_s;
+        events[i].end_s += by_s;
+        places[i] = &events[i];
+    }
+    lane->events = places;
+    return YK_OK;
+}
+
+/* Puts the first op of either trace at 0, unless it is later. */
+static yk_status shift(struct yk_arena *arena, struct both *both)
+{
+    double first_s = 0;
+    for (int t = 0; t < YK_RUN_TRACE_COUNT; t++) {
+        first_s = both->traces[t] ? fmin(first_s, yk_trace_begin_s(both->traces[t])) : first_s;
+    }
+    for (int t = 0; t < YK_RUN_TRACE_COUNT && first_s < 0; t++) {
+        const int32_t count = both->rank_count * YK_LANE_COUNT;
+        struct yk_plan_lane *lanes = NULL;
+        if (!both->lanes[t]) {
+            continue;
+        }
+        YK_TRY_NEW(arena, lanes, count);
+        for (int32_t i = 0; i < count; i++) {
+            lanes[i] = both->lanes[t][i];
+            YK_TRY(shift_lane(arena, -first_s, &lanes[i]));
+        }
+        both->lanes[t] = lanes;
+    }
+    both->end_s -= first_s;
     return YK_OK;
 }
 
@@ -151,11 +196,12 @@ static yk_status fill_fold(const struct both *both, int32_t first, int32_t lane,
 yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
                             struct yk_arena *arena, struct yk_run_lanes *out)
 {
-    struct both both = {.ranks = ranks, .end_s = {NAN, NAN}};
+    struct both both = {.ranks = ranks};
     struct yk_plan_fold *folds = NULL;
     const char **devices = NULL;
     int32_t count = 0;
     YK_TRY(sort(report, arena, &both));
+    YK_TRY(shift(arena, &both));
     YK_TRY(fold(arena, &both));
     YK_TRY_NEW(arena, folds, (int64_t)both.rank_count * YK_LANE_COUNT + 1);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
@@ -163,7 +209,6 @@ yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_
     *out = (struct yk_run_lanes){
         .report = {.title = report->title, .step_s = NAN, .bound_s = NAN},
         .devices = devices,
-        .end_s = {both.end_s[YK_RUN_PREDICTED], both.end_s[YK_RUN_MEASURED]},
     };
     for (int32_t i = 0; i < both.rank_count * YK_LANE_COUNT; i++) {
         const int32_t rank = i / YK_LANE_COUNT;
@@ -174,9 +219,8 @@ yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_
             count += folds[count].lanes[0].count > 0 || folds[count].lanes[1].count > 0;
         }
     }
-    out->folds = (struct yk_plan_folds){.report = &out->report, .folds = folds, .count = count};
-    /* Of a number and what is none, fmax takes the number. */
-    out->folds.span_s = fmax(fmax(both.end_s[YK_RUN_PREDICTED], both.end_s[YK_RUN_MEASURED]), 0);
+    out->folds = (struct yk_plan_folds){
+        .report = &out->report, .folds = folds, .count = count, .span_s = both.end_s};
     return YK_OK;
 }
 

@@ -4,7 +4,8 @@
  * A fold is one lane of one rank with two rows, "predicted" and "measured"; lanes on which neither
  * has anything are left out. Where there are more than YK_RUN_LANES_APART ranks, those that were
  * predicted to do the same at the same times are one, and the one that computed longest stands for
- * them. All in the arena they were made in.
+ * them. Ranks may begin a step while others are still at the one before: times are counted from the
+ * first op of either trace, if that is before the step. All in the arena they were made in.
  */
 #ifndef YK_REPORT_RUN_LANES_H
 #define YK_REPORT_RUN_LANES_H
@@ -27,9 +28,8 @@ enum {
 struct yk_run_lanes {
     struct yk_plan_report report; /* the title alone: what pictures of folds ask for */
     struct yk_plan_folds folds;
-    const char *const *devices;       /* (folds) the name of the rank's, and whom it stands for */
-    bool folded;                      /* some rank stands for others */
-    double end_s[YK_RUN_TRACE_COUNT]; /* of the last event; NAN without a trace */
+    const char *const *devices; /* (folds) the name of the rank's, and whom it stands for */
+    bool folded;                /* some rank stands for others */
 };
 
 yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_run_ranks *ranks,

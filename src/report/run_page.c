@@ -235,7 +235,7 @@ static void add_kinds(const struct page *page)
 {
     struct yk_text csv = {0};
     yk_page_begin_section("Kinds of ops", page->out);
-    yk_run_table_kinds(page->report, &page->lanes, page->kinds, page->out);
+    yk_run_table_kinds(page->report, &page->ranks, page->kinds, page->out);
     yk_run_csv_kinds(page->kinds, &csv);
     yk_page_add_numbers("kinds", &csv, page->out);
     yk_text_free(&csv);

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    TRACES = 2
+};
+
 /* Traces are kept to the nanosecond: what is finer is the noise of differences. */
 static double to_nanoseconds(double seconds)
 {
@@ -32,9 +36,9 @@ static yk_status sum_trace(const struct yk_trace *trace, double step_s, struct y
 static yk_status begin(const struct yk_run_report *report, struct yk_arena *arena,
                        struct yk_run_ranks *out)
 {
-    const struct yk_trace *traces[] = {report->predicted, report->measured};
+    const struct yk_trace *traces[TRACES] = {report->predicted, report->measured};
     out->count = report->rank_count;
-    for (size_t t = 0; t < sizeof traces / sizeof *traces; t++) {
+    for (int t = 0; t < TRACES; t++) {
         const int32_t count = traces[t] ? yk_trace_rank_count(traces[t]) : 0;
         out->count = count > out->count ? count : out->count;
     }
@@ -48,9 +52,9 @@ static yk_status begin(const struct yk_run_report *report, struct yk_arena *aren
 static yk_status name_rank(const struct yk_run_report *report, int32_t rank, struct yk_arena *arena,
                            struct yk_run_rank *out)
 {
-    const struct yk_trace *traces[] = {report->measured, report->predicted};
+    const struct yk_trace *traces[TRACES] = {report->measured, report->predicted};
     char words[24];
-    for (size_t t = 0; t < sizeof traces / sizeof *traces && !out->device; t++) {
+    for (int t = 0; t < TRACES && !out->device; t++) {
         if (traces[t] && rank < yk_trace_rank_count(traces[t])) {
             out->device = yk_trace_rank_name(traces[t], rank);
         }

@@ -31,9 +31,9 @@ struct yk_run_report_step {
     double rate;
     double seconds;
     double tokens_per_s;
-    bool skipped;          /* numbers went bad, nothing was updated */
     const double *ranks_s; /* (rank_count) that each rank computed; NAN: not known */
     int32_t rank_count;    /* 0: not known of any */
+    bool skipped;          /* numbers went bad, nothing was updated */
 };
 
 /* From this step on, ranks had other shares. */

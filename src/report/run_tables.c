@@ -50,7 +50,7 @@ static void add_total(const char *name, double predicted_s, double measured_s, s
     yk_text_add(out, "</tr>\n");
 }
 
-void yk_run_table_kinds(const struct yk_run_report *report, const struct yk_run_lanes *lanes,
+void yk_run_table_kinds(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
                         const struct yk_run_kind kinds[YK_LOOK_OP_COUNT], struct yk_text *out)
 {
     yk_text_add(out, "<div class=\"wide kinds\">\n<table>\n<thead><tr><th scope=\"col\">kind</th>"
@@ -62,7 +62,7 @@ void yk_run_table_kinds(const struct yk_run_report *report, const struct yk_run_
             add_kind(k, &kinds[k], report->predicted != NULL, report->measured != NULL, out);
         }
     }
-    add_total("this step", lanes->end_s[YK_RUN_PREDICTED], lanes->end_s[YK_RUN_MEASURED], out);
+    add_total("this step", ranks->predicted_step_s, ranks->measured_step_s, out);
     add_total("median step", report->predicted_step_s, report->measured_step_s, out);
     yk_text_add(out, "</tbody>\n</table>\n</div>\n");
 }
@@ -84,8 +84,10 @@ static void add_bytes(double bytes, struct yk_text *out)
 
 static void add_share(double share, struct yk_text *out)
 {
-    char words[YK_NUMBER_SIZE];
-    yk_label_number(share, words);
+    char words[YK_NUMBER_SIZE] = "";
+    if (isfinite(share)) {
+        yk_label_number(share, words);
+    }
     yk_page_add_cell(isfinite(share) ? words : NOTHING, out);
 }
 

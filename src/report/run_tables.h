@@ -5,7 +5,7 @@
 #include "report/run_lanes.h"
 
 /* What the ops of every kind take together, as predicted and as measured, and whole steps. */
-void yk_run_table_kinds(const struct yk_run_report *report, const struct yk_run_lanes *lanes,
+void yk_run_table_kinds(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
                         const struct yk_run_kind kinds[YK_LOOK_OP_COUNT], struct yk_text *out);
 
 /* A row for each rank: its share, compute, exposed, idle and memory, predicted and measured. */

@@ -141,11 +141,13 @@ static yk_status take_name(struct rest *rest, const char **out)
     int32_t length = 0;
     YK_TRY(take_count(rest, &length));
     YK_TRY(take(rest, (size_t)length, &bytes));
-    if (memchr(bytes, '\0', (size_t)length)) {
-        return yk_fail(YK_ERROR_INPUT, "a name in this trace has a zero in it");
-    }
     *out = yk_arena_copy_text(rest->arena, (const char *)bytes, (size_t)length);
-    return *out ? YK_OK : yk_fail_out_of_memory();
+    if (!*out) {
+        return yk_fail_out_of_memory();
+    }
+    return strlen(*out) == (size_t)length
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT, "a name in this trace has a zero in it");
 }
 
 static yk_status take_event(struct rest *rest, struct yk_trace *trace)

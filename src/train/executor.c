@@ -419,7 +419,7 @@ static yk_status add_event(const struct yk_executor *executor, int32_t number, d
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_op_events *events =
         &executor->events[executor->traced % YK_EXECUTOR_ROUNDS][number];
-    if (events->round != executor->traced) {
+    if (events->round != executor->traced || !events->works) {
         return YK_OK;
     }
     name->length = 0;

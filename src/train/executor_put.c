@@ -148,7 +148,7 @@ static double computed_s(const struct yk_executor *executor, int64_t round)
         executor->events[(round + YK_EXECUTOR_ROUNDS) % YK_EXECUTOR_ROUNDS];
     double sum = 0;
     for (int32_t i = 0; round >= 0 && i < executor->list->op_count; i++) {
-        if (executor->list->ops[i].lane == YK_LANE_COMPUTE && events[i].round == round) {
+        if (executor->list->ops[i].lane == YK_LANE_COMPUTE && events[i].works) {
             sum += executor->backend->event_s(events[i].ended) -
                    executor->backend->event_s(events[i].started);
         }
@@ -331,6 +331,7 @@ static void put_op(struct yk_executor *executor, int32_t number, int64_t step, b
     const struct yk_backend *backend = executor->backend;
     struct yk_backend_lane *lane = executor->lanes[op->lane];
     struct yk_op_events *events = &executor->events[executor->rounds % YK_EXECUTOR_ROUNDS][number];
+    events->works = works;
     put_waits(executor, number);
     if (executor->options.begins && works) {
         backend->call(lane, tell_begin, &executor->told[number]);
@@ -352,11 +353,11 @@ void yk_executor_put_round(struct yk_executor *executor, int64_t step, int64_t f
     for (int32_t i = 0; i < executor->list->op_count; i++) {
         const struct yk_op *op = &executor->list->ops[i];
         const int64_t for_step = step + op->step;
-        if (for_step < first || for_step > last) {
-            continue;
-        }
-        const bool evaluating = yk_executor_slot(executor, for_step)->evaluating;
-        put_op(executor, i, for_step, !evaluating || is_evaluated(op));
+        const bool works = for_step >= first && for_step <= last;
+        /* One that does nothing this time still keeps the others in order: what they know of each
+         * other, they may know through it. */
+        const bool evaluating = works && yk_executor_slot(executor, for_step)->evaluating;
+        put_op(executor, i, for_step, works && (!evaluating || is_evaluated(op)));
     }
     executor->rounds++;
 }

@@ -29,6 +29,7 @@ struct yk_op_events {
     struct yk_backend_event *started;
     struct yk_backend_event *ended;
     int64_t round; /* in which they were last recorded; −1: never */
+    bool works;    /* the op had something to do then */
 };
 
 /* One step on its way. */

@@ -103,8 +103,8 @@ static void measure(struct run *run)
 
 static void sum_up(struct run *run)
 {
-    struct yk_trace_sum predicted[MOST_RANKS];
-    struct yk_trace_sum measured[MOST_RANKS];
+    struct yk_trace_sum predicted[MOST_RANKS] = {{0}};
+    struct yk_trace_sum measured[MOST_RANKS] = {{0}};
     check(yk_trace_sum(run->predicted, run->step_s, predicted));
     check(yk_trace_sum(run->measured, yk_trace_step_s(run->measured), measured));
     for (int32_t r = 0; r < run->rank_count; r++) {
@@ -131,7 +131,7 @@ static void add_step(struct run *run, int32_t step, struct yk_text *out)
 {
     const bool slow = step > run->steps / 2;
     const bool rebalanced = step > run->steps * 3 / 4;
-    double ranks_s[MOST_RANKS];
+    double ranks_s[MOST_RANKS] = {0};
     double longest = 0;
     for (int32_t r = 0; r < run->rank_count; r++) {
         const double factor = r < run->rank_count - 1 ? (rebalanced ? 1.15 : 1)
@@ -150,8 +150,8 @@ static void add_step(struct run *run, int32_t step, struct yk_text *out)
 
 static void add_rebalancing(const struct run *run, int32_t step, struct yk_text *out)
 {
-    double shares[MOST_RANKS];
-    double predicted_s[MOST_RANKS];
+    double shares[MOST_RANKS] = {0};
+    double predicted_s[MOST_RANKS] = {0};
     for (int32_t r = 0; r < run->rank_count; r++) {
         shares[r] = run->ranks[r].share + (r == 0) - (r == run->rank_count - 1);
         predicted_s[r] = run->ranks[r].predicted.compute_s * 1.1;

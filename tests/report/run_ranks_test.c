@@ -251,6 +251,26 @@ static void many_ranks_that_do_the_same_are_shown_by_the_slowest(void **state)
     yk_trace_destroy(traces[1]);
 }
 
+/* Rank 1 of the measured step begins half a second before the others do. */
+static void what_begins_before_the_step_is_in_the_picture(void **state)
+{
+    struct fixture *fixture = *state;
+    struct yk_run_ranks ranks;
+    struct yk_run_lanes lanes;
+    add(fixture->measured, 1, YK_LANE_COPY, "load", -0.5, 0);
+    assert_ok(yk_run_ranks_make(&fixture->report, fixture->arena, &ranks));
+    assert_ok(yk_run_lanes_make(&fixture->report, &ranks, fixture->arena, &lanes));
+    assert_true(lanes.folds.span_s == 13.5);
+    assert_int_equal(lanes.folds.count, 5);
+    const struct yk_plan_fold *first = &lanes.folds.folds[0];
+    const struct yk_plan_fold *last = &lanes.folds.folds[4];
+    assert_true(first->lanes[YK_RUN_PREDICTED].events[0]->start_s == 0.5);
+    assert_true(first->lanes[YK_RUN_MEASURED].events[0]->end_s == 4.5);
+    assert_string_equal(last->name, "cpu<1>, copy");
+    assert_int_equal(last->lanes[YK_RUN_PREDICTED].count, 0);
+    assert_true(last->lanes[YK_RUN_MEASURED].events[0]->start_s == 0);
+}
+
 static void the_page_has_a_row_for_every_rank(void **state)
 {
     struct fixture *fixture = *state;
@@ -335,6 +355,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_ranks_that_do_the_same_are_shown_by_the_slowest,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_begins_before_the_step_is_in_the_picture, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(the_page_has_a_row_for_every_rank, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_change_of_shares_is_marked_with_its_prediction, set_up,
                                         tear_down),
