@@ -94,4 +94,8 @@ void yk_checkpoint_close(struct yk_checkpoint *checkpoint);
 yk_status yk_checkpoint_load(const struct yk_checkpoint *checkpoint, const char *base,
                              struct yk_store *store) YK_MUST_USE;
 
+/* The parameters of a model alone, no adapters: of a file or a folder as Hugging Face's tools write
+ * them (nn/weights.h), or of a checkpoint, to begin something else with. */
+yk_status yk_checkpoint_load_model(const char *path, struct yk_store *store) YK_MUST_USE;
+
 #endif

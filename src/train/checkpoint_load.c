@@ -8,6 +8,31 @@
 
 #include <unistd.h>
 
+static yk_status load_model_of_shards(const struct yk_checkpoint *checkpoint,
+                                      struct yk_store *store)
+{
+    const struct yk_shard_load what = {
+        .precision = checkpoint->workload.precision, .model = true, .rounded = true};
+    struct yk_shard_set *set = NULL;
+    YK_TRY(yk_shard_set_open(checkpoint->path, checkpoint->shards, &set));
+    const yk_status status = yk_shard_load(set, &what, store);
+    yk_shard_set_close(set);
+    return status;
+}
+
+yk_status yk_checkpoint_load_model(const char *path, struct yk_store *store)
+{
+    struct yk_checkpoint *checkpoint = NULL;
+    if (yk_checkpoint_has_weights(path) || !yk_checkpoint_has(path, YK_CHECKPOINT_MANIFEST)) {
+        return yk_weights_load(store, path);
+    }
+    YK_TRY(yk_checkpoint_open(path, &checkpoint));
+    const yk_status status = checkpoint->shards > 0 ? load_model_of_shards(checkpoint, store)
+                                                    : yk_weights_load(store, checkpoint->path);
+    yk_checkpoint_close(checkpoint);
+    return status;
+}
+
 /* Of the model itself: here, or where the one that is adapted is. */
 static yk_status load_weights(const struct yk_checkpoint *checkpoint, const char *base,
                               struct yk_store *store)
@@ -27,7 +52,7 @@ static yk_status load_weights(const struct yk_checkpoint *checkpoint, const char
                        "the folder with its weights",
                        checkpoint->path, elsewhere);
     }
-    return yk_weights_load(store, elsewhere);
+    return yk_checkpoint_load_model(elsewhere, store);
 }
 
 static yk_status load_file(const struct yk_checkpoint *checkpoint, const char *name,
@@ -75,6 +100,7 @@ static yk_status load_shards(const struct yk_checkpoint *checkpoint, const char 
         .precision = checkpoint->workload.precision,
         .model = !adapted || !checkpoint->base_model,
         .adapters = adapted,
+        .rounded = !wants_state(checkpoint, store),
     };
     if (!what.model) {
         YK_TRY(load_weights(checkpoint, base, store));

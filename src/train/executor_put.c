@@ -79,21 +79,16 @@ static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
     }
 }
 
-static void load(struct yk_executor *executor, enum yk_lane lane, int32_t micro_batch, int64_t step)
-{
-    const struct yk_batch *batch = yk_executor_slot(executor, step)->step.batch;
-    yk_intake_load(&executor->intake, executor->backend, executor->lanes[lane],
-                   (int32_t)(step % YK_EXECUTOR_STEPS), micro_batch,
-                   &batch->pieces[micro_batch].own);
-}
-
 static void put_pass(struct yk_executor *executor, int32_t number, int64_t step)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_op_place *place = &executor->places.ops[number];
     lend_wholes(executor, number);
-    if (executor->loads[number]) {
-        load(executor, YK_LANE_COMPUTE, op->micro_batch, step);
+    if (executor->is_first[number]) {
+        yk_intake_load_lengths(
+            &executor->intake, executor->backend, executor->lanes[YK_LANE_COMPUTE],
+            (int32_t)(step % YK_EXECUTOR_STEPS), op->micro_batch,
+            &yk_executor_slot(executor, step)->step.batch->pieces[op->micro_batch].own);
     }
     if (place->clears_gradient) {
         clear_gradient(executor, op->layer);
@@ -252,7 +247,9 @@ static void put_work(struct yk_executor *executor, int32_t number, int64_t step)
     const struct yk_batch *batch = yk_executor_slot(executor, step)->step.batch;
     switch (op->kind) {
     case YK_OP_LOAD:
-        load(executor, op->lane, op->micro_batch, step);
+        yk_intake_load(&executor->intake, executor->backend, executor->lanes[op->lane],
+                       (int32_t)(step % YK_EXECUTOR_STEPS), op->micro_batch,
+                       &batch->pieces[op->micro_batch].own);
         break;
     case YK_OP_FORWARD:
     case YK_OP_RECOMPUTE:

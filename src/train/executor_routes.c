@@ -366,19 +366,15 @@ static bool adds_to_memory(const struct yk_executor *executor, int32_t number)
     return false;
 }
 
-static void find_loads(struct yk_executor *executor)
+static void find_first(struct yk_executor *executor)
 {
-    const struct yk_program_rank *list = executor->list;
     for (int32_t m = 0; m < executor->facts->M; m++) {
-        int32_t first = -1;
-        bool loaded = false;
-        for (int32_t i = list->op_count; i-- > 0;) {
-            const struct yk_op *op = &list->ops[i];
-            loaded = loaded || (op->kind == YK_OP_LOAD && op->micro_batch == m);
-            first = op->kind == YK_OP_FORWARD && op->micro_batch == m ? i : first;
-        }
-        if (!loaded && first >= 0) {
-            executor->loads[first] = true;
+        for (int32_t i = 0; i < executor->list->op_count; i++) {
+            const struct yk_op *op = &executor->list->ops[i];
+            if (op->kind == YK_OP_FORWARD && op->micro_batch == m) {
+                executor->is_first[i] = true;
+                break;
+            }
         }
     }
 }
@@ -388,7 +384,7 @@ yk_status yk_executor_find_routes(struct yk_executor *executor)
     const struct yk_facts *facts = executor->facts;
     const int32_t ops = executor->list->op_count;
     YK_TRY_NEW(executor->arena, executor->memory_added, ops + 1);
-    YK_TRY_NEW(executor->arena, executor->loads, ops + 1);
+    YK_TRY_NEW(executor->arena, executor->is_first, ops + 1);
     YK_TRY_NEW(executor->arena, executor->messages, ops + 1);
     YK_TRY_NEW(executor->arena, executor->crossing_of, 2 * facts->L);
     YK_TRY_NEW(executor->arena, executor->first_taker,
@@ -403,7 +399,7 @@ yk_status yk_executor_find_routes(struct yk_executor *executor)
         }
     }
     find_takers(executor);
-    find_loads(executor);
+    find_first(executor);
     for (int32_t i = 0; i < ops; i++) {
         const enum yk_op_kind kind = executor->list->ops[i].kind;
         if (kind == YK_OP_SEND || kind == YK_OP_RECV) {

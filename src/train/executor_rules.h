@@ -91,8 +91,7 @@ struct yk_executor {
     struct yk_exchanges exchanges;
     int32_t *first_wait; /* (ops + 1) in places.waits, sorted by op */
     bool *memory_added;  /* (ops) a backward that is not the first to send to what it looks at */
-    bool *loads; /* (ops) the first pass of a micro-batch that nothing else loads here: layers in
-                    the middle of a model look at the lengths of samples */
+    bool *is_first;      /* (ops) the first pass of a micro-batch */
     struct yk_op_message *messages;                   /* (ops) */
     struct yk_comm_message *mail[YK_EXECUTOR_ROUNDS]; /* (ops) each */
     int32_t *crossing_of; /* (L, 2) of the input and the memory of a layer; −1: none */

@@ -76,13 +76,22 @@ void yk_intake_load(const struct yk_intake *intake, const struct yk_backend *bac
         return;
     }
     backend->copy(lane, intake->steps[slot].tokens + row, piece->tokens, rows * sizeof(int32_t));
-    backend->copy(lane, intake->steps[slot].lengths + row, piece->lengths,
-                  (size_t)piece->samples * sizeof(int32_t));
     backend->copy(lane, intake->steps[slot].targets + target, piece->targets,
                   (decoded ? target_rows : rows) * sizeof(int32_t));
     if (decoded) {
         backend->copy(lane, intake->steps[slot].target_tokens + target, piece->target_tokens,
                       target_rows * sizeof(int32_t));
+    }
+}
+
+void yk_intake_load_lengths(const struct yk_intake *intake, const struct yk_backend *backend,
+                            struct yk_backend_lane *lane, int32_t slot, int32_t micro_batch,
+                            const struct yk_piece *piece)
+{
+    const int64_t row = intake->first[micro_batch] * intake->sequence;
+    if (piece->samples > 0) {
+        backend->copy(lane, intake->steps[slot].lengths + row, piece->lengths,
+                      (size_t)piece->samples * sizeof(int32_t));
     }
 }
 

@@ -49,10 +49,16 @@ void yk_intake_carve(struct yk_intake *intake, struct yk_carver *carver);
 /* Fails unless each piece has room in its micro-batch. */
 yk_status yk_intake_check(const struct yk_intake *intake, const struct yk_batch *batch) YK_MUST_USE;
 
-/* Puts the copies of a piece to the device on a lane. */
+/* Puts the copies of a piece's tokens and targets to the device on a lane. */
 void yk_intake_load(const struct yk_intake *intake, const struct yk_backend *backend,
                     struct yk_backend_lane *lane, int32_t slot, int32_t micro_batch,
                     const struct yk_piece *piece);
+
+/* The same of its lengths: layers in the middle of a model look at them, on ranks where nothing
+ * else may be loaded. */
+void yk_intake_load_lengths(const struct yk_intake *intake, const struct yk_backend *backend,
+                            struct yk_backend_lane *lane, int32_t slot, int32_t micro_batch,
+                            const struct yk_piece *piece);
 
 /* Fills in what a pass of `samples`, from number `begin` of the piece on, reads of them, and how
  * many they are. */

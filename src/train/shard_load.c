@@ -54,11 +54,11 @@ static yk_status check_finite(const struct yk_parameter *parameter, const float 
     return YK_OK;
 }
 
-/* Where nothing is trained, the numbers are those that the training computed with. */
+/* Master copies have more digits than the weights that were computed with. */
 static void round_numbers(const struct load *load, float *numbers, int64_t count)
 {
     const enum yk_precision precision = load->what->precision;
-    if (load->store->optimizer != YK_OPTIMIZER_NONE || yk_precision_bytes(precision) != 2) {
+    if (!load->what->rounded || yk_precision_bytes(precision) != 2) {
         return;
     }
     for (int64_t i = 0; i < count; i++) {
@@ -179,8 +179,10 @@ static yk_status load_converted(const struct load *load, int32_t layer,
     if (status == YK_OK) {
         status = check_finite(parameter, numbers, (struct yk_range){0, parameter->count});
     }
-    if (status == YK_OK) {
+    if (status == YK_OK && kind == YK_SHARD_WEIGHTS) {
         round_numbers(load, numbers, parameter->count);
+    }
+    if (status == YK_OK) {
         status = yk_store_write(load->store, layer, parameter, numbers);
     }
     free(numbers);

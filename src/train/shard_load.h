@@ -15,12 +15,10 @@ struct yk_shard_load {
     bool model;                  /* the shards have the model's own parameters */
     bool adapters;               /* they have adapters */
     bool state;                  /* they have the optimizer's state, and it is wanted */
+    bool rounded;                /* weights are wanted as the training computed with them */
 };
 
-/*
- * Reads what the store keeps of every parameter, and nothing else of it. A store without an
- * optimizer gets weights as the training computed with them, rounded to its precision.
- */
+/* Reads what the store keeps of every parameter, and nothing else of it. */
 yk_status yk_shard_load(const struct yk_shard_set *set, const struct yk_shard_load *what,
                         struct yk_store *store) YK_MUST_USE;
 

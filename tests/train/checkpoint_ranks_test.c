@@ -261,37 +261,48 @@ static void nf4_loads_into_a_store_without_it(void **state)
     assert_same_from_shards(&nf4, &plain);
 }
 
+/* Frozen numbers are the base's, whoever saved it; adapters are the checkpoint's. */
+static void check_adapters(int32_t base_ranks)
+{
+    const struct small_store_wish full = {.config = &small_llama, .optimizer = YK_OPTIMIZER_SGD};
+    const struct small_store_wish adapted = {
+        .config = &small_llama, .lora_rank = 2, .optimizer = YK_OPTIMIZER_ADAMW};
+    const char *const frozen = "model.layers.0.mlp.down_proj.weight";
+    const char *const trained = "base_model.model.model.layers.0.mlp.down_proj.lora_A.weight";
+    struct small_store model = small_store_open(&full);
+    struct small_store run = small_store_open(&adapted);
+    struct small_store loaded = small_store_open(&adapted);
+    struct yk_checkpoint *checkpoint = NULL;
+    char base[256];
+    snprintf(base, sizeof base, "%s", support_scratch_path("base/step-00000077"));
+    const struct sharded_world first = {
+        .wish = &full, .folder = support_scratch_path("base"), .ranks = base_ranks, .seed = 4};
+    const struct sharded_world second = {.wish = &adapted,
+                                         .folder = support_scratch_path("run"),
+                                         .ranks = 2,
+                                         .seed = 2,
+                                         .base_model = base};
+    assert_ok(sharded_save(&first, 77, 1));
+    assert_ok(sharded_save(&second, 5, 1));
+    small_store_fill(&model, 77);
+    small_store_fill(&run, 5);
+    assert_ok(yk_checkpoint_open(second.folder, &checkpoint));
+    assert_ok(yk_checkpoint_load(checkpoint, NULL, loaded.store));
+    assert_memory_equal(small_store_numbers(&loaded, frozen), small_store_numbers(&model, frozen),
+                        24 * 8 * sizeof(float));
+    assert_memory_equal(small_store_numbers(&loaded, trained), small_store_numbers(&run, trained),
+                        2 * 24 * sizeof(float));
+    yk_checkpoint_close(checkpoint);
+    small_store_close(&loaded);
+    small_store_close(&run);
+    small_store_close(&model);
+}
+
 static void adapters_leave_a_model_that_is_kept_elsewhere_there(void **state)
 {
     (void)state;
-    const struct small_store_wish full = {.config = &small_llama, .optimizer = YK_OPTIMIZER_NONE};
-    const struct small_store_wish adapted = {
-        .config = &small_llama, .lora_rank = 2, .optimizer = YK_OPTIMIZER_ADAMW};
-    const char *base = support_scratch_path("base");
-    struct small_store model = small_store_open(&full);
-    struct small_store loaded = small_store_open(&adapted);
-    struct yk_checkpoint *checkpoint = NULL;
-    char folder[256];
-    snprintf(folder, sizeof folder, "%s", support_scratch_path("run"));
-    assert_ok(small_checkpoint_save(base, &model, 77, 1));
-    snprintf(logged, sizeof logged, "%s/step-00000077", base);
-    const struct sharded_world world = {
-        .wish = &adapted, .folder = folder, .ranks = 2, .seed = 2, .base_model = logged};
-    assert_ok(sharded_save(&world, 5, 1));
-    assert_ok(yk_checkpoint_open(folder, &checkpoint));
-    assert_ok(yk_checkpoint_load(checkpoint, NULL, loaded.store));
-    const char *frozen = "model.layers.0.mlp.down_proj.weight";
-    const char *trained = "base_model.model.model.layers.0.mlp.down_proj.lora_A.weight";
-    assert_memory_equal(small_store_numbers(&loaded, frozen), small_store_numbers(&model, frozen),
-                        24 * 8 * sizeof(float));
-    struct small_store expected = small_store_open(&adapted);
-    small_store_fill(&expected, 5);
-    assert_memory_equal(small_store_numbers(&loaded, trained),
-                        small_store_numbers(&expected, trained), 2 * 24 * sizeof(float));
-    small_store_close(&expected);
-    yk_checkpoint_close(checkpoint);
-    small_store_close(&loaded);
-    small_store_close(&model);
+    check_adapters(1);
+    check_adapters(3);
 }
 
 /* ---- torn ones ---- */
