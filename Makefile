@@ -16,7 +16,7 @@ MAKEFLAGS += --no-print-directory
 .NOTPARALLEL: # the targets share build/, and Ninja is parallel itself
 LINTS = lint-format lint-tidy lint-layers lint-shell
 
-.PHONY: build run test bench lint $(LINTS) format fuzz install clean help
+.PHONY: build run test test-cluster bench lint $(LINTS) format fuzz install clean help
 build: ## build the program, build/release/yoke, and the library (what plain `make` does)
 	@tools/setup build
 	@tools/build release yoke libyoke
@@ -33,6 +33,11 @@ test: ## all tests, as released and under the sanitizers
 	@tools/build release
 	@tools/build asan
 	@tools/test release asan
+
+test-cluster: ## training on several hosts, pretended ones, under mpirun and Slurm; needs root
+	@tools/setup build cluster
+	@tools/build release
+	@tests/cluster/run build/release/yoke
 
 bench: build ## all benchmarks; DATA=FOLDER has graphs of known optimum for those that want them
 	@tools/build release
@@ -64,4 +69,4 @@ clean: ## remove all that was built
 	rm -rf build
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22

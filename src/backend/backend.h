@@ -34,6 +34,12 @@ struct yk_backend_event;
 struct yk_backend_options {
     int32_t number;  /* which of the machine's devices of this kind */
     int32_t threads; /* of a CPU; 0: one for each core this process may use */
+    /* Of a CPU, the system's numbers of cores, copied: thread i of the lane "compute" stays on
+     * cores[i mod core_count], the lane "comm" on comm_core, others on any of them. Where that
+     * cannot be had, a note is all. */
+    const int32_t *cores;
+    int32_t core_count; /* 0: threads go where the system likes */
+    int32_t comm_core;
 };
 
 struct yk_backend {

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/options.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct yk_option_layers;
@@ -36,6 +37,7 @@ struct yk_command {
     size_t operand_count;
     const struct yk_exit *exits; /* besides those all have; ended by a NULL meaning; may be NULL */
     size_t arguments_size;
+    bool by_ranks; /* several processes of it may be the ranks of one run */
     /* What lies under the words, once those have been read; NULL: presets alone. It may note in
      * the arguments what is no option. */
     yk_status (*layers)(void *arguments, struct yk_arena *arena, struct yk_option_layers *out);

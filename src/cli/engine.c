@@ -1,10 +1,9 @@
 #include "cli/engine.h"
 
-yk_status yk_engine_open_cpu(int64_t threads, struct yk_engine *out)
+yk_status yk_engine_open_cpu(const struct yk_backend_options *options, struct yk_engine *out)
 {
-    const struct yk_backend_options options = {.threads = (int32_t)threads};
     out->backend = &yk_backend_cpu;
-    YK_TRY(out->backend->open(&options, &out->device));
+    YK_TRY(out->backend->open(options, &out->device));
     return out->backend->lane_create(out->device, "load", &out->lane);
 }
 

@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 /* `threads` is 0 for one on each core. `out` starts as {0}. */
-yk_status yk_engine_open_cpu(int64_t threads, struct yk_engine *out) YK_MUST_USE;
+yk_status yk_engine_open_cpu(const struct yk_backend_options *options,
+                             struct yk_engine *out) YK_MUST_USE;
 void yk_engine_close(struct yk_engine *engine);
 
 #endif

@@ -5,6 +5,7 @@
 #include "cli/train.h"
 #include "data/token_shard.h"
 #include "train/checkpoint_folder.h"
+#include "train/shard.h"
 
 #include <string.h>
 
@@ -38,6 +39,28 @@ static bool is_shard(const char *path)
     return length > 4 && strcmp(path + length - 4, ".bin") == 0 && !yk_folder_is(path);
 }
 
+/* A checkpoint that several ranks saved has its tensors in their shards, piece by piece. */
+static yk_status open_shards(struct opened *out)
+{
+    const struct yk_checkpoint *checkpoint = out->checkpoint;
+    const char **names = NULL;
+    struct yk_text name = {0};
+    yk_status status = YK_OK;
+    YK_TRY_NEW(out->arena, names, checkpoint->shards);
+    for (int32_t rank = 0; status == YK_OK && rank < checkpoint->shards; rank++) {
+        name.length = 0;
+        yk_shard_add_file_name(&name, rank, checkpoint->shards);
+        status = yk_text_status(&name);
+        names[rank] = yk_arena_copy_text(out->arena, yk_text_chars(&name), name.length);
+        if (status == YK_OK && !names[rank]) {
+            status = yk_fail_out_of_memory();
+        }
+    }
+    yk_text_free(&name);
+    YK_TRY(status);
+    return yk_tensor_set_open_files(checkpoint->path, names, checkpoint->shards, &out->set);
+}
+
 static yk_status open_all(const char *path, struct opened *out)
 {
     bool checkpoint = false;
@@ -47,6 +70,9 @@ static yk_status open_all(const char *path, struct opened *out)
         return yk_tensor_set_open(path, &out->set);
     }
     YK_TRY(yk_checkpoint_open(path, &out->checkpoint));
+    if (out->checkpoint->shards > 0) {
+        return open_shards(out);
+    }
     YK_TRY(yk_tensor_set_open(out->checkpoint->path, &out->set));
     if (yk_folder_has(out->checkpoint->path, "optimizer.safetensors")) {
         const char *file = NULL;

@@ -151,6 +151,10 @@ static yk_status add_checkpoint(const struct yk_checkpoint *checkpoint, struct y
         yk_text_add(out, "\n");
     }
     YK_TRY(add_run(checkpoint, out));
+    if (checkpoint->shards > 0) {
+        yk_text_addf(out, "  saved by    %" PRId32 " ranks, each a shard of it\n",
+                     checkpoint->shards);
+    }
     yk_text_add(out, "  whole       yes: all files have their sizes and hashes\n");
     return YK_OK;
 }
@@ -192,6 +196,9 @@ static void add_checkpoint_object(const struct yk_checkpoint *checkpoint, struct
                  yk_precision_name(workload->precision));
     yk_text_addf(out, ",\"lora\":%" PRId64 ",\"nf4\":%s", workload->lora_rank,
                  workload->nf4 ? "true" : "false");
+    if (checkpoint->shards > 0) {
+        yk_text_addf(out, ",\"ranks\":%" PRId32, checkpoint->shards);
+    }
     yk_text_add(out, ",\"whole\":true,\"settings\":");
     yk_text_add(out, checkpoint->settings_json ? checkpoint->settings_json : "null");
     yk_text_add(out, "}");

@@ -30,5 +30,6 @@ const atomic_bool *yk_interrupt_watch(void)
 const atomic_bool *yk_interrupt_watch_termination(void)
 {
     watch(SIGTERM);
+    watch(SIGUSR1);
     return yk_interrupt_watch();
 }

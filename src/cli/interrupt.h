@@ -8,7 +8,8 @@
 /* From now on the first interrupt sets the flag that is returned. Call from the main thread. */
 const atomic_bool *yk_interrupt_watch(void);
 
-/* The same for the signal TERM as well, by which batch systems ask a program to end. */
+/* The same for the signal TERM as well, by which batch systems ask a program to end, and USR1,
+ * which mpirun hands to its ranks. */
 const atomic_bool *yk_interrupt_watch_termination(void);
 
 #endif

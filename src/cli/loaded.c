@@ -22,7 +22,8 @@ yk_status yk_loaded_open(const struct yk_loaded_words *words, struct yk_loaded *
     YK_TRY(describe(words, out));
     const struct yk_net_settings settings = {.lora_alpha = out->checkpoint->lora_alpha};
     YK_TRY(yk_net_create(out->model, &settings, &out->net));
-    YK_TRY(yk_engine_open_cpu(words->threads, &out->engine));
+    YK_TRY(yk_engine_open_cpu(&(struct yk_backend_options){.threads = (int32_t)words->threads},
+                              &out->engine));
     YK_TRY(yk_store_create(out->net, &out->engine, YK_OPTIMIZER_NONE, &out->store));
     return yk_checkpoint_load(out->checkpoint, words->weights, out->store);
 }

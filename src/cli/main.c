@@ -6,6 +6,7 @@
 #include "cli/help_page.h"
 #include "cli/suggest.h"
 #include "cli/terminal.h"
+#include "cluster/launcher.h"
 
 #include <stdio.h>
 
@@ -43,8 +44,17 @@ static yk_status run(int count, char *const *words, struct yk_text *out)
         return run_command(&yk_command_root, words, count, out);
     }
     const struct yk_command *command = yk_command_find(words[0]);
-    return command ? run_command(command, words + 1, count - 1, out)
-                   : fail_unknown_command(words[0]);
+    if (!command) {
+        return fail_unknown_command(words[0]);
+    }
+    if (command->by_ranks) {
+        struct yk_launcher launcher;
+        YK_TRY(yk_launcher_find(&launcher));
+        if (launcher.size > 1) {
+            yk_terminal_speak_as(launcher.rank);
+        }
+    }
+    return run_command(command, words + 1, count - 1, out);
 }
 
 static yk_status show_short_help(void)
@@ -77,7 +87,8 @@ int main(int argc, char **argv)
             yk_text_add(&sentence, yk_status_message());
         }
     }
-    if (sentence.length > 0) {
+    /* Ranks stop together, so one of them says it. */
+    if (sentence.length > 0 && (status != YK_ERROR_STOPPED || yk_terminal_speaks_for_all())) {
         yk_terminal_complain(sentence.bytes);
     }
     yk_text_free(&sentence);

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/drawings.h"
 #include "cli/place_output.h"
+#include "cli/profile_path.h"
 #include "cli/search.h"
 #include "cli/terminal.h"
 #include "cli/workload.h"
@@ -110,12 +111,15 @@ static yk_status check(const struct arguments *arguments)
 static yk_status prepare(struct placing *placing)
 {
     const struct arguments *arguments = placing->arguments;
+    const char *profile = NULL;
     YK_TRY(yk_arena_create(&placing->arena));
     YK_TRY(yk_model_config_open(arguments->model, placing->arena, &placing->request.config));
     YK_TRY(yk_cluster_open(arguments->cluster, &placing->cluster));
-    if (arguments->profile) {
-        YK_TRY(yk_profile_open(arguments->profile, &placing->profile));
+    YK_TRY(yk_profile_path_settle(arguments->profile, placing->arena, &profile));
+    if (profile) {
+        YK_TRY(yk_profile_open(profile, &placing->profile));
     }
+    YK_TRY(yk_cost_settle_context(placing->profile, placing->cluster));
     YK_TRY(yk_workload_read(&arguments->workload, placing->request.config,
                             &placing->request.workload));
     placing->book = (struct yk_cost_book){
@@ -308,7 +312,7 @@ static const struct yk_option options[] = {
     {
         .name = "profile",
         .placeholder = "FILE",
-        .help = "Take times from these measurements where there are any",
+        .help = YK_PROFILE_PATH_HELP,
         .group = INPUT,
         .kind = YK_OPTION_INPUT,
         .offset = offsetof(struct arguments, profile),

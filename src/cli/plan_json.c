@@ -131,7 +131,9 @@ yk_status yk_plan_output_json(const struct yk_planned *planned, struct yk_text *
     add_words(out, "bottleneck", planned->bottleneck);
     add_words(out, "source", planned->source);
     add_value(out, "slowdown",
-              planned->request.slowdown > 0 ? planned->request.slowdown : YK_SIM_SLOWDOWN);
+              planned->plan                   ? planned->trial.sim->slowdown
+              : planned->request.slowdown > 0 ? planned->request.slowdown
+                                              : YK_SIM_SLOWDOWN);
     add_value(out, "search_s", planned->search_s);
     yk_text_addf(out, ",\"trials\":%lld", (long long)planned->trials);
     if (planned->plan) {

@@ -17,8 +17,6 @@ static void add_headlines(const struct yk_planned *planned, struct yk_text *out)
 {
     char step[YK_UNITS_SIZE];
     char bound[YK_UNITS_SIZE];
-    const double slowdown =
-        planned->request.slowdown > 0 ? planned->request.slowdown : YK_SIM_SLOWDOWN;
     yk_units_format(planned->trial.step_s, YK_UNIT_SECONDS, step);
     yk_units_format(planned->bound_s, YK_UNIT_SECONDS, bound);
     yk_text_addf(out, "  plan        %s\n", planned->summary);
@@ -27,8 +25,8 @@ static void add_headlines(const struct yk_planned *planned, struct yk_text *out)
     yk_text_addf(out, "  bound       %s, which no plan beats; this one is %.1f %% above\n", bound,
                  100 * (planned->trial.step_s / planned->bound_s - 1));
     yk_text_addf(out, "  bottleneck  %s\n", planned->bottleneck);
-    yk_text_addf(out, "  times       %s; %g times as long beside communication\n\n",
-                 planned->source, slowdown);
+    yk_text_addf(out, "  times       %s; %.3g times as long beside communication\n\n",
+                 planned->source, planned->trial.sim->slowdown);
 }
 
 /* Ranks that stand in one row: they do the same on devices that are alike. */

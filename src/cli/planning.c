@@ -1,6 +1,7 @@
 #include "cli/planning.h"
 
 #include "base/file.h"
+#include "cli/profile_path.h"
 
 static yk_status open_named(const char *model, const char *cluster, const char *profile,
                             struct yk_planning *out)
@@ -10,6 +11,7 @@ static yk_status open_named(const char *model, const char *cluster, const char *
     if (profile) {
         YK_TRY(yk_profile_open(profile, &out->profile));
     }
+    YK_TRY(yk_cost_settle_context(out->profile, out->cluster));
     out->book = (struct yk_cost_book){.cluster = out->cluster, .profile = out->profile};
     out->request.book = &out->book;
     out->request.model_source = model;
@@ -29,8 +31,10 @@ yk_status yk_planning_open(const struct yk_planning_words *words, struct yk_plan
         return yk_fail(YK_ERROR_USAGE, "name the devices: --cluster \"1xrtx6000ada + 2xrtx3090 @ "
                                        "32GB/s\", or a cluster file");
     }
+    const char *profile = NULL;
     YK_TRY(yk_arena_create(&out->arena));
-    YK_TRY(open_named(words->model, words->cluster, words->profile, out));
+    YK_TRY(yk_profile_path_settle(words->profile, out->arena, &profile));
+    YK_TRY(open_named(words->model, words->cluster, profile, out));
     out->request.memory_bytes = words->memory_bytes;
     out->request.slowdown = words->slowdown;
     return YK_OK;
@@ -41,10 +45,14 @@ static yk_status open_plan(const char *path, const char *text, size_t length,
                            const struct yk_plan **plan)
 {
     struct yk_plan_sources sources;
+    const char *profile = NULL;
     YK_TRY(yk_plan_file_sources(text, length, path, out->arena, &sources));
+    profile = sources.profile; /* one that was made without a profile stays without */
+    if (words->profile) {
+        YK_TRY(yk_profile_path_settle(words->profile, out->arena, &profile));
+    }
     YK_TRY(open_named(words->model ? words->model : sources.model,
-                      words->cluster ? words->cluster : sources.cluster,
-                      words->profile ? words->profile : sources.profile, out));
+                      words->cluster ? words->cluster : sources.cluster, profile, out));
     const struct yk_plan_context context = yk_planning_context(out);
     YK_TRY(yk_plan_file_read(text, length, path, &context, out->arena, plan));
     out->request.workload = (*plan)->workload;

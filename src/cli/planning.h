@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "cli/options.h"
+#include "cli/profile_path.h"
 #include "cli/workload.h"
 #include "cluster/cluster.h"
 #include "plan/plan_file.h"
@@ -75,7 +76,7 @@ struct yk_plan_context yk_planning_context(const struct yk_planning *planning);
     {                                                                                              \
         .name = "profile",                                                                         \
         .placeholder = "FILE",                                                                     \
-        .help = "Take times from these measurements where there are any",                          \
+        .help = YK_PROFILE_PATH_HELP,                                                              \
         .group = YK_PLANNING_GROUP,                                                                \
         .kind = YK_OPTION_INPUT,                                                                   \
         .offset = offsetof(type, field.profile),                                                   \
@@ -83,7 +84,7 @@ struct yk_plan_context yk_planning_context(const struct yk_planning *planning);
     {                                                                                              \
         .name = "slowdown",                                                                        \
         .placeholder = "FACTOR",                                                                   \
-        .help = "How much longer computation takes beside communication; else 1.1",                \
+        .help = "How much longer computation takes beside communication; else as measured, or 1.1",               \
         .group = YK_PLANNING_GROUP,                                                                \
         .kind = YK_OPTION_FACTOR,                                                                  \
         .offset = offsetof(type, field.slowdown),                                                  \

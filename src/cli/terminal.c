@@ -1,9 +1,11 @@
 #include "cli/terminal.h"
 
 #include "base/clock.h"
+#include "cli/once.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +14,9 @@
 #include <unistd.h>
 
 enum {
-    PIPED_WIDTH = 80
+    PIPED_WIDTH = 80,
+    MOST_WIDTH = 1 << 16,
+    SPEAKER_SIZE = 32
 };
 
 #define PROGRESS_AFTER_S 0.5
@@ -20,6 +24,7 @@ enum {
 #define ERASE_LINE "\r\033[K"
 
 static bool quiet;
+static int32_t speaker = -1; /* the rank, where there are several */
 static double progress_due_s;
 static bool progress_shown;
 
@@ -39,19 +44,45 @@ void yk_terminal_prepare(void)
     }
 }
 
+/* What is told of the descriptor; false where nobody tells. */
+static bool find_told(int descriptor, int *out)
+{
+    const char *told = getenv(YK_TERMINAL_VARIABLE);
+    const char *comma = told ? strchr(told, ',') : NULL;
+    if (comma) {
+        const char *word = descriptor == STDERR_FILENO ? comma + 1 : told;
+        const long columns = strtol(word, NULL, 10);
+        *out = columns > 0 && columns < MOST_WIDTH ? (int)columns : 0;
+        return true;
+    }
+    /* A pseudo-terminal of mpirun's says nothing of what is behind it. */
+    *out = 0;
+    return getenv("OMPI_COMM_WORLD_RANK") != NULL;
+}
+
+int yk_terminal_columns(int descriptor)
+{
+    int told = 0;
+    if (find_told(descriptor, &told)) {
+        return told;
+    }
+    const char *kind = getenv("TERM");
+    struct winsize size = {0};
+    if (!isatty(descriptor) || !kind || !*kind || strcmp(kind, "dumb") == 0) {
+        return 0;
+    }
+    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : PIPED_WIDTH;
+}
+
 static bool is_capable(int descriptor)
 {
-    const char *kind = getenv("TERM");
-    return isatty(descriptor) && kind && *kind && strcmp(kind, "dumb") != 0;
+    return yk_terminal_columns(descriptor) > 0;
 }
 
 static int width_of(int descriptor)
 {
-    struct winsize size = {0};
-    if (!isatty(descriptor) || ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
-        return PIPED_WIDTH;
-    }
-    return size.ws_col;
+    const int columns = yk_terminal_columns(descriptor);
+    return columns > 0 ? columns : PIPED_WIDTH;
 }
 
 int yk_terminal_width(void)
@@ -65,9 +96,30 @@ bool yk_terminal_colour(void)
     return is_capable(STDOUT_FILENO) && !(refused && *refused);
 }
 
+void yk_terminal_speak_as(int32_t rank)
+{
+    speaker = rank;
+    quiet = quiet || rank > 0;
+}
+
+bool yk_terminal_speaks_for_all(void)
+{
+    return speaker <= 0;
+}
+
 void yk_terminal_be_quiet(void)
 {
     quiet = true;
+}
+
+/* "rank 2: ", or "" where nobody else speaks. */
+static const char *speaker_name(char out[SPEAKER_SIZE])
+{
+    out[0] = '\0';
+    if (speaker > 0) {
+        snprintf(out, SPEAKER_SIZE, "rank %" PRId32 ": ", speaker);
+    }
+    return out;
 }
 
 static void erase_progress(void)
@@ -88,9 +140,10 @@ void yk_terminal_log(void *user, enum yk_log_level level, const char *line)
     if (level == YK_LOG_DETAIL || (level == YK_LOG_NOTE && quiet)) {
         return;
     }
+    char name[SPEAKER_SIZE];
     flockfile(stderr);
     erase_progress();
-    (void)fprintf(stderr, "yoke: %s: %s\n", names[level], line);
+    (void)fprintf(stderr, "yoke: %s%s: %s\n", speaker_name(name), names[level], line);
     funlockfile(stderr);
 }
 
@@ -143,11 +196,17 @@ void yk_terminal_line(const char *line, bool keep)
 
 void yk_terminal_complain(const char *sentence)
 {
-    (void)fprintf(stderr, "yoke: %s\n", sentence);
+    char name[SPEAKER_SIZE];
+    if (speaker < 0 || yk_once_is_first(sentence)) {
+        (void)fprintf(stderr, "yoke: %s%s\n", speaker_name(name), sentence);
+    }
 }
 
 yk_status yk_terminal_print(const struct yk_text *text)
 {
+    if (speaker > 0) {
+        return YK_OK;
+    }
     const bool written = fwrite(yk_text_chars(text), 1, text->length, stdout) == text->length;
     if (written && fflush(stdout) == 0) {
         return YK_OK;

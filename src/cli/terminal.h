@@ -13,10 +13,26 @@
 #include "base/text.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Makes sure that descriptors 0 to 2 are taken, so that no file of ours becomes standard output,
  * and that a closed pipe is an error of write and no signal. */
 void yk_terminal_prepare(void);
+
+/* Who stands between the ranks and a person tells them here what standard output and error are:
+ * the columns of each, 0 where it is no terminal, with a comma between them. */
+#define YK_TERMINAL_VARIABLE "YOKE_TERMINAL"
+
+/* The columns of the terminal that the descriptor is; 0: it is none, or a dumb one. */
+int yk_terminal_columns(int descriptor);
+
+/* This process is rank `rank` of several: rank 0 speaks for all. The others print no results, notes
+ * or progress; their warnings and complaints carry their number, and what another rank of this
+ * machine has complained of in the same words is not said again. */
+void yk_terminal_speak_as(int32_t rank);
+
+/* Whether this is rank 0, or the only one. */
+bool yk_terminal_speaks_for_all(void);
 
 /* The columns of standard output; 80 when it is no terminal. */
 int yk_terminal_width(void);

@@ -1,14 +1,21 @@
 #include "cli/train.h"
 
 #include "cli/interrupt.h"
+#include "cli/launch.h"
 #include "cli/terminal.h"
+#include "cli/train_balance.h"
 #include "cli/train_progress.h"
+#include "cli/train_results.h"
 #include "cli/train_setup.h"
 #include "cli/train_summary.h"
 #include "planner/planned_facts.h"
 
 #include <inttypes.h>
 #include <math.h>
+
+/* How long an op may take before its rank is taken for lost: so many times the predicted step. */
+#define LEAST_HANG_S 30.0
+#define HANG_FACTOR 5.0
 
 static yk_status check(const struct yk_train_words *words)
 {
@@ -23,34 +30,51 @@ static yk_status check(const struct yk_train_words *words)
     return YK_OK;
 }
 
-/* Stopped or done, what was measured is kept. */
-static yk_status finish(const struct yk_training *training,
-                        const struct yk_train_progress *progress, yk_status trained,
-                        struct yk_text *out)
+static yk_status fail_stopped(const struct yk_training *training)
 {
     const struct yk_run *run = &training->run;
-    if (trained != YK_OK && trained != YK_ERROR_STOPPED) {
-        return trained;
-    }
-    YK_TRY(yk_train_write_results(training, progress));
-    if (trained == YK_OK) {
-        return yk_train_summarise(training, progress, out);
-    }
     return yk_fail(YK_ERROR_STOPPED,
                    "stopped after step %" PRId64 " of %" PRId64
                    " and saved; go on with: yoke train --resume --out %s",
                    run->state.step, run->settings.steps, training->folder);
 }
 
+/* Stopped or done, what was measured is kept, by rank 0. */
+static yk_status finish(struct yk_training *training, const struct yk_train_progress *progress,
+                        yk_status trained, struct yk_text *out)
+{
+    yk_status status = yk_train_collect_results(training);
+    if (status == YK_OK && yk_train_team_rank(&training->team) == 0) {
+        status = yk_train_write_results(training, progress);
+        if (status == YK_OK && trained == YK_OK) {
+            status = yk_train_summarise(training, progress, out);
+        }
+    }
+    YK_TRY(yk_train_team_agree(&training->team, status));
+    return trained == YK_OK ? YK_OK : fail_stopped(training);
+}
+
 static yk_status train(struct yk_training *training, struct yk_text *out)
 {
     const struct yk_planned *planned = training->plan.planned;
+    struct yk_train_team *team = &training->team;
     if (!planned->plan) {
         return yk_planned_fail_unfound(planned);
     }
     YK_TRY(yk_train_announce(training));
+    YK_TRY(yk_train_team_announce(team, training->arena));
     YK_TRY(yk_training_prepare(training));
+    YK_TRY(yk_train_team_watch(team, planned->trial.program,
+                               fmax(LEAST_HANG_S, HANG_FACTOR * planned->trial.step_s)));
+    struct yk_train_balance balance = {
+        .request = &training->plan.request,
+        .planned = planned,
+        .arena = training->arena,
+        .changes = training->words.rebalance,
+    };
+    YK_TRY(yk_train_balance_open(&balance));
     struct yk_train_progress progress = {
+        .balance = yk_train_team_is_alone(team) ? NULL : &balance,
         .first_step = training->run.state.step,
         .log_every = training->words.log_every,
         .predicted_step_s = planned->trial.step_s,
@@ -61,7 +85,13 @@ static yk_status train(struct yk_training *training, struct yk_text *out)
     training->run.watch = yk_train_progress_watch(&progress);
     yk_status status = yk_run_train(&training->run);
     yk_terminal_progress_end();
-    status = finish(training, &progress, status, out);
+    if (status == YK_OK || status == YK_ERROR_STOPPED) {
+        status = finish(training, &progress, status, out);
+    } else if (!training->run.agreed) {
+        yk_train_team_give_up(team, status);
+    }
+    training->run.program = planned->trial.program;
+    yk_train_balance_close(&balance);
     yk_train_progress_free(&progress);
     return status;
 }
@@ -69,11 +99,18 @@ static yk_status train(struct yk_training *training, struct yk_text *out)
 yk_status yk_train_run(const void *given, struct yk_text *out)
 {
     struct yk_training training = {.words = *(const struct yk_train_words *)given};
+    struct yk_launcher launcher;
+    bool launches = false;
     if (training.words.quiet) {
         yk_terminal_be_quiet();
     }
     YK_TRY(check(&training.words));
-    yk_status status = yk_training_open(&training);
+    YK_TRY(yk_launcher_find(&launcher));
+    YK_TRY(yk_launch_decide(&launcher, training.words.ranks, &launches));
+    if (launches && !training.words.dry_run) {
+        return yk_launch_again(training.words.ranks);
+    }
+    yk_status status = yk_training_open(&training, &launcher);
     if (status == YK_OK) {
         status = training.words.dry_run ? yk_train_forecast(&training, out) : train(&training, out);
     }

@@ -72,6 +72,11 @@ struct yk_train_words {
     /* Devices and plan. */
     const char *cluster;
     int64_t threads;
+    int64_t ranks; /* processes to start; 0: not said */
+    const char *slow;
+    const char *reduce; /* what 16-bit gradients are summed up as */
+    bool rebalance;
+    const char *profile;
     double memory_bytes;
     const char *plan;
     bool dry_run;

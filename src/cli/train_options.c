@@ -1,3 +1,4 @@
+#include "cli/profile_path.h"
 #include "cli/train.h"
 
 #include "cli/drawings.h"
@@ -10,6 +11,7 @@ enum {
     MOST_MICRO_BATCHES = 4096,
     MOST_STEPS = 1000000000,
     MOST_THREADS = 4096,
+    MOST_RANKS = 4096,
 };
 
 #define SOURCE_GROUP "What to train"
@@ -36,6 +38,19 @@ static bool rate_choices(size_t number, struct yk_choice *out)
         {"constant", "the same to the end"},
         {"cosine", "down to --least-rate along half a cosine"},
         {"inverse-root", "down with the square root of the step"},
+    };
+    if (number >= sizeof choices / sizeof choices[0]) {
+        return false;
+    }
+    *out = choices[number];
+    return true;
+}
+
+static bool reduce_choices(size_t number, struct yk_choice *out)
+{
+    static const struct yk_choice choices[] = {
+        {"16bit", "as they are: half the bytes"},
+        {"fp32", "as fp32, rounded once"},
     };
     if (number >= sizeof choices / sizeof choices[0]) {
         return false;
@@ -199,6 +214,19 @@ static const struct yk_option options[] = {
      TEXT, TO(cluster)},
     {ROW("threads", "N", PLAN_GROUP, "Compute with so many threads; else one for each core"),
      INTEGER(1, MOST_THREADS, NULL), TO(threads)},
+    {ROW("ranks", "N", PLAN_GROUP,
+         "Start so many processes on this machine with mpirun; else those that a launcher has "
+         "started, or one"),
+     INTEGER(1, MOST_RANKS, NULL), .momentary = true, TO(ranks)},
+    {ROW("slow", "RANK:FACTOR", PLAN_GROUP,
+         "Let ranks compute so many times more slowly, to try out unequal devices: 1:2.5,3:4"),
+     TEXT, TO(slow)},
+    {ROW("reduce", "PRECISION", PLAN_GROUP, "Sum up gradients of 16 bits as they are, or as fp32"),
+     CHOICE(reduce_choices, "16bit"), TO(reduce)},
+    {ROW("rebalance", NULL, PLAN_GROUP,
+         "When a rank turns out slower than planned, divide the samples anew between two steps"),
+     FLAG, TO(rebalance)},
+    {ROW("profile", "FILE", PLAN_GROUP, YK_PROFILE_PATH_HELP), INPUT, TO(profile)},
     {ROW("memory", "BYTES", PLAN_GROUP, "Use at most this much memory: 4GiB"),
      .kind = YK_OPTION_UNIT, .unit = YK_UNIT_BYTES, TO(memory_bytes)},
     {ROW("plan", "FILE", PLAN_GROUP, "Train by this plan instead of searching for one"), INPUT,
@@ -236,6 +264,7 @@ static const struct yk_exit exits[] = {
     {YK_ERROR_NO_FIT, "the model does not fit the memory"},
     {YK_ERROR_INPUT, "the model, data, weights, plan or checkpoint makes no sense"},
     {YK_ERROR_NUMBERS, "numbers went bad and stayed so"},
+    {YK_ERROR_LOST, "a rank was lost"},
     {YK_ERROR_STOPPED, "stopped by Ctrl-C or TERM, and saved"},
     {0, NULL},
 };
@@ -261,6 +290,7 @@ const struct yk_command yk_command_train = {
     .option_count = sizeof options / sizeof options[0],
     .exits = exits,
     .arguments_size = sizeof(struct yk_train_words),
+    .by_ranks = true,
     .layers = yk_train_layers,
     .run = yk_train_run,
 };

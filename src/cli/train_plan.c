@@ -1,11 +1,15 @@
 #include "cli/train_plan.h"
 
 #include "base/file.h"
+#include "base/log.h"
+#include "cli/profile_path.h"
 #include "cli/search.h"
 #include "cli/terminal.h"
 #include "cli/workload.h"
 #include "cluster/topology.h"
+#include "comm/exchange.h"
 #include "planner/planned_facts.h"
+#include "profile/profile.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,45 +37,92 @@ yk_status yk_train_plan_workload(const struct yk_train_words *words,
     return yk_workload_read(&workload, config, out);
 }
 
-/* This machine's cores and memory as a line that a plan's file can keep. */
-static yk_status describe_machine(int64_t threads, struct yk_arena *arena, const char **out)
+/* This machine's cores and memory, divided among so many ranks, as a line that a plan's file can
+ * keep. */
+static yk_status describe_machine(int64_t threads, int32_t ranks, struct yk_arena *arena,
+                                  const char **out)
 {
     struct yk_topology machine;
     char line[LINE_SIZE];
     YK_TRY(yk_topology_find(&machine));
     int64_t cores = machine.core_count > 0 ? machine.core_count : machine.thread_count;
-    cores = threads > 0 ? threads : cores > 0 ? cores : 1;
-    int length = snprintf(line, sizeof line, "cpu:%" PRId64, cores);
+    cores = threads > 0 ? threads : cores >= ranks ? cores / ranks : 1;
+    int length = ranks > 1 ? snprintf(line, sizeof line, "%dxcpu:%" PRId64, (int)ranks, cores)
+                           : snprintf(line, sizeof line, "cpu:%" PRId64, cores);
     if (machine.memory_bytes > MIB) {
         length += snprintf(line + length, sizeof line - (size_t)length, ":%.0fMiB",
-                           machine.memory_bytes / MIB - 0.5);
+                           machine.memory_bytes / MIB / ranks - 0.5);
     }
     *out = yk_arena_copy_text(arena, line, (size_t)length);
     return *out ? YK_OK : yk_fail_out_of_memory();
 }
 
-/* `planned` is what the file of --plan says it is for, if there is one. */
-static yk_status open_cluster(const struct yk_train_words *words,
-                              const struct yk_plan_sources *planned, struct yk_arena *arena,
-                              struct yk_train_plan *out)
+/* Devices that a plan may be for: one CPU for each rank. */
+static yk_status check_cluster(const struct yk_train_words *words, const char *source,
+                               bool from_plan, int32_t ranks, const struct yk_cluster *cluster)
 {
-    const char *source = words->cluster;
-    const bool from_plan = source && planned->cluster && strcmp(source, planned->cluster) == 0;
-    if (!source) {
-        YK_TRY(describe_machine(words->threads, arena, &source));
+    bool cpus = true;
+    for (int32_t i = 0; i < cluster->device_count; i++) {
+        cpus = cpus && cluster->devices[i].is_cpu;
     }
-    YK_TRY(yk_cluster_open(source, &out->cluster));
-    if (out->cluster->device_count != 1 || !out->cluster->devices[0].is_cpu) {
+    if (!cpus) {
         return from_plan ? yk_fail(YK_ERROR_INPUT,
-                                   "%s: the plan is for %s, but training runs on one CPU so far; "
-                                   "make a plan for one, such as cpu:8, or leave --plan out",
+                                   "%s: the plan is for %s, but training runs on CPUs so far; make "
+                                   "a plan for those, such as cpu:8, or leave --plan out",
                                    words->plan, source)
                          : yk_fail(YK_ERROR_INPUT,
-                                   "%s: training runs on one CPU so far; name one, such as cpu:8, "
+                                   "%s: training runs on CPUs so far; name those, such as cpu:8, "
                                    "or leave --cluster out",
                                    source);
     }
+    if (!words->plan && cluster->device_count != ranks) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: %d device%s for %d rank%s; start one for each by --ranks %d, or by "
+                       "mpirun or srun",
+                       source, (int)cluster->device_count, cluster->device_count == 1 ? "" : "s",
+                       (int)ranks, ranks == 1 ? "" : "s", (int)cluster->device_count);
+    }
+    return YK_OK;
+}
+
+/* How many ranks there will be: those of --ranks in a run that is only foreseen. */
+static int32_t count_ranks(const struct yk_train_words *words, const struct yk_train_team *team)
+{
+    return !yk_train_team_is_alone(team)        ? team->ranks.size
+           : words->dry_run && words->ranks > 1 ? (int32_t)words->ranks
+                                                : 1;
+}
+
+static yk_status find_cluster(const struct yk_train_words *words, const struct yk_train_team *team,
+                              struct yk_arena *arena, const char **out)
+{
+    if (words->cluster) {
+        *out = words->cluster;
+        return YK_OK;
+    }
+    return yk_train_team_is_alone(team)
+               ? describe_machine(words->threads, count_ranks(words, team), arena, out)
+               : yk_train_team_describe(team, words->threads, arena, out);
+}
+
+/* `planned` is what the file of --plan says it is for, if there is one. */
+static yk_status open_cluster(const struct yk_train_words *words, const struct yk_train_team *team,
+                              const struct yk_plan_sources *planned, const char *source,
+                              struct yk_arena *arena, struct yk_train_plan *out)
+{
+    const bool from_plan = planned->cluster && strcmp(source, planned->cluster) == 0;
+    const char *profile = planned->profile;
+    YK_TRY(yk_cluster_open(source, &out->cluster));
+    YK_TRY(check_cluster(words, source, from_plan, count_ranks(words, team), out->cluster));
+    if (words->profile || !words->plan) {
+        YK_TRY(yk_profile_path_settle(words->profile, arena, &profile));
+    }
+    if (profile) {
+        YK_TRY(yk_profile_open(profile, &out->profile));
+    }
+    YK_TRY(yk_cost_settle_context(out->profile, out->cluster));
     out->request.cluster_source = source;
+    out->request.profile_source = profile;
     return YK_OK;
 }
 
@@ -81,7 +132,7 @@ static void ask(const struct yk_train_words *words, const struct yk_model_config
 {
     const struct yk_search_words search = {.moves = TRIALS, .seed = 1};
     struct yk_plan_request *request = &out->request;
-    out->book = (struct yk_cost_book){.cluster = out->cluster};
+    out->book = (struct yk_cost_book){.cluster = out->cluster, .profile = out->profile};
     request->book = &out->book;
     request->config = config;
     request->workload = *workload;
@@ -105,14 +156,22 @@ static yk_status fail_other(const char *path, const char *what, int64_t planned,
                    path, what, planned, asked);
 }
 
+static yk_status check_ranks(const char *path, const struct yk_plan *plan, int32_t ranks)
+{
+    if (plan->rank_count == ranks) {
+        return YK_OK;
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "%s: the plan has %d rank%s, but %d %s here; start as many by --ranks %d, or by "
+                   "mpirun or srun",
+                   path, (int)plan->rank_count, plan->rank_count == 1 ? "" : "s", (int)ranks,
+                   ranks == 1 ? "is" : "are", (int)plan->rank_count);
+}
+
 static yk_status check_plan(const struct yk_train_words *words, const struct yk_workload *workload,
                             const struct yk_plan *plan)
 {
     const struct yk_workload *planned = &plan->workload;
-    if (plan->rank_count != 1) {
-        return yk_fail(YK_ERROR_INPUT, "%s: the plan has %d ranks; training runs on one so far",
-                       words->plan, (int)plan->rank_count);
-    }
     if (planned->batch != workload->batch) {
         return fail_other(words->plan, "a batch", planned->batch, workload->batch);
     }
@@ -164,55 +223,125 @@ static yk_status check_vocabulary(const struct yk_train_words *words,
                    words->plan, planned->model, meant->vocabulary, config->vocabulary);
 }
 
-static yk_status read_plan(const struct yk_train_words *words, struct yk_arena *arena,
-                           struct yk_train_plan *out)
+/* `text` is what the file of --plan holds, or what rank 0 has found. */
+static yk_status read_plan(const struct yk_train_words *words, const char *text, size_t length,
+                           const char *path, struct yk_arena *arena, struct yk_train_plan *out)
 {
     const struct yk_plan_context context = yk_train_plan_context(out);
     const struct yk_plan *plan = NULL;
-    struct yk_text text = {0};
-    yk_status status = yk_file_read(words->plan, &text);
-    if (status == YK_OK) {
-        status = yk_plan_file_read(yk_text_chars(&text), text.length, words->plan, &context, arena,
-                                   &plan);
-    }
-    yk_text_free(&text);
-    YK_TRY(status);
+    YK_TRY(yk_plan_file_read(text, length, path, &context, arena, &plan));
     YK_TRY(check_plan(words, &out->request.workload, plan));
     YK_TRY(yk_planned_examine(&out->request, plan, false, &out->planned));
     return yk_planned_fail_unfit(out->planned);
 }
 
-yk_status yk_train_plan_find(const struct yk_train_words *words,
+static yk_status read_file(const struct yk_train_words *words, int32_t ranks,
+                           struct yk_arena *arena, struct yk_train_plan *out)
+{
+    struct yk_text text = {0};
+    yk_status status = yk_file_read(words->plan, &text);
+    if (status == YK_OK) {
+        status = read_plan(words, yk_text_chars(&text), text.length, words->plan, arena, out);
+    }
+    if (status == YK_OK) {
+        status = check_ranks(words->plan, out->planned->plan, ranks);
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+/* A plan may leave devices out; those whose ranks have been started already take part. */
+static yk_status search(const struct yk_train_words *words, const struct yk_train_team *team,
+                        struct yk_train_plan *out)
+{
+    const int32_t ranks = count_ranks(words, team);
+    yk_terminal_progress_begin();
+    yk_status status = yk_planned_find(&out->request, &out->planned);
+    const struct yk_plan *found = status == YK_OK ? out->planned->plan : NULL;
+    if (found && found->rank_count < ranks) {
+        yk_log(YK_LOG_NOTE,
+               "the best plan leaves %d of %d ranks out; this one is the best with all of them",
+               (int)(ranks - found->rank_count), (int)ranks);
+        yk_planned_destroy(out->planned);
+        out->planned = NULL;
+        out->request.decisions &= ~(uint32_t)YK_DECIDE_PLACEMENT;
+        status = yk_planned_find(&out->request, &out->planned);
+    }
+    yk_terminal_progress_end();
+    return status;
+}
+
+/* What one process does to have a plan: read it, or look for it. */
+static yk_status find_here(const struct yk_train_words *words, const struct yk_train_team *team,
+                           const struct yk_model_config *config,
+                           const struct yk_plan_sources *planned, struct yk_arena *arena,
+                           struct yk_train_plan *out)
+{
+    if (words->plan) {
+        YK_TRY(check_vocabulary(words, config, planned, arena));
+        return read_file(words, count_ranks(words, team), arena, out);
+    }
+    return search(words, team, out);
+}
+
+/* Rank 0's plan becomes that of all; where it found none, all know. */
+static yk_status share(const struct yk_train_words *words, const struct yk_train_team *team,
+                       struct yk_arena *arena, struct yk_train_plan *out)
+{
+    const struct yk_plan_context context = yk_train_plan_context(out);
+    struct yk_text text = {0};
+    yk_status status = YK_OK;
+    if (team->ranks.rank == 0) {
+        status = out->planned->plan ? yk_plan_file_write(out->planned->plan, &context, &text)
+                                    : yk_planned_fail_unfound(out->planned);
+    }
+    status = yk_train_team_agree(team, status);
+    if (status == YK_OK) {
+        status = yk_exchange_text(&team->ranks, 0, &text);
+    }
+    if (status == YK_OK && team->ranks.rank > 0) {
+        status =
+            read_plan(words, yk_text_chars(&text), text.length, "the plan of rank 0", arena, out);
+    }
+    yk_text_free(&text);
+    return yk_train_team_agree(team, status);
+}
+
+yk_status yk_train_plan_find(const struct yk_train_words *words, const struct yk_train_team *team,
                              const struct yk_model_config *config,
                              const struct yk_workload *workload, const char *model_source,
                              struct yk_arena *arena, struct yk_train_plan *out)
 {
     struct yk_plan_sources planned = {0};
-    if (words->plan) {
-        YK_TRY(read_sources(words->plan, arena, &planned));
+    const char *source = NULL;
+    yk_status status = words->plan ? read_sources(words->plan, arena, &planned) : YK_OK;
+    YK_TRY(yk_train_team_agree(team, status));
+    YK_TRY(find_cluster(words, team, arena, &source));
+    status = open_cluster(words, team, &planned, source, arena, out);
+    if (status == YK_OK) {
+        ask(words, config, workload, model_source, out);
+        if (yk_train_team_rank(team) == 0) {
+            status = find_here(words, team, config, &planned, arena, out);
+        }
     }
-    YK_TRY(open_cluster(words, &planned, arena, out));
-    ask(words, config, workload, model_source, out);
-    if (words->plan) {
-        YK_TRY(check_vocabulary(words, config, &planned, arena));
-        return read_plan(words, arena, out);
-    }
-    yk_terminal_progress_begin();
-    const yk_status status = yk_planned_find(&out->request, &out->planned);
-    yk_terminal_progress_end();
-    return status;
+    YK_TRY(yk_train_team_agree(team, status));
+    return yk_train_team_is_alone(team) ? YK_OK : share(words, team, arena, out);
 }
 
 void yk_train_plan_close(struct yk_train_plan *plan)
 {
     yk_planned_destroy(plan->planned);
+    yk_profile_close(plan->profile);
     yk_cluster_destroy(plan->cluster);
     *plan = (struct yk_train_plan){0};
 }
 
-int64_t yk_train_plan_threads(const struct yk_train_plan *plan, const struct yk_train_words *words)
+int64_t yk_train_plan_threads(const struct yk_train_plan *plan, const struct yk_train_words *words,
+                              int32_t rank)
 {
-    return words->threads > 0 ? words->threads : plan->cluster->devices[0].cores;
+    const struct yk_plan *found = plan->planned->plan;
+    const int32_t device = found ? found->ranks[rank].device : 0;
+    return words->threads > 0 ? words->threads : plan->cluster->devices[device].cores;
 }
 
 struct yk_plan_context yk_train_plan_context(const struct yk_train_plan *plan)

@@ -35,6 +35,19 @@ static void note_seconds(struct yk_train_progress *progress, double seconds)
                                  : seconds;
 }
 
+/* The rank that computes longest, and how much of the step that is. */
+static void add_slowest(const struct yk_run_step *step, struct yk_text *out)
+{
+    int32_t slowest = 0;
+    for (int32_t r = 1; r < step->ranks; r++) {
+        slowest = step->compute_s[r] > step->compute_s[slowest] ? r : slowest;
+    }
+    if (step->ranks > 1 && step->seconds > 0) {
+        yk_text_addf(out, "  slowest rank %d, computing %.0f %%", (int)slowest,
+                     100 * step->compute_s[slowest] / step->seconds);
+    }
+}
+
 static void add_speed(const struct yk_train_progress *progress, const struct yk_run_step *step,
                       struct yk_text *out)
 {
@@ -48,6 +61,7 @@ static void add_speed(const struct yk_train_progress *progress, const struct yk_
         yk_text_addf(out, "  MFU %.1f %%", 100 * progress->predicted_mfu * ratio);
         yk_text_addf(out, "  memory %s  predicted/measured %.2f", memory, ratio);
     }
+    add_slowest(step, out);
 }
 
 static void write_line(const struct yk_train_progress *progress, const struct yk_run_step *step,
@@ -102,6 +116,12 @@ static void on_saved(void *user, int64_t step, const char *path, const char *fau
     yk_terminal_line(yk_text_chars(&progress->line), true);
 }
 
+static const struct yk_program *on_change(void *user, const struct yk_run_step *step)
+{
+    struct yk_train_progress *progress = user;
+    return progress->balance ? yk_train_balance_look(progress->balance, step) : NULL;
+}
+
 static bool on_stop(void *user)
 {
     const struct yk_train_progress *progress = user;
@@ -116,6 +136,7 @@ struct yk_run_watch yk_train_progress_watch(struct yk_train_progress *progress)
         .evaluated = on_evaluated,
         .saved = on_saved,
         .stop = on_stop,
+        .change = on_change,
     };
 }
 

@@ -8,6 +8,7 @@
 #define YK_CLI_TRAIN_PROGRESS_H
 
 #include "base/text.h"
+#include "cli/train_balance.h"
 #include "train/run.h"
 
 #include <stdatomic.h>
@@ -16,7 +17,8 @@
 
 /* Starts with what the first lines say, the rest 0. */
 struct yk_train_progress {
-    int64_t first_step; /* done before this run began */
+    struct yk_train_balance *balance; /* NULL: alone */
+    int64_t first_step;               /* done before this run began */
     int64_t log_every;
     double predicted_step_s;
     double predicted_mfu;

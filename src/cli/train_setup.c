@@ -5,9 +5,12 @@
 #include "cli/folder.h"
 #include "cli/known.h"
 #include "cli/outputs.h"
+#include "cli/slow.h"
 #include "model/config_write.h"
 #include "nn/adapter_config.h"
 #include "nn/weights.h"
+#include "train/exchanges.h"
+#include "train/holdings.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -74,15 +77,25 @@ static yk_status open_folder(struct yk_training *training)
     YK_TRY(yk_train_path(training->folder, "config.json", training->arena, &training->config_path));
     YK_TRY(yk_train_folder_check(training->folder));
     /* A run that is there is not even looked at while another process writes it. */
-    if (!words->dry_run && yk_folder_has(training->folder, "run.json")) {
+    const bool first = yk_train_team_rank(&training->team) == 0;
+    if (first && !words->dry_run && yk_folder_has(training->folder, "run.json")) {
         YK_TRY(yk_train_lock_take(&training->lock, training->folder, training->arena));
     }
-    if (words->resumed) {
-        YK_TRY(yk_checkpoint_open(words->resumed, &training->checkpoint));
-        return yk_train_check_resumed(words, training->checkpoint->settings_json,
-                                      training->checkpoint->path);
+    return words->dry_run || words->resumed || !first ? YK_OK : check_new(training);
+}
+
+/* All ranks go on from one checkpoint. */
+static yk_status open_checkpoint(struct yk_training *training)
+{
+    const struct yk_train_words *words = &training->words;
+    const struct yk_train_team *team = &training->team;
+    if (!words->resumed) {
+        return YK_OK;
     }
-    return words->dry_run ? YK_OK : check_new(training);
+    YK_TRY(yk_checkpoint_open_ranks(
+        words->resumed, yk_train_team_is_alone(team) ? NULL : &team->ranks, &training->checkpoint));
+    return yk_train_check_resumed(words, training->checkpoint->settings_json,
+                                  training->checkpoint->path);
 }
 
 /* An adapter says what it adapts. */
@@ -276,25 +289,56 @@ static void note_other_data(const struct yk_training *training)
     }
 }
 
-yk_status yk_training_open(struct yk_training *training)
+/* What this rank finds out by itself. */
+static yk_status open_data(struct yk_training *training)
 {
     const struct yk_train_words *words = &training->words;
-    struct yk_train_source *source = &training->source;
-    struct yk_workload workload;
-    YK_TRY(yk_arena_create(&training->arena));
-    YK_TRY(settle_weights(training));
-    YK_TRY(open_folder(training));
     YK_TRY(open_adapter(training));
-    YK_TRY(yk_train_source_open(words, training->checkpoint, training->arena, source));
-    YK_TRY(settle_batch(training));
-    YK_TRY(yk_train_plan_workload(words, source->config, &workload));
-    YK_TRY(yk_train_plan_find(words, source->config, &workload, training->config_path,
-                              training->arena, &training->plan));
+    YK_TRY(yk_train_source_open(words, training->checkpoint, training->arena, &training->source));
+    return settle_batch(training);
+}
+
+static yk_status read_slow(struct yk_training *training)
+{
+    const struct yk_train_team *team = &training->team;
+    double *factors = NULL;
+    YK_TRY(yk_slow_read(training->words.slow, yk_train_team_is_alone(team) ? 1 : team->ranks.size,
+                        training->arena, &factors));
+    training->slow = factors[yk_train_team_rank(team)];
+    return YK_OK;
+}
+
+static yk_status open_rest(struct yk_training *training)
+{
+    const struct yk_train_words *words = &training->words;
     const struct yk_plan *plan = training->plan.planned->plan;
-    YK_TRY(yk_train_source_cut(source, words, &workload, plan ? plan->micro_batches : 1));
-    note_other_data(training);
+    struct yk_workload workload;
+    YK_TRY(yk_train_plan_workload(words, training->source.config, &workload));
+    YK_TRY(
+        yk_train_source_cut(&training->source, words, &workload, plan ? plan->micro_batches : 1));
+    if (yk_train_team_rank(&training->team) == 0) {
+        note_other_data(training);
+    }
     YK_TRY(count_steps(training));
     return open_net(training);
+}
+
+yk_status yk_training_open(struct yk_training *training, const struct yk_launcher *launcher)
+{
+    const struct yk_train_words *words = &training->words;
+    const struct yk_train_team *team = &training->team;
+    struct yk_workload workload;
+    YK_TRY(yk_arena_create(&training->arena));
+    YK_TRY(yk_train_team_open(launcher, words->threads, training->arena, &training->team));
+    YK_TRY(yk_train_team_agree(team, read_slow(training)));
+    YK_TRY(yk_train_team_agree(team, settle_weights(training)));
+    YK_TRY(yk_train_team_agree(team, open_folder(training)));
+    YK_TRY(yk_train_team_agree(team, open_checkpoint(training)));
+    YK_TRY(yk_train_team_agree(team, open_data(training)));
+    YK_TRY(yk_train_plan_workload(words, training->source.config, &workload));
+    YK_TRY(yk_train_plan_find(words, team, training->source.config, &workload,
+                              training->config_path, training->arena, &training->plan));
+    return yk_train_team_agree(team, open_rest(training));
 }
 
 static yk_status fill_weights(struct yk_training *training)
@@ -307,17 +351,37 @@ static yk_status fill_weights(struct yk_training *training)
     }
     YK_TRY(yk_store_start(store, (uint64_t)words->seed));
     if (words->weights) {
-        YK_TRY(yk_weights_load(store, words->weights));
+        YK_TRY(yk_checkpoint_load_model(words->weights, store));
     }
     return words->adapter ? yk_adapter_load(store, words->adapter) : YK_OK;
 }
 
+static yk_status open_engine(struct yk_training *training)
+{
+    const struct yk_cores *cores = &training->team.cores;
+    const bool pinned = !yk_train_team_is_alone(&training->team) && !cores->shared;
+    const struct yk_backend_options options = {
+        .threads = (int32_t)yk_train_plan_threads(&training->plan, &training->words,
+                                                  yk_train_team_rank(&training->team)),
+        .cores = pinned ? cores->compute : NULL,
+        .core_count = pinned ? cores->compute_count : 0,
+        .comm_core = cores->message,
+    };
+    return yk_engine_open_cpu(&options, &training->engine);
+}
+
 static yk_status open_store(struct yk_training *training)
 {
-    const struct yk_train_words *words = &training->words;
-    YK_TRY(yk_engine_open_cpu(yk_train_plan_threads(&training->plan, words), &training->engine));
-    YK_TRY(yk_store_create(training->net, &training->engine, yk_train_optimizer(words).kind,
-                           &training->store));
+    const struct yk_program *program = training->plan.planned->trial.program;
+    struct yk_holding *holdings = NULL;
+    int32_t *order = NULL;
+    YK_TRY(open_engine(training));
+    YK_TRY(yk_holdings_of_rank(program, yk_train_team_rank(&training->team), training->arena,
+                               &holdings));
+    YK_TRY(yk_exchanges_order(program, training->arena, &order));
+    YK_TRY(yk_store_create_held(training->net, &training->engine,
+                                yk_train_optimizer(&training->words).kind,
+                                &(struct yk_store_layout){holdings, order}, &training->store));
     return fill_weights(training);
 }
 
@@ -335,6 +399,32 @@ static yk_status write_beginning(struct yk_training *training, struct yk_outputs
     return yk_outputs_write(outputs);
 }
 
+/* A piece that is cut among ranks may give one of them a sample more than its part of the tokens:
+ * room for the longest there is. */
+static int64_t spare_samples(const struct yk_training *training)
+{
+    const struct yk_sampler *sampler = training->source.samples;
+    const struct yk_workload *workload = &training->net->workload;
+    const int64_t longest =
+        sampler->sequence > sampler->target_sequence ? sampler->sequence : sampler->target_sequence;
+    return sampler->piece_rows > 0 && !yk_train_team_is_alone(&training->team)
+               ? (longest + workload->sequence - 1) / workload->sequence
+               : 0;
+}
+
+static struct yk_executor_options executor_options(struct yk_training *training)
+{
+    struct yk_train_team *team = &training->team;
+    return (struct yk_executor_options){
+        .ranks = yk_train_team_is_alone(team) ? NULL : &team->ranks,
+        .wide = strcmp(training->words.reduce, "fp32") == 0,
+        .slow = training->slow,
+        .spare_samples = spare_samples(training),
+        .begins = yk_train_team_is_alone(team) ? NULL : yk_train_team_begins,
+        .user = team,
+    };
+}
+
 static void set_run(struct yk_training *training, const char *base)
 {
     const struct yk_train_words *words = &training->words;
@@ -342,6 +432,7 @@ static void set_run(struct yk_training *training, const char *base)
     training->run = (struct yk_run){
         .program = training->plan.planned->trial.program,
         .store = training->store,
+        .executor = executor_options(training),
         .samples = source->samples,
         .evaluation = source->evaluation,
         .settings =
@@ -369,14 +460,13 @@ static void set_run(struct yk_training *training, const char *base)
     }
 }
 
-yk_status yk_training_prepare(struct yk_training *training)
+/* The run's folder is rank 0's. */
+static yk_status begin_folder(struct yk_training *training)
 {
-    const struct yk_train_words *words = &training->words;
     struct yk_outputs outputs = {0};
-    const char *base = NULL;
-    YK_TRY(open_store(training));
-    YK_TRY(find_base(training, &base));
-    YK_TRY(yk_option_layer_write(&yk_command_train, words, &training->settings_json));
+    if (yk_train_team_rank(&training->team) > 0) {
+        return YK_OK;
+    }
     YK_TRY(yk_folder_make(training->folder));
     YK_TRY(yk_train_lock_take(&training->lock, training->folder, training->arena));
     if (!training->checkpoint) {
@@ -384,7 +474,17 @@ yk_status yk_training_prepare(struct yk_training *training)
     }
     const yk_status status = write_beginning(training, &outputs);
     yk_outputs_free(&outputs);
-    YK_TRY(status);
+    return status;
+}
+
+yk_status yk_training_prepare(struct yk_training *training)
+{
+    const struct yk_train_team *team = &training->team;
+    const char *base = NULL;
+    YK_TRY(yk_train_team_agree(team, open_store(training)));
+    YK_TRY(yk_train_team_agree(team, find_base(training, &base)));
+    YK_TRY(yk_option_layer_write(&yk_command_train, &training->words, &training->settings_json));
+    YK_TRY(yk_train_team_agree(team, begin_folder(training)));
     set_run(training, base);
     return YK_OK;
 }
@@ -400,5 +500,6 @@ void yk_training_close(struct yk_training *training)
     yk_train_source_close(&training->source);
     yk_checkpoint_close(training->checkpoint);
     yk_train_lock_release(&training->lock);
+    yk_train_team_close(&training->team);
     yk_arena_destroy(training->arena);
 }

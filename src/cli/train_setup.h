@@ -12,14 +12,18 @@
 #include "cli/train_folder.h"
 #include "cli/train_plan.h"
 #include "cli/train_source.h"
+#include "cli/train_team.h"
+#include "report/run_summary.h"
 #include "train/run.h"
 
 /* Starts with its words alone. */
 struct yk_training {
     struct yk_train_words words; /* with what an adapter's folder says filled in */
     struct yk_arena *arena;
+    struct yk_train_team team;
+    double slow; /* this rank computes so many times as long */
     const char *folder;
-    struct yk_train_lock lock;        /* on the folder */
+    struct yk_train_lock lock;        /* on the folder, by rank 0 */
     const char *config_path;          /* the model, beside plan.json */
     struct yk_checkpoint *checkpoint; /* to go on from; NULL: a new run */
     struct yk_train_source source;
@@ -31,11 +35,14 @@ struct yk_training {
     struct yk_store *store;
     struct yk_text settings_json;
     struct yk_run run;
+    struct yk_run_rank *ranks; /* (ranks) what was measured, on rank 0; NULL before */
 };
 
 /* Opens all that can be known without training: up to plan and net. Nothing is written. Where no
- * plan fits, plan.planned->plan is NULL. */
-yk_status yk_training_open(struct yk_training *training) YK_MUST_USE;
+ * plan fits, plan.planned->plan is NULL. The ranks of a training open it together, and fail alike.
+ */
+yk_status yk_training_open(struct yk_training *training,
+                           const struct yk_launcher *launcher) YK_MUST_USE;
 
 /* Takes the device's memory, fills the weights, and writes what the folder begins with. */
 yk_status yk_training_prepare(struct yk_training *training) YK_MUST_USE;

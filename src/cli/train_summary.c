@@ -154,6 +154,10 @@ static yk_status write_json(const struct yk_training *training, const char *chec
     add_value(out, "median_step_s", run->median_step_s);
     add_value(out, "peak_bytes", yk_process_memory().peak_bytes);
     add_words(out, "checkpoint", checkpoint);
+    if (training->ranks && training->plan.planned->plan->rank_count > 1) {
+        yk_text_add(out, ",\"ranks\":");
+        yk_run_summary_write_ranks(training->ranks, training->plan.planned->plan->rank_count, out);
+    }
     yk_text_add(out, "}\n");
     return yk_text_status(out);
 }

@@ -13,6 +13,12 @@ void yk_cluster_destroy(struct yk_cluster *cluster)
     }
 }
 
+void yk_cluster_set_context(struct yk_cluster *cluster, int32_t device, double bytes)
+{
+    struct yk_device *devices = (struct yk_device *)(uintptr_t)cluster->devices; /* its own */
+    devices[device].context_bytes = bytes;
+}
+
 static bool is_file(const char *word)
 {
     static const char suffix[] = ".json";

@@ -45,8 +45,10 @@ struct yk_device {
     double matrix_flops[YK_PRECISION_COUNT]; /* dense; never 0: falls back on what emulates it */
     double vector_flops;                     /* fp32, outside the tensor cores */
     bool is_cpu;
-    int32_t cores; /* of a CPU, where its number is known; 0 otherwise */
-    int32_t node;  /* devices of one node share a host */
+    int32_t cores;        /* of a CPU, where its number is known; 0 otherwise */
+    int32_t node;         /* devices of one node share a host */
+    double context_bytes; /* that a process there holds besides what it trains; 0: as is usual for
+                             its kind */
     const struct yk_measured_layer *measured;
     int32_t measured_count;
 };
@@ -79,6 +81,10 @@ yk_status yk_cluster_parse(const char *line, struct yk_cluster **out) YK_MUST_US
 
 /* `word` as a file when it ends in ".json" or a file of that name exists, else as a line. */
 yk_status yk_cluster_open(const char *word, struct yk_cluster **out) YK_MUST_USE;
+
+/* Says what was measured of a device's processes, before anybody plans for the cluster. No file
+ * keeps it. */
+void yk_cluster_set_context(struct yk_cluster *cluster, int32_t device, double bytes);
 
 /* The cluster as a JSON file that reads back as the same cluster. */
 yk_status yk_cluster_write(const struct yk_cluster *cluster, struct yk_text *out) YK_MUST_USE;

@@ -47,7 +47,7 @@ static yk_status describe_gpu(const struct yk_nvml_gpu *gpu, struct yk_device *o
 {
     const struct yk_datasheet *sheet = yk_discover_sheet(gpu->name);
     if (sheet) {
-        yk_cluster_draft_describe(sheet, 1, out);
+        yk_cluster_draft_describe(sheet, 1, 0, out);
     } else {
         *out = (struct yk_device){
             .part = 1,
@@ -78,7 +78,7 @@ static yk_status add_cpu(const struct yk_topology *host, struct yk_cluster_draft
 {
     struct yk_device device = {0};
     const int cores = host->core_count > 0 ? host->core_count : host->thread_count;
-    yk_cluster_draft_describe(yk_datasheet_find("cpu"), cores > 0 ? cores : 1, &device);
+    yk_cluster_draft_describe(yk_datasheet_find("cpu"), 1, cores > 0 ? cores : 1, &device);
     device.memory_bytes = host->memory_bytes > 0 ? host->memory_bytes : device.memory_bytes;
     return add_named(draft, &device, "cpu", 0);
 }

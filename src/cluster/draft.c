@@ -19,22 +19,24 @@ void yk_cluster_draft_free(struct yk_cluster_draft *draft)
     *draft = (struct yk_cluster_draft){0};
 }
 
-void yk_cluster_draft_describe(const struct yk_datasheet *sheet, double part, struct yk_device *out)
+void yk_cluster_draft_describe(const struct yk_datasheet *sheet, double part, int32_t cores,
+                               struct yk_device *out)
 {
     const bool is_cpu = sheet->generation == YK_GENERATION_CPU;
+    const double scale = is_cpu ? part * cores : part; /* a row for CPUs is of one core */
     *out = (struct yk_device){
         .type = sheet->name,
         .sheet = sheet,
         .generation = sheet->generation,
-        .part = is_cpu ? 1 : part,
-        .memory_bytes = sheet->memory_bytes * part,
-        .memory_bytes_per_s = sheet->memory_bytes_per_s * part,
-        .vector_flops = sheet->vector_flops * part,
+        .part = part,
+        .memory_bytes = sheet->memory_bytes * scale,
+        .memory_bytes_per_s = sheet->memory_bytes_per_s * scale,
+        .vector_flops = sheet->vector_flops * scale,
         .is_cpu = is_cpu,
-        .cores = is_cpu ? (int32_t)part : 0,
+        .cores = is_cpu ? cores : 0,
     };
     for (int i = 0; i < YK_PRECISION_COUNT; i++) {
-        out->matrix_flops[i] = sheet->matrix_flops[i] * part;
+        out->matrix_flops[i] = sheet->matrix_flops[i] * scale;
     }
 }
 

@@ -25,8 +25,9 @@ yk_status yk_cluster_draft_begin(struct yk_cluster_draft *draft) YK_MUST_USE;
 /* Gives back whatever the draft still owns; after finishing, nothing. */
 void yk_cluster_draft_free(struct yk_cluster_draft *draft);
 
-/* What `sheet` says of `part` of a device (or of `part` cores); its name and node stay open. */
-void yk_cluster_draft_describe(const struct yk_datasheet *sheet, double part,
+/* What `sheet` says of `part` of a device, of a CPU of so many `cores`, else 0; its name and node
+ * stay open. */
+void yk_cluster_draft_describe(const struct yk_datasheet *sheet, double part, int32_t cores,
                                struct yk_device *out);
 
 /* Adds a device whose fields are all known; rates that it lacks fall back on fp32. */

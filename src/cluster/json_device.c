@@ -15,9 +15,9 @@ enum {
     "\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\x7f"
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The part that is meant: 1 for a whole device, the number of cores for a CPU. */
+/* The part that is meant, 1 for a whole device, and the cores of a CPU. */
 static yk_status read_part(const struct yk_json *node, const struct yk_datasheet *sheet,
-                           double *out)
+                           double *out, int32_t *out_cores)
 {
     const struct yk_json *part = yk_json_get(node, "part");
     int64_t cores = 0;
@@ -30,13 +30,10 @@ static yk_status read_part(const struct yk_json *node, const struct yk_datasheet
         return cores == 0 ? YK_OK
                           : yk_fail(YK_ERROR_INPUT, "\"cores\" is for devices of type \"cpu\"");
     }
-    if (part) {
-        return yk_fail(YK_ERROR_INPUT, "a CPU has \"cores\", not a \"part\"");
-    }
     if (cores == 0) {
         return yk_fail(YK_ERROR_INPUT, "\"cores\" is missing; a CPU counts by its cores");
     }
-    *out = (double)cores;
+    *out_cores = (int32_t)cores;
     return YK_OK;
 }
 
@@ -136,11 +133,12 @@ yk_status yk_cluster_json_device_read(const struct yk_json *node, struct yk_aren
     const struct yk_datasheet *sheet = NULL;
     const char *text = NULL;
     double part = 1;
+    int32_t cores = 0;
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
     YK_TRY(find_type(node, &sheet));
-    YK_TRY(read_part(node, sheet, &part));
+    YK_TRY(read_part(node, sheet, &part, &cores));
     if (sheet) {
-        yk_cluster_draft_describe(sheet, part, out);
+        yk_cluster_draft_describe(sheet, part, cores, out);
     } else {
         *out = (struct yk_device){.part = part};
     }

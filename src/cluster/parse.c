@@ -3,7 +3,7 @@
  *
  *   cluster = group {"+" group} ["@" link]
  *   group   = [COUNT "x"] (device | "(" cluster ")")
- *   device  = NAME [":" PART "%"] [":" MEMORY]  |  "cpu" ":" CORES [":" MEMORY]
+ *   device  = (NAME | "cpu" ":" CORES) [":" PART "%"] [":" MEMORY]
  *   link    = NAME  |  BANDWIDTH ["," LATENCY]
  *
  * Spaces may stand anywhere between words. Each function below reads one of these rules.
@@ -146,7 +146,7 @@ static bool is_percentage(const char *text)
 }
 
 /* The first field of a CPU. */
-static yk_status parse_cores(struct parser *parser, double *out)
+static yk_status parse_cores(struct parser *parser, int32_t *out)
 {
     struct yk_line_word word = {0};
     int64_t cores = 0;
@@ -162,7 +162,7 @@ static yk_status parse_cores(struct parser *parser, double *out)
                                        "\"%s\" is no number of cores; write cpu:1 to cpu:%d",
                                        word.text, MOST_CORES));
     }
-    *out = (double)cores;
+    *out = (int32_t)cores;
     return YK_OK;
 }
 
@@ -180,11 +180,12 @@ static yk_status parse_device(struct parser *parser, struct yk_device *out)
     }
     double part = 1;
     double memory_bytes = 0;
-    bool more = true;
+    int32_t cores = 0;
     if (sheet->generation == YK_GENERATION_CPU) {
-        YK_TRY(parse_cores(parser, &part));
-        more = yk_line_accept(&parser->line, ':');
-    } else if ((more = yk_line_accept(&parser->line, ':'))) {
+        YK_TRY(parse_cores(parser, &cores));
+    }
+    bool more = yk_line_accept(&parser->line, ':');
+    if (more) {
         YK_TRY(yk_line_word(&parser->line, &word));
         if (is_percentage(word.text)) {
             YK_TRY(parse_part(parser, &word, &part));
@@ -198,7 +199,7 @@ static yk_status parse_device(struct parser *parser, struct yk_device *out)
         YK_TRY(yk_line_word(&parser->line, &word));
         YK_TRY(parse_amount(parser, &word, YK_UNIT_BYTES, &memory_bytes));
     }
-    yk_cluster_draft_describe(sheet, part, out);
+    yk_cluster_draft_describe(sheet, part, cores, out);
     out->memory_bytes = memory_bytes > 0 ? memory_bytes : out->memory_bytes;
     return YK_OK;
 }

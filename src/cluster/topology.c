@@ -30,10 +30,8 @@ static double system_memory_bytes(void)
     return pages > 0 && page_bytes > 0 ? (double)pages * (double)page_bytes : 0;
 }
 
-yk_status yk_topology_find(struct yk_topology *out)
+static yk_status load(hwloc_topology_t *out)
 {
-    static const hwloc_obj_type_t caches[YK_TOPOLOGY_CACHE_LEVELS] = {
-        HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE};
     hwloc_topology_t topology = NULL;
     /* What it cannot find out it would say on standard error; here that is a 0. */
     (void)setenv("HWLOC_HIDE_ERRORS", "2", 0);
@@ -44,6 +42,16 @@ yk_status yk_topology_find(struct yk_topology *out)
         hwloc_topology_destroy(topology);
         return yk_fail(YK_ERROR_SYSTEM, "hwloc cannot tell what processors this machine has");
     }
+    *out = topology;
+    return YK_OK;
+}
+
+yk_status yk_topology_find(struct yk_topology *out)
+{
+    static const hwloc_obj_type_t caches[YK_TOPOLOGY_CACHE_LEVELS] = {
+        HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE};
+    hwloc_topology_t topology = NULL;
+    YK_TRY(load(&topology));
     struct yk_topology found = {
         .package_count = count_of(topology, HWLOC_OBJ_PACKAGE),
         .core_count = count_of(topology, HWLOC_OBJ_CORE),
@@ -62,5 +70,30 @@ yk_status yk_topology_find(struct yk_topology *out)
     hwloc_topology_destroy(topology);
     yk_cpu_name(found.cpu_name);
     *out = found;
+    return YK_OK;
+}
+
+yk_status yk_topology_cores(struct yk_arena *arena, struct yk_core **out, int32_t *out_count)
+{
+    hwloc_topology_t topology = NULL;
+    YK_TRY(load(&topology));
+    const int32_t count = count_of(topology, HWLOC_OBJ_PU);
+    struct yk_core *cores = yk_arena_take(arena, (size_t)count, sizeof *cores);
+    hwloc_obj_t unit = NULL;
+    hwloc_obj_t core = NULL;
+    int32_t sibling = 0;
+    for (int32_t i = 0; cores && i < count; i++) {
+        unit = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, unit);
+        hwloc_obj_t parent = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, unit);
+        sibling = parent && parent == core ? sibling + 1 : 0;
+        core = parent;
+        cores[i] = (struct yk_core){.number = (int32_t)unit->os_index, .sibling = sibling};
+    }
+    hwloc_topology_destroy(topology);
+    if (!cores) {
+        return yk_fail_out_of_memory();
+    }
+    *out = cores;
+    *out_count = count;
     return YK_OK;
 }

@@ -4,8 +4,12 @@
 #ifndef YK_CLUSTER_TOPOLOGY_H
 #define YK_CLUSTER_TOPOLOGY_H
 
+#include "base/arena.h"
 #include "base/status.h"
+#include "cluster/cores.h"
 #include "cluster/cpu_name.h"
+
+#include <stdint.h>
 
 enum {
     YK_TOPOLOGY_CACHE_LEVELS = 3
@@ -23,5 +27,9 @@ struct yk_topology {
 };
 
 yk_status yk_topology_find(struct yk_topology *out) YK_MUST_USE;
+
+/* The cores that the system lets processes use, those that are near each other side by side. */
+yk_status yk_topology_cores(struct yk_arena *arena, struct yk_core **out,
+                            int32_t *out_count) YK_MUST_USE;
 
 #endif

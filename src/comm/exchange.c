@@ -14,7 +14,8 @@ enum {
 
 yk_status yk_exchange_sum(const struct yk_ranks *ranks, double *numbers, int64_t count)
 {
-    const struct yk_comm_reduce op = {ranks->all, numbers, count, YK_COMM_FP64, false};
+    struct yk_comm_reduce op = {.group = ranks->all, .count = count, .type = YK_COMM_FP64};
+    op.numbers = numbers;
     ranks->comm->reduce(&op);
     return yk_ranks_finish(ranks);
 }
@@ -77,7 +78,7 @@ yk_status yk_exchange_text(const struct yk_ranks *ranks, int32_t from, struct yk
     YK_TRY(broadcast(ranks, from, &length, sizeof length));
     char *bytes = malloc((size_t)length + 1);
     yk_status status = yk_exchange_agree(ranks, bytes ? YK_OK : yk_fail_out_of_memory());
-    if (status != YK_OK) {
+    if (status != YK_OK || !bytes) {
         free(bytes);
         return status;
     }
@@ -140,7 +141,7 @@ yk_status yk_exchange_collect(const struct yk_ranks *ranks, const void *bytes, s
     }
     free(sizes);
     YK_TRY(yk_exchange_agree(ranks, status));
-    if (ranks->rank != 0) {
+    if (!places) { /* rank 0 alone has them */
         *out = NULL;
         return send_own(ranks, bytes, size);
     }

@@ -1,15 +1,10 @@
 #include "cost/communication.h"
 
 #include "cost/curve.h"
+#include "cost/subject.h"
 #include "profile/profile.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-enum {
-    LINK_NAME_SIZE = 200
-};
 
 const char *yk_collective_name(enum yk_collective collective)
 {
@@ -17,27 +12,13 @@ const char *yk_collective_name(enum yk_collective collective)
     return names[collective];
 }
 
-/* The name that a profile knows the link between two devices by. */
-static void name_link(const struct yk_cluster *cluster, int32_t a, int32_t b,
-                      char out[LINK_NAME_SIZE])
-{
-    const struct yk_device *one = &cluster->devices[a];
-    const struct yk_device *other = &cluster->devices[b];
-    const bool swapped = strcmp(one->type, other->type) > 0;
-    snprintf(out, LINK_NAME_SIZE, "%s-%s %s", (swapped ? other : one)->type,
-             (swapped ? one : other)->type,
-             one->node == other->node ? "within a node" : "between nodes");
-}
-
 /* What the profile says about `bytes` over that link; NAN when it says nothing. */
 static yk_status find_in_profile(const struct yk_cost_book *book, int32_t a, int32_t b,
                                  const char *collective, int32_t ranks, double bytes, double *out_s)
 {
-    const struct yk_cluster *cluster = book->cluster;
     struct yk_profile_curve curve = {0};
-    if (book->profile && cluster->devices[a].type && cluster->devices[b].type) {
-        char name[LINK_NAME_SIZE];
-        name_link(cluster, a, b, name);
+    char name[YK_SUBJECT_SIZE];
+    if (book->profile && yk_subject_link(book->cluster, a, b, name)) {
         const struct yk_profile_link wanted = {
             .link = name, .collective = collective, .ranks = ranks};
         YK_TRY(yk_profile_find_link(book->profile, &wanted, &curve));
@@ -92,7 +73,7 @@ yk_status yk_cost_link(const struct yk_cost_book *book, int32_t a, int32_t b, do
 }
 
 /* The rank whose link to the next one on the ring is slowest for a part of that size. */
-static int32_t slowest_rank(const struct yk_cluster *cluster, const struct yk_ranks *ranks,
+static int32_t slowest_rank(const struct yk_cluster *cluster, const struct yk_members *ranks,
                             double part_bytes, double *out_s)
 {
     int32_t slowest = 0;
@@ -111,8 +92,8 @@ static int32_t slowest_rank(const struct yk_cluster *cluster, const struct yk_ra
 }
 
 yk_status yk_cost_collective(const struct yk_cost_book *book, enum yk_collective collective,
-                             const struct yk_ranks *ranks, double bytes, double largest_part_bytes,
-                             struct yk_cost_time *out)
+                             const struct yk_members *ranks, double bytes,
+                             double largest_part_bytes, struct yk_cost_time *out)
 {
     const int32_t n = ranks->count;
     if (n < 2) {
@@ -127,5 +108,33 @@ yk_status yk_cost_collective(const struct yk_cost_book *book, enum yk_collective
     YK_TRY(find_in_profile(book, ranks->devices[slowest], ranks->devices[(slowest + 1) % n],
                            yk_collective_name(collective), n, part_bytes * n, &profile_s));
     *out = either(profile_s, rounds * round_s);
+    return YK_OK;
+}
+
+static yk_status find_fact(const struct yk_cost_book *book, const char *link, const char *name,
+                           double *worst)
+{
+    const struct yk_profile_fact fact = {link, name};
+    double value = NAN;
+    YK_TRY(yk_profile_find_fact(book->profile, &fact, &value));
+    if (value >= 1 && isfinite(value)) {
+        *worst = fmax(*worst, value); /* of NAN and a number, the number */
+    }
+    return YK_OK;
+}
+
+yk_status yk_cost_beside(const struct yk_cost_book *book, const struct yk_members *ranks,
+                         struct yk_cost_beside *out)
+{
+    struct yk_cost_beside beside = {NAN, NAN};
+    char link[YK_SUBJECT_SIZE];
+    for (int32_t i = 0; book->profile && ranks->count > 1 && i < ranks->count; i++) {
+        if (yk_subject_link(book->cluster, ranks->devices[i],
+                            ranks->devices[(i + 1) % ranks->count], link)) {
+            YK_TRY(find_fact(book, link, YK_PROFILE_COMPUTE_BESIDE, &beside.compute));
+            YK_TRY(find_fact(book, link, YK_PROFILE_MESSAGE_BESIDE, &beside.message));
+        }
+    }
+    *out = beside;
     return YK_OK;
 }

@@ -20,7 +20,7 @@ enum yk_collective {
 const char *yk_collective_name(enum yk_collective collective);
 
 /* The devices that take part, as numbers of the cluster, in the order of the ring. */
-struct yk_ranks {
+struct yk_members {
     const int32_t *devices;
     int32_t count;
 };
@@ -39,7 +39,18 @@ yk_status yk_cost_link(const struct yk_cost_book *book, int32_t a, int32_t b, do
 /* A collective over `bytes` in all, of which the largest part, on whichever rank, is
  * `largest_part_bytes`; 0 means equal parts. */
 yk_status yk_cost_collective(const struct yk_cost_book *book, enum yk_collective collective,
-                             const struct yk_ranks *ranks, double bytes, double largest_part_bytes,
-                             struct yk_cost_time *out) YK_MUST_USE;
+                             const struct yk_members *ranks, double bytes,
+                             double largest_part_bytes, struct yk_cost_time *out) YK_MUST_USE;
+
+/* How many times as long computation takes while a message of its rank is under way, and a message
+ * while a rank of it computes; NAN where that was not measured. */
+struct yk_cost_beside {
+    double compute;
+    double message;
+};
+
+/* The worst along the ring. */
+yk_status yk_cost_beside(const struct yk_cost_book *book, const struct yk_members *ranks,
+                         struct yk_cost_beside *out) YK_MUST_USE;
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "cost/curve.h"
 #include "cost/measured.h"
+#include "cost/subject.h"
 #include "model/state.h"
 #include "profile/profile.h"
 
@@ -77,9 +78,10 @@ static yk_status find_in_profile(const struct yk_cost_book *book, const struct y
                                  enum yk_cost_pass pass, double *out_s)
 {
     struct yk_profile_curve curve = {0};
-    if (book->profile && device->type) {
+    char name[YK_SUBJECT_SIZE];
+    if (book->profile && yk_subject_device(device, name)) {
         const struct yk_profile_layer wanted = {
-            .device = device->type,
+            .device = name,
             .part = device->part,
             .shape = layer->shape,
             .sequence = model->workload.sequence,
@@ -124,7 +126,25 @@ double yk_cost_state_bytes(const struct yk_model *model, const struct yk_layer *
 
 double yk_cost_context_bytes(const struct yk_device *device)
 {
-    return device->is_cpu ? 0 : gpu_context_bytes;
+    return device->context_bytes > 0 ? device->context_bytes
+           : device->is_cpu          ? 0
+                                     : gpu_context_bytes;
+}
+
+yk_status yk_cost_settle_context(struct yk_profile *profile, struct yk_cluster *cluster)
+{
+    char name[YK_SUBJECT_SIZE];
+    for (int32_t i = 0; profile && i < cluster->device_count; i++) {
+        double bytes = NAN;
+        if (yk_subject_device(&cluster->devices[i], name)) {
+            const struct yk_profile_fact fact = {name, YK_PROFILE_CONTEXT};
+            YK_TRY(yk_profile_find_fact(profile, &fact, &bytes));
+        }
+        if (bytes > 0 && isfinite(bytes)) {
+            yk_cluster_set_context(cluster, i, bytes);
+        }
+    }
+    return YK_OK;
 }
 
 void yk_cost_describe_origin(enum yk_cost_origin origin, struct yk_text *out)

@@ -59,8 +59,12 @@ double yk_cost_work(const struct yk_device *device, const struct yk_efficiency *
 double yk_cost_state_bytes(const struct yk_model *model, const struct yk_layer *layer);
 
 /* What a process needs on a device besides what it holds of the model: driver context, libraries'
- * workspaces. 0 for CPUs. */
+ * workspaces. For CPUs 0 unless it was measured. */
 double yk_cost_context_bytes(const struct yk_device *device);
+
+/* Gives the cluster's devices the context that the profile knows; NULL: none. */
+yk_status yk_cost_settle_context(struct yk_profile *profile,
+                                 struct yk_cluster *cluster) YK_MUST_USE;
 
 /* "datasheet with fitted efficiency, half within 12 %, nine tenths within 29 %": for the line under
  * every prediction. */

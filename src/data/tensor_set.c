@@ -41,6 +41,10 @@ static yk_status add_tensor(struct yk_tensor_set *set, const struct yk_tensor_fi
     bool added = false;
     int32_t number = 0;
     YK_TRY(yk_names_add(set->names, entry->name, &added, &number));
+    if (!added) {
+        return yk_fail(YK_ERROR_INPUT, "%s: \"%s\" is in %s already", yk_tensor_file_path(file),
+                       entry->name, yk_tensor_file_path(set->places[number].file));
+    }
     YK_TRY(yk_grow((void **)&set->places, &set->capacity, set->count, sizeof *set->places));
     set->places[set->count++] = (struct yk_tensor_place){.file = file, .entry = entry};
     return YK_OK;
@@ -49,7 +53,7 @@ static yk_status add_tensor(struct yk_tensor_set *set, const struct yk_tensor_fi
 static yk_status add_whole_file(struct yk_tensor_set *set, const char *path)
 {
     YK_TRY(add_file(set, path));
-    const struct yk_tensor_file *file = set->files[0];
+    const struct yk_tensor_file *file = set->files[set->file_count - 1];
     for (int32_t i = 0; i < yk_tensor_file_count(file); i++) {
         YK_TRY(add_tensor(set, file, yk_tensor_file_at(file, i)));
     }
@@ -167,34 +171,61 @@ static yk_status add_folder(struct yk_tensor_set *set)
                    set->path, known[0].name, known[1].name, known[2].name);
 }
 
-static yk_status fill(struct yk_tensor_set *set, const char *path)
+static yk_status fill(struct yk_tensor_set *set)
 {
     struct stat info;
+    if (stat(set->path, &info) != 0) {
+        return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", set->path, strerror(errno));
+    }
+    return S_ISDIR(info.st_mode) ? add_folder(set) : add_whole_file(set, set->path);
+}
+
+static yk_status fill_from(struct yk_tensor_set *set, const char *const *names, int32_t count)
+{
+    struct yk_text path = {0};
+    yk_status status = YK_OK;
+    for (int32_t i = 0; status == YK_OK && i < count; i++) {
+        path.length = 0;
+        yk_text_addf(&path, "%s/%s", set->path, names[i]);
+        status = yk_text_status(&path);
+        if (status == YK_OK) {
+            status = add_whole_file(set, path.bytes);
+        }
+    }
+    yk_text_free(&path);
+    return status;
+}
+
+static yk_status start(const char *path, struct yk_tensor_set *set)
+{
     YK_TRY(yk_arena_create(&set->arena));
     YK_TRY(yk_names_create(&set->names));
     set->path = yk_arena_copy_text(set->arena, path, strlen(path));
-    if (!set->path) {
-        return yk_fail_out_of_memory();
-    }
-    if (stat(path, &info) != 0) {
-        return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
-    }
-    return S_ISDIR(info.st_mode) ? add_folder(set) : add_whole_file(set, path);
+    return set->path ? YK_OK : yk_fail_out_of_memory();
 }
 
-yk_status yk_tensor_set_open(const char *path, struct yk_tensor_set **out)
+yk_status yk_tensor_set_open_files(const char *folder, const char *const *names, int32_t count,
+                                   struct yk_tensor_set **out)
 {
     struct yk_tensor_set *set = calloc(1, sizeof *set);
     if (!set) {
         return yk_fail_out_of_memory();
     }
-    const yk_status status = fill(set, path);
+    yk_status status = start(folder, set);
+    if (status == YK_OK) {
+        status = names ? fill_from(set, names, count) : fill(set);
+    }
     if (status != YK_OK) {
         yk_tensor_set_close(set);
         return status;
     }
     *out = set;
     return YK_OK;
+}
+
+yk_status yk_tensor_set_open(const char *path, struct yk_tensor_set **out)
+{
+    return yk_tensor_set_open_files(path, NULL, 0, out);
 }
 
 void yk_tensor_set_close(struct yk_tensor_set *set)

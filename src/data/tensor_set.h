@@ -26,6 +26,9 @@ struct yk_tensor_place {
 };
 
 yk_status yk_tensor_set_open(const char *path, struct yk_tensor_set **out) YK_MUST_USE;
+/* All tensors of `count` files of a folder; none may be in two of them. */
+yk_status yk_tensor_set_open_files(const char *folder, const char *const *names, int32_t count,
+                                   struct yk_tensor_set **out) YK_MUST_USE;
 void yk_tensor_set_close(struct yk_tensor_set *set);
 
 /* The path it was opened with. */

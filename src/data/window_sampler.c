@@ -95,10 +95,7 @@ yk_status yk_window_sampler_create(const struct yk_corpus_range *range, int64_t 
     windows = windows > 0 ? windows : 1;
     const int64_t room = range->count - sequence * windows;
     const struct window_sampler values = {
-        .base = {.kind = &windows_kind,
-                 .epoch_units = windows,
-                 .sequence = sequence,
-                 .even = true},
+        .base = {.kind = &windows_kind, .epoch_units = windows, .sequence = sequence, .even = true},
         .range = *range,
         .phases = room < sequence ? room : sequence,
         .seed = seed,

@@ -123,7 +123,7 @@ yoke_status yoke_costs_send(yoke_costs *costs, int32_t from, int32_t to, double 
 }
 
 static yk_status find_collective(const struct yoke_costs *costs, enum yoke_collective collective,
-                                 const struct yk_ranks *ranks, double bytes,
+                                 const struct yk_members *ranks, double bytes,
                                  double largest_part_bytes, struct yk_cost_time *out)
 {
     if ((int)collective < YOKE_COLLECTIVE_GATHER || (int)collective > YOKE_COLLECTIVE_REDUCE) {
@@ -145,7 +145,7 @@ yoke_status yoke_costs_collective(yoke_costs *costs, enum yoke_collective collec
                                   const int32_t *devices, int32_t count, double bytes,
                                   double largest_part_bytes, struct yoke_cost *out)
 {
-    const struct yk_ranks ranks = {.devices = devices, .count = count};
+    const struct yk_members ranks = {.devices = devices, .count = count};
     struct yk_cost_time time = {0};
     YK_LIBRARY_NEED(costs);
     YK_LIBRARY_NEED(devices);

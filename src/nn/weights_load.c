@@ -1,6 +1,7 @@
 /* Reading a model's weights: whose names differ, what may be missing, and what is left over. */
 #include "base/log.h"
 #include "base/text.h"
+#include "nn/store_range.h"
 #include "nn/weights.h"
 #include "nn/weights_names.h"
 #include "nn/weights_tensor.h"
@@ -36,12 +37,12 @@ static yk_status find(const struct yk_net *net, const struct yk_tensor_set *set,
 
 /* Such a number would spread to everything in the first step. */
 static yk_status check_finite(const struct yk_tensor_place *place, const float *numbers,
-                              int64_t count)
+                              struct yk_range range)
 {
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < range.count; i++) {
         if (!isfinite(numbers[i])) {
             return yk_fail(YK_ERROR_NUMBERS, "%s: number %" PRId64 " of \"%s\" is %g",
-                           yk_tensor_file_path(place->file), i, place->entry->name,
+                           yk_tensor_file_path(place->file), range.first + i, place->entry->name,
                            (double)numbers[i]);
         }
     }
@@ -84,6 +85,27 @@ static yk_status check_copies(const struct yk_net *net, const struct yk_tensor_s
     return YK_OK;
 }
 
+/* Of a trained parameter that is kept in part, that part alone is read. */
+static yk_status load_numbers(struct yk_store *store, const struct yk_tensor_place *place,
+                              int32_t layer, const struct yk_parameter *parameter, float *room)
+{
+    const struct yk_holding *holding = &store->layers[layer].holding;
+    struct yk_range range = {0, parameter->count};
+    if (holding->keep != YK_KEEP_PART || !parameter->trained) {
+        YK_TRY(yk_weights_read(place, 0, parameter->count, room));
+        YK_TRY(check_finite(place, room, range));
+        return yk_store_write(store, layer, parameter, room);
+    }
+    for (int32_t b = 0; b < yk_holding_blocks(holding); b++) {
+        if (yk_holding_range(holding, b, store->net, layer, parameter, &range)) {
+            YK_TRY(yk_weights_read(place, range.first, range.count, room));
+            YK_TRY(check_finite(place, room, range));
+            YK_TRY(yk_store_write_range(store, layer, parameter, YK_NUMBERS_WEIGHTS, range, room));
+        }
+    }
+    return YK_OK;
+}
+
 static yk_status load_parameter(struct yk_store *store, const struct yk_tensor_set *set,
                                 int32_t layer, const struct yk_parameter *parameter,
                                 struct yk_arena *arena, float *room)
@@ -95,10 +117,11 @@ static yk_status load_parameter(struct yk_store *store, const struct yk_tensor_s
         return yk_store_write(store, layer, parameter, room);
     }
     YK_TRY(yk_weights_check(place, parameter));
-    YK_TRY(yk_weights_read(place, 0, parameter->count, room));
-    YK_TRY(check_finite(place, room, parameter->count));
+    if (store->layers[layer].holding.keep == YK_KEEP_NOTHING) {
+        return YK_OK;
+    }
     YK_TRY(check_copies(store->net, set, parameter, place));
-    return yk_store_write(store, layer, parameter, room);
+    return load_numbers(store, place, layer, parameter, room);
 }
 
 static yk_status load_parameters(struct yk_store *store, const struct yk_tensor_set *set,

@@ -17,7 +17,7 @@ struct posing {
     const struct yk_program *program;
     struct yk_arena *arena;
     struct yk_order_problem *problem;
-    struct yk_ranks ring;
+    struct yk_members ring;
     double largest_part;
 };
 
@@ -191,7 +191,7 @@ static yk_status pose(struct posing *posing, bool open)
         devices[i] = plan->ranks[group->members[i].rank].device;
         posing->largest_part = fmax(posing->largest_part, group->members[i].part);
     }
-    posing->ring = (struct yk_ranks){.devices = devices, .count = group->member_count};
+    posing->ring = (struct yk_members){.devices = devices, .count = group->member_count};
     posing->problem->layer_count = plan->layer_count;
     posing->problem->barrier = yk_plan_has_barrier(plan);
     for (int32_t t = 0; t < slots; t++) {

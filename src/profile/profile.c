@@ -12,22 +12,30 @@
 
 enum {
     APPLICATION = 0x796f6b65, /* "yoke" */
-    FORM = 1,
+    FORM = 2,
+    OLDEST_FORM = 1,
     BUSY_MS = 5000, /* how long to wait while another process writes */
 };
 
 struct yk_profile {
     sqlite3 *database;
     char *path;
+    int64_t form;
     struct yk_profile_point *points; /* of the last answer */
     int32_t point_capacity;
 };
 
-/* The unique keys are what one time is known by, so that measuring again replaces it. */
+#define FACTS                                                                                      \
+    "PRAGMA user_version = 2;"                                                                     \
+    "CREATE TABLE IF NOT EXISTS facts (subject TEXT NOT NULL, fact TEXT NOT NULL, value REAL NOT " \
+    "NULL,"                                                                                        \
+    "  spread REAL NOT NULL, samples INTEGER NOT NULL, versions TEXT NOT NULL,"                    \
+    "  UNIQUE (subject, fact));"
+
+/* The unique keys are what one number is known by, so that measuring again replaces it. */
 static const char schema[] =
     "BEGIN;"
     "PRAGMA application_id = 0x796f6b65;"
-    "PRAGMA user_version = 1;"
     "CREATE TABLE layers (device TEXT NOT NULL, part REAL NOT NULL, shape TEXT NOT NULL,"
     "  sequence INTEGER NOT NULL, pass TEXT NOT NULL, batch INTEGER NOT NULL,"
     "  seconds REAL NOT NULL, spread REAL NOT NULL, samples INTEGER NOT NULL,"
@@ -35,8 +43,9 @@ static const char schema[] =
     "CREATE TABLE links (link TEXT NOT NULL, collective TEXT NOT NULL, ranks INTEGER NOT NULL,"
     "  bytes INTEGER NOT NULL, seconds REAL NOT NULL, spread REAL NOT NULL,"
     "  samples INTEGER NOT NULL, versions TEXT NOT NULL,"
-    "  UNIQUE (link, collective, ranks, bytes));"
-    "COMMIT;";
+    "  UNIQUE (link, collective, ranks, bytes));" FACTS "COMMIT;";
+
+static const char upgrade[] = "BEGIN;" FACTS "COMMIT;";
 
 /* What SQLite says went wrong, with the file. */
 static yk_status fail(const struct yk_profile *profile)
@@ -77,29 +86,34 @@ static yk_status ask(const struct yk_profile *profile, const char *sql, int64_t 
     return status;
 }
 
-static yk_status check_form(const struct yk_profile *profile)
+static yk_status check_form(struct yk_profile *profile)
 {
     int64_t application = 0;
-    int64_t form = 0;
     YK_TRY(ask(profile, "PRAGMA application_id", &application));
-    YK_TRY(ask(profile, "PRAGMA user_version", &form));
+    YK_TRY(ask(profile, "PRAGMA user_version", &profile->form));
     if (application != APPLICATION) {
         return yk_fail(YK_ERROR_INPUT, "%s: this is not a profile: a database of something else",
                        profile->path);
     }
-    if (form != FORM) {
+    if (profile->form < OLDEST_FORM || profile->form > FORM) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: a profile of form %lld, and this program knows form %d: measure again "
                        "into another file",
-                       profile->path, (long long)form, FORM);
+                       profile->path, (long long)profile->form, FORM);
     }
     return YK_OK;
 }
 
-static yk_status begin(const struct yk_profile *profile)
+static yk_status execute(const struct yk_profile *profile, const char *sql)
 {
-    return sqlite3_exec(profile->database, schema, NULL, NULL, NULL) == SQLITE_OK ? YK_OK
-                                                                                  : fail(profile);
+    return sqlite3_exec(profile->database, sql, NULL, NULL, NULL) == SQLITE_OK ? YK_OK
+                                                                               : fail(profile);
+}
+
+static yk_status begin(struct yk_profile *profile)
+{
+    profile->form = FORM;
+    return execute(profile, schema);
 }
 
 static yk_status open_file(const char *path, int flags, bool is_new, struct yk_profile **out)
@@ -116,6 +130,10 @@ static yk_status open_file(const char *path, int flags, bool is_new, struct yk_p
     }
     sqlite3_busy_timeout(profile->database, BUSY_MS);
     YK_TRY_GOTO(is_new ? begin(profile) : check_form(profile), failed);
+    if (profile->form < FORM && (flags & SQLITE_OPEN_READWRITE) != 0) {
+        YK_TRY_GOTO(execute(profile, upgrade), failed);
+        profile->form = FORM;
+    }
     *out = profile;
     return YK_OK;
 failed:
@@ -163,6 +181,12 @@ static void bind_link(sqlite3_stmt *statement, const struct yk_profile_link *lin
     sqlite3_bind_int(statement, 3, link->ranks);
 }
 
+static void bind_fact(sqlite3_stmt *statement, const struct yk_profile_fact *fact)
+{
+    sqlite3_bind_text(statement, 1, fact->subject, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 2, fact->fact, -1, SQLITE_STATIC);
+}
+
 /* Reads rows of (size, seconds) until there are no more. */
 static yk_status read_points(struct yk_profile *profile, sqlite3_stmt *statement,
                              struct yk_profile_curve *out)
@@ -192,8 +216,9 @@ yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_prof
 {
     sqlite3_stmt *statement = NULL;
     YK_TRY(prepare(profile,
-                   "SELECT batch, seconds FROM layers WHERE device = ? AND part = ? AND shape = ? "
-                   "AND sequence = ? AND pass = ? ORDER BY batch",
+                   "SELECT batch, seconds FROM layers WHERE device = ? "
+                   "AND abs(part - ?) <= 0.005 * part AND shape = ? AND sequence = ? AND pass = ? "
+                   "ORDER BY batch",
                    &statement));
     bind_layer(statement, layer);
     const yk_status status = read_points(profile, statement, out);
@@ -211,6 +236,25 @@ yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profi
                    &statement));
     bind_link(statement, link);
     const yk_status status = read_points(profile, statement, out);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
+                               double *out)
+{
+    sqlite3_stmt *statement = NULL;
+    *out = NAN;
+    if (profile->form < FORM) {
+        return YK_OK;
+    }
+    YK_TRY(prepare(profile, "SELECT value FROM facts WHERE subject = ? AND fact = ?", &statement));
+    bind_fact(statement, fact);
+    const int step = sqlite3_step(statement);
+    if (step == SQLITE_ROW) {
+        *out = sqlite3_column_double(statement, 0);
+    }
+    const yk_status status = step == SQLITE_ROW || step == SQLITE_DONE ? YK_OK : fail(profile);
     sqlite3_finalize(statement);
     return status;
 }
@@ -249,21 +293,26 @@ yk_status yk_profile_list(struct yk_profile *profile, struct yk_text *out)
                      "samples, versions FROM layers "
                      "ORDER BY device, part, shape, sequence, pass, batch",
                      out));
-    return list_rows(profile,
+    YK_TRY(list_rows(profile,
                      "SELECT 'link', link, collective, ranks, bytes, seconds, spread, samples, "
                      "versions FROM links ORDER BY link, collective, ranks, bytes",
-                     out);
+                     out));
+    return profile->form < FORM
+               ? YK_OK
+               : list_rows(profile,
+                           "SELECT 'fact', subject, fact, value, spread, samples, versions "
+                           "FROM facts ORDER BY subject, fact",
+                           out);
 }
 
-/* Binds the size and the measurement from column `first` on, and runs the statement. */
+/* Binds the measurement from column `first` on, and runs the statement. */
 static yk_status insert(const struct yk_profile *profile, sqlite3_stmt *statement, int first,
-                        int64_t size, const struct yk_profile_measurement *measurement)
+                        const struct yk_profile_measurement *measurement)
 {
-    sqlite3_bind_int64(statement, first, size);
-    sqlite3_bind_double(statement, first + 1, measurement->seconds);
-    sqlite3_bind_double(statement, first + 2, measurement->spread);
-    sqlite3_bind_int64(statement, first + 3, measurement->samples);
-    sqlite3_bind_text(statement, first + 4, measurement->versions, -1, SQLITE_STATIC);
+    sqlite3_bind_double(statement, first, measurement->value);
+    sqlite3_bind_double(statement, first + 1, measurement->spread);
+    sqlite3_bind_int64(statement, first + 2, measurement->samples);
+    sqlite3_bind_text(statement, first + 3, measurement->versions, -1, SQLITE_STATIC);
     return sqlite3_step(statement) == SQLITE_DONE ? YK_OK : fail(profile);
 }
 
@@ -274,7 +323,8 @@ yk_status yk_profile_add_layer(struct yk_profile *profile, const struct yk_profi
     YK_TRY(prepare(profile, "INSERT OR REPLACE INTO layers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                    &statement));
     bind_layer(statement, layer);
-    const yk_status status = insert(profile, statement, 6, batch, measurement);
+    sqlite3_bind_int64(statement, 6, batch);
+    const yk_status status = insert(profile, statement, 7, measurement);
     sqlite3_finalize(statement);
     return status;
 }
@@ -286,7 +336,29 @@ yk_status yk_profile_add_link(struct yk_profile *profile, const struct yk_profil
     YK_TRY(prepare(profile, "INSERT OR REPLACE INTO links VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                    &statement));
     bind_link(statement, link);
-    const yk_status status = insert(profile, statement, 4, bytes, measurement);
+    sqlite3_bind_int64(statement, 4, bytes);
+    const yk_status status = insert(profile, statement, 5, measurement);
     sqlite3_finalize(statement);
     return status;
+}
+
+yk_status yk_profile_add_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
+                              const struct yk_profile_measurement *measurement)
+{
+    sqlite3_stmt *statement = NULL;
+    YK_TRY(prepare(profile, "INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?, ?, ?)", &statement));
+    bind_fact(statement, fact);
+    const yk_status status = insert(profile, statement, 3, measurement);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+yk_status yk_profile_begin(struct yk_profile *profile)
+{
+    return execute(profile, "BEGIN");
+}
+
+yk_status yk_profile_commit(struct yk_profile *profile)
+{
+    return execute(profile, "COMMIT");
 }

@@ -2,10 +2,10 @@
  * Profile: what was measured on this machine, in an SQLite file. Written by measure, read by
  * whoever plans; every time in it is a median.
  *
- * Form 1 (PRAGMA application_id 0x796f6b65, user_version 1):
+ * Form 2 (PRAGMA application_id 0x796f6b65, user_version 2):
  *
- *   layers  device TEXT       the device's type, "rtx3090"
- *           part REAL         of the whole device: 1, or less
+ *   layers  device TEXT       the device's type, "rtx3090"; a CPU's with its cores, "cpu:2"
+ *           part REAL         of the whole device: 1, or less; found again within half a percent
  *           shape TEXT        yk_layer.shape: the layer's kind, sizes and precision
  *           sequence INTEGER  tokens a sample
  *           pass TEXT         "forward", "backward", "update"
@@ -14,12 +14,19 @@
  *           spread REAL       half the distance between the quartiles, over the median
  *           samples INTEGER   how many times it was run
  *           versions TEXT     driver and libraries, as in "cuda 13.0, cublas 13.1"
- *   links   link TEXT         the types of the two devices in alphabetical order, and where they
- *                             are: "a30-titanxp between nodes", "h100-h100 within a node"
+ *   links   link TEXT         the two devices, as above, in alphabetical order, and where they
+ *                             are: "a30-titanxp between nodes", "cpu:1-cpu:1 within a node"
  *           collective TEXT   "send", "gather", "scatter", "reduce"
  *           ranks INTEGER     how many take part; 2 for "send"
  *           bytes INTEGER     of the whole message
  *           seconds, spread, samples, versions as above
+ *   facts   subject TEXT      a device or a link, as above
+ *           fact TEXT         what is said of it, see below
+ *           value REAL        median, in the fact's own unit
+ *           spread, samples, versions as above
+ *
+ * Form 1 had no facts; such a file is read as one without any, and becomes one of form 2 when
+ * something is added to it.
  *
  * A profile belongs to one thread at a time.
  */
@@ -62,9 +69,25 @@ struct yk_profile_link {
     int32_t ranks;
 };
 
-/* How one time was found. */
+/*
+ * Facts.
+ *
+ * Of a link: how many times as long computation takes while a message of its rank is under way, and
+ * a message while a rank of it computes.
+ */
+#define YK_PROFILE_COMPUTE_BESIDE "computation beside messages"
+#define YK_PROFILE_MESSAGE_BESIDE "messages beside computation"
+/* Of a device: bytes that a process holds besides what its program counts. */
+#define YK_PROFILE_CONTEXT "context bytes"
+
+struct yk_profile_fact {
+    const char *subject;
+    const char *fact;
+};
+
+/* How one number was found. */
 struct yk_profile_measurement {
-    double seconds;
+    double value; /* of layers and links in seconds, of facts in their own unit */
     double spread;
     int64_t samples;
     const char *versions;
@@ -83,16 +106,27 @@ yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_prof
 yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profile_link *link,
                                struct yk_profile_curve *out) YK_MUST_USE;
 
-/* Adds every time as a line, in an order that does not depend on when it was written down: what two
- * profiles are compared by. */
+/* The fact's value; NAN where it was not measured. */
+yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
+                               double *out) YK_MUST_USE;
+
+/* Adds every number as a line, in an order that does not depend on when it was written down: what
+ * two profiles are compared by. */
 yk_status yk_profile_list(struct yk_profile *profile, struct yk_text *out) YK_MUST_USE;
 
-/* Write one time down; what was known for the same layer and batch, or link and bytes, goes. */
+/* Write one number down; what was known for the same layer and batch, link and bytes, or fact,
+ * goes. */
 yk_status yk_profile_add_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
                                int64_t batch,
                                const struct yk_profile_measurement *measurement) YK_MUST_USE;
 yk_status yk_profile_add_link(struct yk_profile *profile, const struct yk_profile_link *link,
                               int64_t bytes,
                               const struct yk_profile_measurement *measurement) YK_MUST_USE;
+yk_status yk_profile_add_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
+                              const struct yk_profile_measurement *measurement) YK_MUST_USE;
+
+/* What is added between the two is written at once, or not at all. */
+yk_status yk_profile_begin(struct yk_profile *profile) YK_MUST_USE;
+yk_status yk_profile_commit(struct yk_profile *profile) YK_MUST_USE;
 
 #endif

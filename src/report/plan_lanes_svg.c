@@ -134,11 +134,14 @@ static void draw_run(const struct picture *picture, const struct yk_plan_fold *f
 {
     struct yk_text *out = picture->figure.out;
     const double height = picture->lane - 3;
-    const double pixels = pixels_of(picture, run->end_s - run->start_s);
+    const double x = fmax(x_of(picture, run->start_s), LEFT); /* what was before is not shown */
+    const double pixels = x_of(picture, run->end_s) - x;
     const double gap = pixels > 4 ? 0.5 : 0; /* a hair of paper between neighbours */
     const int32_t kind = main_kind(run);
-    const double x = x_of(picture, run->start_s);
     char class_name[32];
+    if (pixels <= 0 && run->start_s < 0) {
+        return;
+    }
     snprintf(class_name, sizeof class_name, "bar op-%s", yk_look_op_name(kind));
     yk_figure_begin_rect(&picture->figure, class_name, x + gap, y, fmax(pixels - 2 * gap, 0.75),
                          height);

@@ -25,6 +25,8 @@ yk_status yk_sim_folds_begin(const struct yk_program *program, const struct yk_f
     for (int32_t f = 0; f < folds->count; f++) {
         struct yk_sim_fold *fold = &all[f];
         fold->rank = folds->ranks[f];
+        fold->message = YK_NO_MATCH;
+        fold->slowdown = 1;
         fold->list = &program->ranks[fold->rank];
         fold->alone_s = times->alone_s[f];
         YK_TRY_NEW(arena, fold->rounds_over, fold->list->op_count);
@@ -70,7 +72,7 @@ void yk_sim_fold_pass(struct yk_sim_fold *fold, double now_s)
     const double passed_s = now_s - fold->now_s;
     if (fold->lanes[YK_LANE_COMPUTE].taken) {
         fold->computed_s += passed_s;
-    } else if (fold->communicates) {
+    } else if (fold->message != YK_NO_MATCH) {
         fold->waited_s += passed_s;
     }
     fold->now_s = now_s;

@@ -34,8 +34,9 @@ struct yk_sim_fold {
     const double *alone_s; /* (ops) */
     int32_t *rounds_over;  /* (ops) how often each has ended */
     struct yk_sim_lane lanes[YK_LANE_COUNT];
-    bool communicates; /* data moves */
-    bool queued;       /* something may start */
+    int32_t message; /* that is under way here, −1: none */
+    double slowdown; /* of computation while it is; 1 while none is */
+    bool queued;     /* something may start */
 
     /* Up to now_s: how long it has computed, and waited while data moved. */
     double now_s;

@@ -70,15 +70,19 @@ static yk_status add_all(const struct yk_plan *plan, const struct yk_cluster *cl
     return YK_OK;
 }
 
-yk_status yk_rings_create(const struct yk_plan *plan, const struct yk_cluster *cluster,
+yk_status yk_rings_create(const struct yk_plan *plan, const struct yk_cost_book *book,
                           struct yk_arena *arena, struct yk_ring **out)
 {
+    const struct yk_cluster *cluster = book->cluster;
     struct yk_ring *rings = NULL;
     YK_TRY_NEW(arena, rings, plan->group_count + 1);
     for (int32_t g = 0; g < plan->group_count; g++) {
         YK_TRY(add_group(plan, cluster, &plan->groups[g], arena, &rings[g]));
     }
     YK_TRY(add_all(plan, cluster, arena, &rings[plan->group_count]));
+    for (int32_t g = 0; g <= plan->group_count; g++) {
+        YK_TRY(yk_cost_beside(book, &rings[g].ranks, &rings[g].beside));
+    }
     *out = rings;
     return YK_OK;
 }

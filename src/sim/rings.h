@@ -14,14 +14,15 @@
 #include <stdint.h>
 
 struct yk_ring {
-    struct yk_ranks ranks;
+    struct yk_members ranks;
     double largest_part;
     int32_t *ways; /* out of and into each of its nodes, where it has several */
     int32_t way_count;
+    struct yk_cost_beside beside;
 };
 
-/* A ring for each group, and one of all ranks at the end. */
-yk_status yk_rings_create(const struct yk_plan *plan, const struct yk_cluster *cluster,
+/* A ring for each group, and one of all ranks at the end; `book` is for the plan's cluster. */
+yk_status yk_rings_create(const struct yk_plan *plan, const struct yk_cost_book *book,
                           struct yk_arena *arena, struct yk_ring **out) YK_MUST_USE;
 
 /* A collective over `bytes` in all, alone. */

@@ -2,9 +2,15 @@
 
 #include "sim/agenda.h"
 #include "sim/lanes.h"
+#include "sim/sim.h"
 
 #include <math.h>
 #include <stdbool.h>
+
+struct under_way {
+    double way_rate;   /* that its ways leave it */
+    int32_t computing; /* of its folds */
+};
 
 struct run {
     const struct yk_program *program;
@@ -17,9 +23,10 @@ struct run {
     int32_t computing_count; /* folds that compute anything */
     int32_t rounds_over;     /* all ops of so many rounds have ended */
     struct yk_sim_fold *folds;
-    struct yk_agenda agenda; /* numbers are of lanes, see lane_number() */
-    int32_t *arrived;        /* (messages) folds that are ready for it */
-    int32_t *queue;          /* folds where something may start, a ring of fold_count */
+    struct yk_agenda agenda;     /* numbers are of lanes, see lane_number() */
+    int32_t *arrived;            /* (messages) folds that are ready for it */
+    struct under_way *under_way; /* (messages) */
+    int32_t *queue;              /* folds where something may start, a ring of fold_count */
     int32_t queue_first;
     int32_t queue_count;
 
@@ -63,11 +70,45 @@ static void set_going(struct run *run, int32_t fold, enum yk_lane which, double 
     set_rate(run, fold, which, rate);
 }
 
-static void set_communicates(struct run *run, int32_t fold, bool communicates)
+static double slowdown_of(const struct run *run, const struct yk_message *message)
 {
-    run->folds[fold].communicates = communicates;
-    if (run->folds[fold].lanes[YK_LANE_COMPUTE].taken && run->slowdown > 1) {
-        set_rate(run, fold, YK_LANE_COMPUTE, communicates ? 1 / run->slowdown : 1);
+    return run->slowdown > 0                ? run->slowdown
+           : isnan(message->beside.compute) ? YK_SIM_SLOWDOWN
+                                            : message->beside.compute;
+}
+
+/* `message` is under way at the fold from now on; YK_NO_MATCH: none. */
+static void set_message(struct run *run, int32_t number, int32_t message)
+{
+    struct yk_sim_fold *fold = &run->folds[number];
+    const double before = fold->slowdown;
+    fold->message = message;
+    fold->slowdown = message == YK_NO_MATCH ? 1 : slowdown_of(run, &run->times->messages[message]);
+    if (fold->lanes[YK_LANE_COMPUTE].taken && fold->slowdown != before) {
+        set_rate(run, number, YK_LANE_COMPUTE, 1 / fold->slowdown);
+    }
+}
+
+/* Sets the rate of a message under way by what it is beside. */
+static void set_message_rate(struct run *run, int32_t number)
+{
+    const struct yk_message *message = &run->times->messages[number];
+    const struct under_way *under_way = &run->under_way[number];
+    const int32_t fold = run->times->ends[message->first_end].fold;
+    const double slowdown =
+        under_way->computing > 0 && message->beside.message > 1 ? message->beside.message : 1;
+    if (run->folds[fold].lanes[YK_LANE_COMM].rate != under_way->way_rate / slowdown) {
+        set_rate(run, fold, YK_LANE_COMM, under_way->way_rate / slowdown);
+    }
+}
+
+/* The fold begins or ends to compute: `change` is 1 or −1. */
+static void note_computing(struct run *run, int32_t fold, int32_t change)
+{
+    const int32_t message = run->folds[fold].message;
+    if (message != YK_NO_MATCH) {
+        run->under_way[message].computing += change;
+        set_message_rate(run, message);
     }
 }
 
@@ -143,6 +184,9 @@ static void end_op(struct run *run, int32_t number, enum yk_lane which)
     struct yk_round *round = &run->all->rounds[round_number];
     const int32_t place = run->all->first_op[number] + op;
     yk_sim_fold_pass(fold, run->now_s);
+    if (which == YK_LANE_COMPUTE && fold->alone_s[op] > 0) {
+        note_computing(run, number, -1);
+    }
     round->end_s[place] = run->now_s;
     if (fold->list->ops[op].match != YK_NO_MATCH) {
         round->exposed_s[place] += fold->waited_s;
@@ -171,11 +215,8 @@ static void share_ways(struct run *run)
     }
     yk_ways_share(&run->ways, run->demands, run->crossing_count, run->rates);
     for (int32_t i = 0; i < run->crossing_count; i++) {
-        const struct yk_message *message = &run->times->messages[run->crossing[i]];
-        const int32_t fold = run->times->ends[message->first_end].fold;
-        if (run->folds[fold].lanes[YK_LANE_COMM].rate != run->rates[i]) {
-            set_rate(run, fold, YK_LANE_COMM, run->rates[i]);
-        }
+        run->under_way[run->crossing[i]].way_rate = run->rates[i];
+        set_message_rate(run, run->crossing[i]);
     }
 }
 
@@ -199,7 +240,7 @@ static void end_message(struct run *run, int32_t number)
     const struct yk_message_end *ends = &run->times->ends[message->first_end];
     for (int32_t i = 0; i < message->end_count; i++) {
         end_op(run, ends[i].fold, YK_LANE_COMM);
-        set_communicates(run, ends[i].fold, false);
+        set_message(run, ends[i].fold, YK_NO_MATCH);
     }
     leave_ways(run, number);
 }
@@ -223,10 +264,14 @@ static void start_message(struct run *run, int32_t number)
         end_message(run, number);
         return;
     }
+    struct under_way under_way = {.way_rate = 1};
     for (int32_t i = 0; i < message->end_count; i++) {
-        set_communicates(run, ends[i].fold, true);
+        set_message(run, ends[i].fold, number);
+        under_way.computing += run->folds[ends[i].fold].lanes[YK_LANE_COMPUTE].taken ? 1 : 0;
     }
+    run->under_way[number] = under_way;
     set_going(run, ends[0].fold, YK_LANE_COMM, message->seconds, 1);
+    set_message_rate(run, number);
     if (message->demand.way_count > 0) {
         run->crossing[run->crossing_count++] = number;
         share_ways(run);
@@ -255,7 +300,10 @@ static void start_op(struct run *run, int32_t number, enum yk_lane which)
         return;
     }
     set_going(run, number, which, fold->alone_s[op_number],
-              which == YK_LANE_COMPUTE && fold->communicates ? 1 / run->slowdown : 1);
+              which == YK_LANE_COMPUTE ? 1 / fold->slowdown : 1);
+    if (which == YK_LANE_COMPUTE) {
+        note_computing(run, number, 1);
+    }
 }
 
 /* Starts all that can start now. What takes no time ends at once and may let others start. */
@@ -311,14 +359,26 @@ static yk_status begin_folds(struct run *run, const struct yk_folds *folds)
                : yk_fail(YK_ERROR_INPUT, "the program has nothing to do: no rank has an op");
 }
 
+static double worst_slowdown(const struct run *run)
+{
+    double worst = 0;
+    for (int32_t m = 0; m < run->program->match_count; m++) {
+        const struct yk_message *message = &run->times->messages[m];
+        worst = message->end_count > 0 ? fmax(worst, slowdown_of(run, message)) : worst;
+    }
+    return worst > 0 ? worst : run->slowdown > 0 ? run->slowdown : YK_SIM_SLOWDOWN;
+}
+
 static yk_status begin(struct run *run, const struct yk_folds *folds)
 {
     YK_TRY_NEW(run->arena, run->all, 1);
     run->all->reported = YK_ROUNDS_MOST - 1;
+    run->all->slowdown = worst_slowdown(run);
     YK_TRY(begin_folds(run, folds));
     YK_TRY(yk_agenda_create(run->arena, YK_LANE_COUNT * folds->count, &run->agenda));
     YK_TRY(yk_ways_create(run->program->cluster, run->arena, &run->ways));
     YK_TRY_NEW(run->arena, run->arrived, run->program->match_count);
+    YK_TRY_NEW(run->arena, run->under_way, run->program->match_count);
     YK_TRY_NEW(run->arena, run->queue, folds->count);
     YK_TRY_NEW(run->arena, run->crossing, folds->count);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */

@@ -2,13 +2,14 @@
  * Rounds: runs the folds of a program round after round in virtual time, until two rounds take
  * equally long.
  *
- * Computation. An op takes its time alone; while data moves to or from its rank, `slowdown` times
- * as long.
+ * Computation. An op takes its time alone; while data moves to or from its rank, as many times as
+ * long as was measured for that message, else `slowdown` times.
  *
  * Communication. A message is under way once it is next on the comm lane of all its ranks and all
  * that its ops wait for is over there. It takes its time alone (latency and bytes alike) over the
- * rate at which it goes, which is 1, or less where nodes' ways are shared (sim/ways.h). All its
- * ranks end together.
+ * rate at which it goes, which is 1, or less where nodes' ways are shared (sim/ways.h), and less
+ * again while any of its ranks computes, where that was measured: on a CPU the lanes share cores.
+ * All its ranks end together.
  *
  * Rounds. Lanes go into the next round by themselves, as in training, but not further than AHEAD
  * rounds past one that is not over: a loader without waits would never stop. A round ends with the
@@ -58,11 +59,13 @@ struct yk_round {
 struct yk_rounds {
     int32_t count;     /* of rounds that anything may have happened in */
     int32_t reported;  /* number of the round to report */
+    double slowdown;   /* of computation beside communication, the worst of all messages */
     int32_t *first_op; /* (folds + 1) of each fold, in a round's arrays */
     struct yk_round rounds[YK_ROUNDS_ALL];
 };
 
-/* `slowdown` is at least 1. The result lives in `arena`. */
+/* `slowdown` is at least 1, or 0: YK_SIM_SLOWDOWN where nothing was measured. The result lives in
+ * `arena`. */
 yk_status yk_rounds_run(const struct yk_program *program, const struct yk_folds *folds,
                         const struct yk_times *times, double slowdown, struct yk_arena *arena,
                         struct yk_rounds **out) YK_MUST_USE;

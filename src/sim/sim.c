@@ -91,6 +91,7 @@ static yk_status run(const struct yk_program *program, struct yk_prices *prices,
     YK_TRY(yk_times_find(program, prices, &record->folds, scratch, &times));
     YK_TRY(yk_rounds_run(program, &record->folds, &times, slowdown, sim->arena, &record->rounds));
     const struct yk_round *round = &record->rounds->rounds[record->rounds->reported];
+    sim->slowdown = record->rounds->slowdown;
     sim->step_s = round->end_of_round_s - (round - 1)->end_of_round_s;
     set_origin(record->rounds, record->rounds->first_op[record->folds.count]);
     YK_TRY_NEW(sim->arena, sim->ranks, program->rank_count);
@@ -103,8 +104,8 @@ static yk_status run(const struct yk_program *program, struct yk_prices *prices,
 yk_status yk_sim_run(const struct yk_program *program, struct yk_prices *prices,
                      const struct yk_sim_options *options, struct yk_sim **out)
 {
-    const double slowdown = options->slowdown == 0 ? YK_SIM_SLOWDOWN : options->slowdown;
-    if (!(slowdown >= 1) || isinf(slowdown)) {
+    const double slowdown = options->slowdown;
+    if (slowdown != 0 && (!(slowdown >= 1) || isinf(slowdown))) {
         return yk_fail(YK_ERROR_INPUT,
                        "computation beside communication takes %g times as long: at least 1, "
                        "please",

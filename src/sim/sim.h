@@ -2,7 +2,8 @@
  * Sim: a program in virtual time. Discrete events over lanes and links.
  *
  * Communication that shares a link, a device's port or a node's way out shares its bandwidth. While
- * a rank communicates, its computation takes `slowdown` times as long. The program is run until its
+ * a rank communicates, its computation takes `slowdown` times as long, and where the profile says
+ * so communication takes longer beside computation, too. The program is run until its
  * rounds take equally long, and the last round is reported, its start being 0: what belongs to the
  * step but begins in the round before or ends in the one after is in the picture where it falls.
  * One input gives one result.
@@ -18,7 +19,8 @@
 #include "trace/trace.h"
 
 struct yk_sim_options {
-    double slowdown; /* of computation beside communication, at least 1; 0: YK_SIM_SLOWDOWN */
+    double slowdown; /* of computation beside communication, at least 1; 0: as measured, else
+                        YK_SIM_SLOWDOWN */
 };
 
 /* What is stated where nothing was measured: kernels lose 10 to 30 % beside collectives. */
@@ -47,6 +49,7 @@ struct yk_sim {
     struct yk_arena *arena; /* owns everything below */
     const struct yk_program *program;
     double step_s;
+    double slowdown; /* of computation beside communication; the worst where messages differ */
     struct yk_sim_rank *ranks;
 };
 

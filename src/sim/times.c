@@ -92,6 +92,9 @@ static yk_status send_cost(const struct finding *finding, const struct known *wa
     YK_TRY(yk_cost_send(yk_prices_book(finding->prices), wanted->from, wanted->to, wanted->bytes,
                         &time));
     message.seconds = time.seconds;
+    YK_TRY(yk_cost_beside(yk_prices_book(finding->prices),
+                          &(struct yk_members){(const int32_t[]){wanted->from, wanted->to}, 2},
+                          &message.beside));
     if (from_node != to_node && time.seconds > 0 && wanted->bytes > 0) {
         int32_t *ways = NULL;
         YK_TRY_NEW(finding->arena, ways, 2);
@@ -158,6 +161,7 @@ static yk_status message_cost(const struct finding *finding, int32_t rank, const
             YK_TRY(yk_ring_cost(yk_prices_book(finding->prices), &finding->rings[wanted.from],
                                 wanted.collective, wanted.bytes, &wanted.message.seconds,
                                 &wanted.message.demand));
+            wanted.message.beside = finding->rings[wanted.from].beside;
         }
         *known = wanted;
     }
@@ -204,7 +208,8 @@ static yk_status find_messages(struct finding *finding)
     const struct yk_program *program = finding->program;
     YK_TRY_NEW(finding->arena, finding->times.messages, program->match_count);
     YK_TRY_NEW(finding->arena, finding->known, KNOWN);
-    YK_TRY(yk_rings_create(program->plan, program->cluster, finding->arena, &finding->rings));
+    YK_TRY(yk_rings_create(program->plan, yk_prices_book(finding->prices), finding->arena,
+                           &finding->rings));
     YK_TRY(find_ends(finding));
     for (int32_t m = 0; m < program->match_count; m++) {
         struct yk_message *message = &finding->times.messages[m];
@@ -215,8 +220,9 @@ static yk_status find_messages(struct finding *finding)
         const int32_t rank = finding->folds->ranks[end->fold];
         struct yk_message cost;
         YK_TRY(message_cost(finding, rank, &program->ranks[rank].ops[end->op], &cost));
-        message->seconds = cost.seconds;
-        message->demand = cost.demand;
+        cost.first_end = message->first_end;
+        cost.end_count = message->end_count;
+        *message = cost;
     }
     return YK_OK;
 }

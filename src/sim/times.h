@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "cost/communication.h"
 #include "cost/prices.h"
 #include "program/program.h"
 #include "sim/folds.h"
@@ -32,6 +33,7 @@ struct yk_message_end {
 /* The ops of one match. */
 struct yk_message {
     double seconds;
+    struct yk_cost_beside beside;
     struct yk_demand demand; /* without ways where it stays in a node or moves nothing */
     int32_t first_end;       /* in the times' ends */
     int32_t end_count;

@@ -374,6 +374,18 @@ yk_status yk_executor_end(struct yk_executor *executor, struct yk_step_result *o
     return YK_OK;
 }
 
+/* Waits for all lanes, which are in no op then. */
+static yk_status finish_lanes(struct yk_executor *executor)
+{
+    for (int i = 0; i < YK_LANE_COUNT; i++) {
+        YK_TRY(executor->backend->finish(executor->lanes[i]));
+    }
+    for (int i = 0; i < YK_LANE_COUNT && executor->options.begins; i++) {
+        executor->options.begins(executor->options.user, (enum yk_lane)i, YK_OP_NONE);
+    }
+    return check(executor);
+}
+
 yk_status yk_executor_settle(struct yk_executor *executor)
 {
     if (executor->unsettled < 0) {
@@ -385,10 +397,7 @@ yk_status yk_executor_settle(struct yk_executor *executor)
         yk_executor_put_report(executor, last);
     }
     executor->unsettled = -1;
-    for (int i = 0; i < YK_LANE_COUNT; i++) {
-        YK_TRY(executor->backend->finish(executor->lanes[i]));
-    }
-    return check(executor);
+    return finish_lanes(executor);
 }
 
 yk_status yk_executor_evaluate(struct yk_executor *executor, const struct yk_batch *batch,
@@ -403,10 +412,7 @@ yk_status yk_executor_evaluate(struct yk_executor *executor, const struct yk_bat
     put_step(executor, number);
     yk_executor_put_report(executor, number);
     executor->unsettled = -1;
-    for (int i = 0; i < YK_LANE_COUNT; i++) {
-        YK_TRY(executor->backend->finish(executor->lanes[i]));
-    }
-    YK_TRY(check(executor));
+    YK_TRY(finish_lanes(executor));
     *out_loss = slot->read[YK_REPORT_LOSS];
     return YK_OK;
 }

@@ -133,6 +133,14 @@ yk_status yk_metrics_step(struct yk_metrics *metrics, const struct yk_run_step *
         add_number(&text, "loss_scale", step->loss_scale);
     }
     yk_text_add(&text, step->skipped ? ", \"skipped\": true" : "");
+    if (step->ranks > 1) {
+        yk_text_add(&text, ", \"ranks_s\": [");
+        for (int32_t r = 0; r < step->ranks; r++) {
+            yk_text_add(&text, r > 0 ? ", " : "");
+            yk_text_add_number(&text, step->compute_s[r]);
+        }
+        yk_text_add(&text, "]");
+    }
     return write_line(metrics, &text);
 }
 
@@ -143,5 +151,21 @@ yk_status yk_metrics_evaluation(struct yk_metrics *metrics, int64_t step, double
     yk_text_addf(&text, "{\"step\": %" PRId64, step);
     add_number(&text, "evaluation_loss", loss);
     yk_text_addf(&text, ", \"tokens\": %" PRId64, tokens);
+    return write_line(metrics, &text);
+}
+
+yk_status yk_metrics_change(struct yk_metrics *metrics, int64_t step, const struct yk_plan *plan)
+{
+    struct yk_text text = {0};
+    const struct yk_plan_group *group = &plan->groups[0];
+    yk_text_addf(&text, "{\"step\": %" PRId64 ", \"rebalanced\": true, \"shares\": [", step);
+    for (int32_t r = 0; r < plan->rank_count; r++) {
+        int64_t share = 0;
+        for (int32_t i = 0; i < group->member_count; i++) {
+            share = group->members[i].rank == r ? group->members[i].share : share;
+        }
+        yk_text_addf(&text, "%s%" PRId64, r > 0 ? ", " : "", share);
+    }
+    yk_text_add(&text, "]");
     return write_line(metrics, &text);
 }

@@ -9,6 +9,7 @@
 #define YK_TRAIN_METRICS_H
 
 #include "base/status.h"
+#include "plan/plan.h"
 #include "train/run.h"
 
 struct yk_metrics;
@@ -21,5 +22,9 @@ void yk_metrics_close(struct yk_metrics *metrics);
 yk_status yk_metrics_step(struct yk_metrics *metrics, const struct yk_run_step *step) YK_MUST_USE;
 yk_status yk_metrics_evaluation(struct yk_metrics *metrics, int64_t step, double loss,
                                 int64_t tokens) YK_MUST_USE;
+
+/* From the step after this one on, the ranks of a plan of one group take these shares. */
+yk_status yk_metrics_change(struct yk_metrics *metrics, int64_t step,
+                            const struct yk_plan *plan) YK_MUST_USE;
 
 #endif

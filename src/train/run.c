@@ -1,8 +1,10 @@
 #include "train/run.h"
 
 #include "base/log.h"
+#include "comm/exchange.h"
 #include "train/batches.h"
 #include "train/executor.h"
+#include "train/holdings.h"
 #include "train/metrics.h"
 
 #include <errno.h>
@@ -36,13 +38,22 @@ struct running {
     double *seconds; /* of the steps of this run */
     int64_t count;
     bool stopped;
-    int64_t saved_step; /* −1: not yet */
+    const struct yk_program *change; /* to go on with */
+    struct yk_arena *arena;
+    struct yk_holding *saves; /* (L) what this rank saves */
+    int64_t saved_step;       /* −1: not yet */
     int64_t evaluated_step;
 };
 
 static int32_t rank_of(const struct yk_run *run)
 {
     return run->executor.ranks ? run->executor.ranks->rank : 0;
+}
+
+/* What all ranks come to. */
+static yk_status agree(const struct yk_run *run, yk_status mine)
+{
+    return run->executor.ranks ? yk_exchange_agree(run->executor.ranks, mine) : mine;
 }
 
 static yk_status make_folder(const char *path)
@@ -62,14 +73,17 @@ static yk_status save(struct running *running, bool last)
         .tokenizer = run->tokenizer,
         .settings_json = run->settings_json,
         .base_model = run->base_model,
+        .ranks = run->executor.ranks,
+        .saves = running->saves,
     };
     struct yk_text folder = {0};
     struct yk_text path = {0};
     yk_text_addf(&folder, "%s/checkpoints", run->folder);
     yk_status status = yk_text_status(&folder);
-    if (status == YK_OK) {
+    if (status == YK_OK && rank_of(run) == 0) {
         status = make_folder(yk_text_chars(&folder));
     }
+    status = agree(run, status);
     if (status == YK_OK) {
         status = yk_checkpoint_save(yk_text_chars(&folder), &content, run->settings.keep, &path);
     }
@@ -119,49 +133,66 @@ static yk_status evaluate(struct running *running)
     return YK_OK;
 }
 
-static yk_status fail_bad(const struct yk_run *run, double loss)
+static yk_status fail_named(const struct yk_run *run, const char *name, const char *what)
 {
-    const char *name = NULL;
-    const char *what = NULL;
-    YK_TRY(yk_store_find_bad(run->store, &name, &what));
     const char *advice =
         run->settings.clip > 0 ? "try a lower --rate" : "try a lower --rate, or --clip 1";
-    if (name && strcmp(what, "weights") == 0) {
+    if (strcmp(what, "weights") == 0) {
         return yk_fail(YK_ERROR_NUMBERS,
                        "step %lld: the weights %s hold numbers that are not finite; %s",
                        (long long)run->state.step, name, advice);
     }
-    if (name) {
-        return yk_fail(YK_ERROR_NUMBERS,
-                       "step %lld: the gradient of %s is not finite, %lld times in a row; %s",
-                       (long long)run->state.step, name, (long long)run->state.bad, advice);
+    return yk_fail(YK_ERROR_NUMBERS,
+                   "step %lld: the gradient of %s is not finite, %lld times in a row; %s",
+                   (long long)run->state.step, name, (long long)run->state.bad, advice);
+}
+
+/* All ranks come here together: one that holds the bad numbers names them. */
+static yk_status fail_bad(struct yk_run *run, double loss)
+{
+    const char *name = NULL;
+    const char *what = NULL;
+    const char *advice =
+        run->settings.clip > 0 ? "try a lower --rate" : "try a lower --rate, or --clip 1";
+    yk_status status = yk_store_find_bad(run->store, &name, &what);
+    if (status == YK_OK && name) {
+        status = fail_named(run, name, what);
     }
-    return yk_fail(YK_ERROR_NUMBERS, "step %lld: the loss is %g, %lld times in a row; %s",
-                   (long long)run->state.step, loss, (long long)run->state.bad, advice);
+    status = agree(run, status);
+    run->agreed = true;
+    return status != YK_OK
+               ? status
+               : yk_fail(YK_ERROR_NUMBERS, "step %lld: the loss is %g, %lld times in a row; %s",
+                         (long long)run->state.step, loss, (long long)run->state.bad, advice);
 }
 
 /* A run that ends while its numbers are bad: steps that were skipped did no harm, unless the loss
  * or the weights themselves are no numbers. */
-static yk_status check_end(const struct yk_run *run)
+static yk_status check_end(struct yk_run *run)
 {
     const char *name = NULL;
     const char *what = NULL;
+    double harmed = 0;
     if (run->state.bad > 0 && isfinite(run->last_loss)) {
         YK_TRY(yk_store_find_bad(run->store, &name, &what));
+        harmed = name && strcmp(what, "weights") == 0 ? 1 : 0;
+        if (run->executor.ranks) {
+            YK_TRY(yk_exchange_max(run->executor.ranks, &harmed, 1));
+        }
     }
-    const bool harmed = name && strcmp(what, "weights") == 0;
-    if (run->state.bad > 0 && (harmed || !isfinite(run->last_loss))) {
-        return fail_bad(run, run->last_loss);
-    }
-    return YK_OK;
+    return run->state.bad > 0 && (harmed > 0 || !isfinite(run->last_loss))
+               ? fail_bad(run, run->last_loss)
+               : YK_OK;
 }
 
 /* A step whose numbers are bad counts as done, but updates nothing. */
-static yk_status judge(struct yk_run *run, const struct yk_step_result *result)
+static yk_status judge(const struct running *running, const struct yk_step_result *result)
 {
+    struct yk_run *run = running->run;
     const bool bad = result->skipped || !isfinite(result->loss) || !isfinite(result->norm);
     run->state.bad = bad ? run->state.bad + 1 : 0;
     if (bad && (!result->skipped || run->state.bad >= MOST_BAD_STEPS)) {
+        YK_TRY(yk_executor_settle(running->executor));
         return fail_bad(run, result->loss);
     }
     return YK_OK;
@@ -191,6 +222,10 @@ static void tell(struct running *running, const struct yk_step_result *result,
     running->seconds[running->count++] = result->seconds;
     if (run->watch.step) {
         run->watch.step(run->watch.user, &line);
+    }
+    if (run->watch.change) {
+        const struct yk_program *change = run->watch.change(run->watch.user, &line);
+        running->change = change ? change : running->change;
     }
     if (running->metrics) {
         keep_metrics(running, yk_metrics_step(running->metrics, &line));
@@ -244,7 +279,7 @@ static yk_status end(struct running *running)
     run->state.step++;
     running->stopped = running->stopped || result.stopped;
     tell(running, &result, &ended);
-    return judge(run, &result);
+    return judge(running, &result);
 }
 
 static yk_status end_all(struct running *running)
@@ -296,6 +331,43 @@ static void look_for_stop(struct running *running)
     }
 }
 
+static yk_status create_batches(struct running *running)
+{
+    const struct yk_run *run = running->run;
+    const struct yk_plan *plan = run->program->plan;
+    struct yk_batch_cut *cuts = calloc((size_t)plan->micro_batches, sizeof *cuts);
+    if (!cuts) {
+        return yk_fail_out_of_memory();
+    }
+    yk_batches_cut(plan, rank_of(run), cuts);
+    const yk_status status = yk_batches_create(run->samples, &run->store->engine,
+                                               plan->micro_batches, cuts, &running->batches);
+    free(cuts);
+    return status;
+}
+
+/* Another program with the same store: samples are divided otherwise from the next step on. */
+static yk_status change_program(struct running *running)
+{
+    struct yk_run *run = running->run;
+    yk_executor_destroy(running->executor);
+    yk_batches_destroy(running->batches);
+    running->executor = NULL;
+    running->batches = NULL;
+    run->program = running->change;
+    running->change = NULL;
+    if (running->metrics) {
+        keep_metrics(running,
+                     yk_metrics_change(running->metrics, run->state.step, run->program->plan));
+    }
+    YK_TRY(agree(run, yk_executor_create(run->program, run->store, &run->settings.optimizer,
+                                         &run->executor, &running->executor)));
+    YK_TRY(create_batches(running));
+    running->taken = run->state.samples;
+    YK_TRY(prepare(running, &running->now));
+    return prepare(running, &running->next);
+}
+
 static yk_status train_steps(struct running *running)
 {
     struct yk_run *run = running->run;
@@ -308,9 +380,12 @@ static yk_status train_steps(struct running *running)
         }
         YK_TRY(breaks ? end_all(running) : end(running));
         look_for_stop(running);
-        if (breaks || running->stopped) {
+        if (breaks || running->stopped || running->change) {
             YK_TRY(end_all(running));
             YK_TRY(take_break(running));
+        }
+        if (running->change) {
+            YK_TRY(change_program(running));
         }
     }
     return YK_OK;
@@ -347,21 +422,6 @@ static int compare(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-static yk_status create_batches(struct running *running)
-{
-    const struct yk_run *run = running->run;
-    const struct yk_plan *plan = run->program->plan;
-    struct yk_batch_cut *cuts = calloc((size_t)plan->micro_batches, sizeof *cuts);
-    if (!cuts) {
-        return yk_fail_out_of_memory();
-    }
-    yk_batches_cut(plan, rank_of(run), cuts);
-    const yk_status status = yk_batches_create(run->samples, &run->store->engine,
-                                               plan->micro_batches, cuts, &running->batches);
-    free(cuts);
-    return status;
-}
-
 static yk_status open_all(struct running *running)
 {
     struct yk_run *run = running->run;
@@ -371,8 +431,12 @@ static yk_status open_all(struct running *running)
         return yk_fail_out_of_memory();
     }
     run->state.epoch = run->samples->epoch_units;
-    YK_TRY(yk_executor_create(run->program, run->store, &run->settings.optimizer, &run->executor,
-                              &running->executor));
+    YK_TRY(yk_arena_create(&running->arena));
+    if (run->executor.ranks) {
+        YK_TRY(yk_holdings_to_save(run->program, rank_of(run), running->arena, &running->saves));
+    }
+    YK_TRY(agree(run, yk_executor_create(run->program, run->store, &run->settings.optimizer,
+                                         &run->executor, &running->executor)));
     YK_TRY(create_batches(running));
     if (run->folder && rank_of(run) == 0) {
         struct yk_text path = {0};
@@ -400,6 +464,7 @@ static yk_status finish(struct running *running, yk_status status)
         const int32_t device = program->plan->ranks[rank_of(run)].device;
         const yk_status traced = yk_executor_trace(
             running->executor, program->cluster->devices[device].name, &run->trace);
+        run->traced_s = yk_executor_round_s(running->executor);
         status = status == YK_OK ? traced : status;
     }
     return status;
@@ -417,6 +482,7 @@ yk_status yk_run_train(struct yk_run *run)
     yk_metrics_close(running.metrics);
     yk_batches_destroy(running.batches);
     yk_executor_destroy(running.executor);
+    yk_arena_destroy(running.arena);
     free(running.seconds);
     return status;
 }

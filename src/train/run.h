@@ -44,6 +44,9 @@ struct yk_run_watch {
     /* `fault` is the sentence of what went wrong, NULL when it was saved at `path`. */
     void (*saved)(void *user, int64_t step, const char *path, const char *fault);
     bool (*stop)(void *user); /* asked after every step */
+    /* Asked after every step, on all ranks alike: another program for the same store to go on with,
+     * which stays until the run ends, or NULL: the same. */
+    const struct yk_program *(*change)(void *user, const struct yk_run_step *step);
 };
 
 struct yk_run_settings {
@@ -78,7 +81,9 @@ struct yk_run {
     double median_step_s;
     double tokens;          /* trained on, filling left out */
     double seconds;         /* of all steps together */
-    struct yk_trace *trace; /* of the last step; the caller destroys it */
+    struct yk_trace *trace; /* of this rank's last step; the caller destroys it */
+    double traced_s;        /* when that began, on the clock of base/clock.h */
+    bool agreed;            /* where it failed, all ranks did */
 };
 
 /*

@@ -12,8 +12,12 @@ static const char *const kind_names[YK_SHARD_KINDS] = {"weights", "moment1", "mo
 
 static const char FILE_FORM[] = "shard-%05" PRId32 "-of-%05" PRId32 ".safetensors";
 
+/* Where the numbers are in it. */
 enum {
-    LONGEST_FILE_NAME = 64
+    FILE_RANK = sizeof "shard-" - 1,
+    FILE_DIGITS = 5,
+    FILE_RANKS = sizeof "shard-00000-of-" - 1,
+    LONGEST_FILE_NAME = 64,
 };
 
 void yk_shard_add_file_name(struct yk_text *out, int32_t rank, int32_t ranks)
@@ -24,15 +28,17 @@ void yk_shard_add_file_name(struct yk_text *out, int32_t rank, int32_t ranks)
 bool yk_shard_read_file_name(const char *name, int32_t *rank, int32_t *ranks)
 {
     char again[LONGEST_FILE_NAME];
-    int32_t number = 0;
-    int32_t all = 0;
-    if (sscanf(name, "shard-%5" SCNd32 "-of-%5" SCNd32, &number, &all) != 2 || number < 1 ||
+    int64_t number = 0;
+    int64_t all = 0;
+    if (strlen(name) < FILE_RANKS + FILE_DIGITS ||
+        !yk_number_read_integer(name + FILE_RANK, FILE_DIGITS, &number) ||
+        !yk_number_read_integer(name + FILE_RANKS, FILE_DIGITS, &all) || number < 1 ||
         number > all || all > YK_SHARD_MOST) {
         return false;
     }
-    snprintf(again, sizeof again, FILE_FORM, number, all);
-    *rank = number - 1;
-    *ranks = all;
+    snprintf(again, sizeof again, FILE_FORM, (int32_t)number, (int32_t)all);
+    *rank = (int32_t)number - 1;
+    *ranks = (int32_t)all;
     return strcmp(name, again) == 0;
 }
 

@@ -93,7 +93,10 @@ static yk_status open_files(struct yk_shard_set *set, int32_t ranks)
     struct yk_text name = {0};
     struct yk_text path = {0};
     yk_status status = YK_OK;
-    YK_TRY_NEW(set->arena, set->files, ranks);
+    set->files = yk_arena_take(set->arena, (size_t)ranks, sizeof(struct yk_tensor_file *));
+    if (!set->files) {
+        return yk_fail_out_of_memory();
+    }
     for (int32_t rank = 0; status == YK_OK && rank < ranks; rank++) {
         name.length = 0;
         yk_shard_add_file_name(&name, rank, ranks);

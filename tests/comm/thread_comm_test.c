@@ -59,8 +59,10 @@ enum mischief {
 
 static yk_status misbehave(const struct station *station, enum mischief mischief, double *number)
 {
-    const struct yk_comm_broadcast broadcast = {station->all, number, sizeof *number, 0};
-    const struct yk_comm_message message = {station->world, number, sizeof *number, 0, 8};
+    struct yk_comm_broadcast broadcast = {.group = station->all, .size = sizeof *number};
+    struct yk_comm_message message = {.world = station->world, .size = sizeof *number, .number = 8};
+    broadcast.bytes = number;
+    message.bytes = number;
     switch (mischief) {
     case FAILS_BEFORE_THE_EXCHANGE:
         return yk_fail(YK_ERROR_INPUT, "its data is bad");
@@ -80,8 +82,11 @@ static yk_status misbehave(const struct station *station, enum mischief mischief
 static yk_status behave(const struct station *station, int32_t rank, enum mischief mischief,
                         double *number)
 {
-    const struct yk_comm_reduce reduce = {station->all, number, 1, YK_COMM_FP64, false};
-    const struct yk_comm_message message = {station->world, number, sizeof *number, 1, 7};
+    struct yk_comm_reduce reduce = {.group = station->all, .count = 1, .type = YK_COMM_FP64};
+    struct yk_comm_message message = {
+        .world = station->world, .size = sizeof *number, .peer = 1, .number = 7};
+    reduce.numbers = number;
+    message.bytes = number;
     if (mischief != SENDS_ANOTHER_NUMBER) {
         comm->reduce(&reduce);
     } else if (rank == 0) {

@@ -49,7 +49,7 @@ static double collective_s(const struct three *three, enum yk_collective collect
                            double bytes, double largest)
 {
     static const int32_t devices[P] = {0, 1, 2};
-    const struct yk_ranks ranks = {devices, count};
+    const struct yk_members ranks = {devices, count};
     struct yk_cost_time time = {0};
     assert_ok(yk_cost_collective(&three->book, collective, &ranks, bytes, largest, &time));
     assert_int_equal(time.origin, YK_COST_DATASHEET);
@@ -95,7 +95,7 @@ static void a_measured_curve_goes_before_the_ring(void **state)
 {
     (void)state;
     static const int32_t devices[P] = {0, 1, 2};
-    const struct yk_ranks ranks = {devices, P};
+    const struct yk_members ranks = {devices, P};
     const struct yk_profile_measurement tenth = {0.1, 0, 3, "none"};
     const struct yk_profile_measurement fifth = {0.2, 0, 3, "none"};
     const struct yk_profile_link ring = {"a30-titanxp between nodes", "gather", 3};

@@ -179,7 +179,7 @@ static void prices_say_where_they_come_from(void **state)
         .sequence = 64,
         .pass = "forward",
     };
-    const struct yk_profile_measurement measured = {.seconds = 1, .samples = 5, .versions = "test"};
+    const struct yk_profile_measurement measured = {.value = 1, .samples = 5, .versions = "test"};
     assert_ok(yk_profile_add_layer(profile, &block, 1, &measured));
     assert_origin(&made, "");
     assert_true(price_s(&made, 0, 1, 1, YK_COST_FORWARD) == 1);

@@ -34,7 +34,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             .step_count = metrics.step_count,
             .evaluations = metrics.evaluations,
             .evaluation_count = metrics.evaluation_count,
+            .rebalancings = metrics.rebalancings,
+            .rebalancing_count = metrics.rebalancing_count,
             .measured_step_s = metrics.median_step_s,
+            .measured_low_s = metrics.low_step_s,
+            .measured_high_s = metrics.high_step_s,
         };
         expect(yk_run_report_page(&report, &page) == YK_OK, "there is a page");
         expect(!strstr(page.bytes, "=\"nan") && !strstr(page.bytes, "=\"-nan"),

@@ -2,6 +2,7 @@
 
 #include "profile/profile.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,9 +194,73 @@ static void another_form_is_refused(void **state)
 {
     const struct place *place = *state;
     write_profile(place->path);
-    overwrite(place->path, USER_VERSION_AT, "\0\0\0\2", 4);
-    assert_refuses(place->path, "a profile of form 2, and this program knows form 1: measure again "
+    overwrite(place->path, USER_VERSION_AT, "\0\0\0\3", 4);
+    assert_refuses(place->path, "a profile of form 3, and this program knows form 2: measure again "
                                 "into another file");
+}
+
+static const struct yk_profile_fact share = {"cpu:1-cpu:1 within a node",
+                                             YK_PROFILE_MESSAGE_BESIDE};
+
+static void a_fact_is_found_again_and_replaced(void **state)
+{
+    const struct place *place = *state;
+    const struct yk_profile_measurement first = seconds(1.5);
+    const struct yk_profile_measurement second = seconds(2.5);
+    struct yk_profile *profile = NULL;
+    double value = 0;
+    assert_ok(yk_profile_create(place->path, &profile));
+    assert_ok(yk_profile_find_fact(profile, &share, &value));
+    assert_true(isnan(value));
+    assert_ok(yk_profile_add_fact(profile, &share, &first));
+    assert_ok(yk_profile_add_fact(profile, &share, &second));
+    assert_ok(yk_profile_find_fact(profile, &share, &value));
+    assert_true(value == 2.5);
+    yk_profile_close(profile);
+}
+
+static void a_profile_of_form_1_has_no_facts_until_something_is_added(void **state)
+{
+    const struct place *place = *state;
+    const struct yk_profile_measurement measured = seconds(2);
+    struct yk_profile *profile = NULL;
+    struct yk_profile_curve curve = {0};
+    double value = 0;
+    write_profile(place->path);
+    overwrite(place->path, USER_VERSION_AT, "\0\0\0\1", 4);
+    assert_ok(yk_profile_open(place->path, &profile));
+    assert_ok(yk_profile_find_layer(profile, &block, &curve));
+    assert_int_equal(curve.count, 3);
+    assert_ok(yk_profile_find_fact(profile, &share, &value));
+    assert_true(isnan(value));
+    yk_profile_close(profile);
+    assert_ok(yk_profile_create(place->path, &profile));
+    assert_ok(yk_profile_add_fact(profile, &share, &measured));
+    yk_profile_close(profile);
+    assert_ok(yk_profile_open(place->path, &profile));
+    assert_ok(yk_profile_find_fact(profile, &share, &value));
+    assert_true(value == 2);
+    yk_profile_close(profile);
+}
+
+/* 1 / 3 of a device is 33.33 % to a person. */
+static void a_part_is_found_within_half_a_percent(void **state)
+{
+    const struct place *place = *state;
+    const struct yk_profile_measurement measured = seconds(2);
+    struct yk_profile *profile = NULL;
+    struct yk_profile_curve curve = {0};
+    struct yk_profile_layer third = block;
+    assert_ok(yk_profile_create(place->path, &profile));
+    third.part = 1.0 / 3;
+    assert_ok(yk_profile_add_layer(profile, &third, 1, &measured));
+    third.part = 0.3333;
+    assert_ok(yk_profile_find_layer(profile, &third, &curve));
+    assert_int_equal(curve.count, 1);
+    third.part = 0.34;
+    assert_ok(yk_profile_find_layer(profile, &third, &curve));
+    assert_int_equal(curve.count, 0);
+    yk_profile_close(profile);
 }
 
 static void a_damaged_profile_is_refused(void **state)
@@ -258,6 +323,9 @@ int main(void)
         profile_test(a_missing_file_is_said_to_be_missing),
         profile_test(what_is_no_profile_is_refused),
         profile_test(another_form_is_refused),
+        profile_test(a_fact_is_found_again_and_replaced),
+        profile_test(a_profile_of_form_1_has_no_facts_until_something_is_added),
+        profile_test(a_part_is_found_within_half_a_percent),
         profile_test(a_damaged_profile_is_refused),
         profile_test(a_time_that_cannot_be_is_refused),
         profile_test(a_list_does_not_depend_on_the_order_of_adding),

@@ -164,6 +164,14 @@ async function checkRunLanes() {
   await checkGestures(lanes, at, () => find('#range').textContent);
 }
 
+/* Of the widths in which the ranks over the steps are drawn, one is seen. */
+function checkRankSteps() {
+  const drawings = [...document.querySelectorAll('.widths svg')];
+  const seen = drawings.filter((one) => one.getBoundingClientRect().width > 0);
+  promise(drawings.length === 0 || seen.length === 1, `${seen.length} drawings of the ranks are seen`);
+  promise(seen.every((one) => one.textContent.includes('rebalanced')), 'no change of shares is marked');
+}
+
 async function checkRun() {
   const tip = find('#tip');
   const [box] = [...document.querySelectorAll('.catch')].filter((one) => one.getBoundingClientRect().width);
@@ -173,6 +181,8 @@ async function checkRun() {
   await send(box, 'pointermove', middle);
   promise(/^step \d.*loss.*smoothed.*gradient norm.*learning rate.*takes10ms.*tokens\/s6,400/.test(
     tip.textContent), `no step pointed at: ${tip.textContent}`);
+  promise(!find('#csv-rank-steps') || /rank \d+ computes\d/.test(tip.textContent),
+    `no ranks in: ${tip.textContent}`);
   promise(tip.getBoundingClientRect().right <= innerWidth, 'the tooltip leaves the window');
   promise(crosses().length === document.querySelectorAll('.catch').length, 'not marked in all charts');
   await send(box, 'pointerleave', [0, 0]);
@@ -191,6 +201,7 @@ async function checkRun() {
   find('.save').click();
   promise(words.startsWith('step,loss,') && words === find('#csv-steps').textContent,
     'the file is not what the page shows');
+  checkRankSteps();
   if (find('#lanes-chart')) {
     await checkRunLanes();
   }

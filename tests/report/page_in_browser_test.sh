@@ -38,7 +38,7 @@ END
 }
 
 failed=0
-for page in few many alike names schedule run going run-names; do
+for page in few many alike names schedule run run-ranks going run-names; do
     # The driver goes first, so that it hears of faults in the page's own script.
     { sed '/<head>/q' "$scratch/$page.html"
       echo '<script>'
@@ -51,4 +51,5 @@ for page in few many alike names schedule run going run-names; do
 done
 try few.html 1280 0
 try run.html 1280 0
+try run-ranks.html 800 0
 exit $failed

@@ -86,12 +86,17 @@ int main(int count, char **words)
                   .ranks = 2, .layers = 4, .name = "=\"'</script><img src=x onerror=alert(1)>,"});
     save_run(words[1], "run.html",
              &(struct fixture_run_options){.steps = 600, .ranks = 2, .layers = 6}, false);
+    save_run(words[1], "run-ranks.html",
+             &(struct fixture_run_options){
+                 .steps = 300, .ranks = 12, .layers = 6, .ranks_over_steps = true},
+             false);
     save_run(words[1], "going.html",
              &(struct fixture_run_options){.steps = 3, .ranks = 1, .layers = 1}, true);
     save_run(words[1], "run-names.html",
              &(struct fixture_run_options){.steps = 40,
-                                           .ranks = 1,
+                                           .ranks = 2,
                                            .layers = 2,
+                                           .ranks_over_steps = true,
                                            .name = "=\"'</script><img src=x onerror=alert(1)>,"},
              false);
     save_figures(words[1]);

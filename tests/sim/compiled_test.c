@@ -85,7 +85,7 @@ static double compute_s(const struct compiled_plan *made, int32_t rank, const st
 static double message_s(const struct compiled_plan *made, int32_t rank, const struct yk_op *op)
 {
     int32_t devices[COMPILED_PLAN_RANKS] = {0, 1, 2, 3};
-    struct yk_ranks ranks = {devices, made->plan->rank_count};
+    struct yk_members ranks = {devices, made->plan->rank_count};
     struct yk_cost_time time = {0};
     enum yk_collective collective = YK_COLLECTIVE_REDUCE;
     double largest = 0;

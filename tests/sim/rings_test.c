@@ -42,7 +42,8 @@ static int make(void **state)
     plan->groups[1].members[0] = (struct yk_plan_member){.rank = 0, .part = 0.5};
     plan->groups[1].members[1] = (struct yk_plan_member){.rank = 2, .part = 0.5};
     plan->groups[1].member_count = 2;
-    assert_ok(yk_rings_create(plan, &cluster, made.arena, &made.rings));
+    const struct yk_cost_book book = {.cluster = &cluster};
+    assert_ok(yk_rings_create(plan, &book, made.arena, &made.rings));
     *state = &made;
     return 0;
 }

@@ -61,7 +61,7 @@ static yk_status list_jobs(struct bench *bench, int64_t largest, struct yk_rando
                 (struct exchange_job){.kind = EXCHANGE_MESSAGE,
                                       .from = from,
                                       .to = to,
-                                      .count = counts[i % 3 * 3] * (1 + i % 3)};
+                                      .count = counts[(size_t)i % 3 * 3] * (1 + i % 3)};
         }
     }
     return YK_OK;

@@ -244,6 +244,9 @@ static yk_status run(struct job *job)
 {
     const int32_t ranks = job->world->ranks;
     struct small_store wholes[SHARDED_MOST_RANKS] = {0};
+    if (ranks < 1 || ranks > SHARDED_MOST_RANKS) {
+        return yk_fail(YK_ERROR_USAGE, "there are no worlds of %d ranks", (int)ranks);
+    }
     for (int32_t r = 0; r < ranks; r++) {
         wholes[r] = small_store_open(job->world->wish);
     }

@@ -208,7 +208,7 @@ static yk_status create_group(struct yk_comm_world *world, const int32_t *ranks,
     }
     YK_TRY(meet_all(world, "group"));
     struct yk_comm_group *group = NULL;
-    for (int32_t i = 0; i < count; i++) {
+    for (int32_t i = 0; i < count && !group; i++) {
         if (ranks[i] == world->rank) {
             group = calloc(1, sizeof *group);
             if (!group) {

@@ -130,8 +130,7 @@ struct yk_step_result trainer_step_on(struct trainer *trainer, const struct yk_p
     for (int32_t m = 0; m < M; m++) {
         int64_t first = 0;
         const int64_t samples = yk_plan_samples(trainer->plan, 0, 0, m, &first);
-        pieces[m] =
-            (struct yk_batch_piece){.own = part_of(whole, done, samples), .all = samples};
+        pieces[m] = (struct yk_batch_piece){.own = part_of(whole, done, samples), .all = samples};
         done += samples;
     }
     for (int64_t i = 0; i < whole->samples * width; i++) {

@@ -44,7 +44,7 @@ struct trainer {
     struct yk_executor *executor;
     struct yk_optimizer optimizer;
     struct yk_batch_piece *pieces; /* (M) room for those of a step */
-    int32_t *lengths;        /* (B) of samples that are all there */
+    int32_t *lengths;              /* (B) of samples that are all there */
 };
 
 struct trainer *trainer_open(const struct trainer_wish *wish);

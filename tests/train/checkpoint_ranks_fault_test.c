@@ -32,6 +32,8 @@ enum fault {
     FAULT_WRITE, /* on rank `fault_rank` fails with `fault_error`, from number `fault_at` on */
     FAULT_OPEN,  /* for writing, likewise */
     FAULT_FSYNC, /* number `fault_at` alone */
+    FAULT_RENAME,
+    FAULT_OTHER, /* rank `fault_rank` reads what is in OTHER where others read what is in RUN */
     FAULT_END,   /* the process ends at its call number `fault_at`, whichever rank's it is */
 };
 
@@ -39,6 +41,9 @@ enum {
     ENDED = 42, /* exit code of a process that ended by a fault */
     RANKS = 3,
 };
+
+static const char RUN[] = "/run/";
+static const char OTHER[] = "/other/";
 
 static enum fault fault;
 static int fault_at;
@@ -63,7 +68,7 @@ static bool fails(enum fault kind)
     }
     const int number = atomic_fetch_add(&counts[sharded_rank], 1) + 1;
     errno = fault_error;
-    return kind == FAULT_FSYNC ? number == fault_at : number >= fault_at;
+    return kind == FAULT_FSYNC || kind == FAULT_RENAME ? number == fault_at : number >= fault_at;
 }
 
 int fsync(int fd)
@@ -73,21 +78,40 @@ int fsync(int fd)
     return fails(FAULT_FSYNC) ? -1 : fstat(fd, &info);
 }
 
+/* What is there for this rank. */
+static const char *see(const char *path, char *room, size_t size)
+{
+    const char *run = strstr(path, RUN);
+    if (fault != FAULT_OTHER || sharded_rank != fault_rank || !run) {
+        return path;
+    }
+    snprintf(room, size, "%.*s%s%s", (int)(run - path), path, OTHER, run + strlen(RUN));
+    return room;
+}
+
 int open(const char *file, int oflag, ...)
 {
+    char room[512];
     if ((oflag & O_ACCMODE) != O_RDONLY) {
         pass();
         if (fails(FAULT_OPEN)) {
             return -1;
         }
     }
-    return (int)syscall(SYS_openat, AT_FDCWD, file, oflag, 0666);
+    return (int)syscall(SYS_openat, AT_FDCWD, see(file, room, sizeof room), oflag, 0666);
+}
+
+FILE *fopen(const char *filename, const char *modes)
+{
+    const int descriptor =
+        open(filename, modes[0] == 'r' ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    return descriptor < 0 ? NULL : fdopen(descriptor, modes);
 }
 
 int rename(const char *old, const char *new)
 {
     pass();
-    return (int)syscall(SYS_renameat2, AT_FDCWD, old, AT_FDCWD, new, 0);
+    return fails(FAULT_RENAME) ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, old, AT_FDCWD, new, 0);
 }
 
 int mkdir(const char *path, mode_t mode)
@@ -195,6 +219,11 @@ static void a_rank_whose_disk_is_full_leaves_the_checkpoint_before(void **state)
     for (int rank = 0; rank < RANKS; rank++) {
         check_fault(FAULT_WRITE, rank, ENOSPC, 1);
     }
+    /* Of the first, after its shard: config, state, manifest, and the checkpoint itself. */
+    for (int at = 1; at <= 5; at++) {
+        check_fault(FAULT_RENAME, 0, ENOSPC, at);
+    }
+    check_fault(FAULT_RENAME, 2, ENOSPC, 1);
 }
 
 static void a_rank_that_does_not_see_the_folder_leaves_the_checkpoint_before(void **state)
@@ -246,6 +275,35 @@ static void a_full_disk_leaves_the_checkpoint_before(void **state)
         assert_whole(1);
     }
     fail_msg("no limit was large enough");
+}
+
+/* Machines that have folders of one name, but not one folder. Both checkpoints are whole, and their
+ * files of the same sizes. */
+static void ranks_that_see_different_checkpoints_open_none(void **state)
+{
+    (void)state;
+    const struct sharded_world world = world_of_three(7);
+    struct sharded_world other = world;
+    char from[256];
+    char to[256];
+    char expected[600];
+    int64_t found = 0;
+    other.folder = support_scratch_path("other");
+    assert_ok(save(2));
+    assert_ok(sharded_save(&other, 3, 1));
+    snprintf(from, sizeof from, "%s/step-00000003", other.folder);
+    snprintf(to, sizeof to, "%s/step-00000002", other.folder);
+    assert_int_equal(rename(from, to), 0);
+    start(FAULT_OTHER, 1, 0, 0);
+    assert_int_equal(sharded_load(&world, &found), YK_ERROR_INPUT);
+    fault = FAULT_NONE;
+    snprintf(expected, sizeof expected,
+             "no checkpoint in %s is whole: rank 1: %s/step-00000002 holds another checkpoint here "
+             "than for rank 0; it must be a folder that all ranks share",
+             world.folder, world.folder);
+    assert_string_equal(yk_status_message(), expected);
+    assert_ok(sharded_load(&world, &found));
+    assert_int_equal(found, 2);
 }
 
 /* ---- processes that end ---- */
@@ -326,6 +384,7 @@ int main(void)
         IN_SCRATCH(a_rank_that_does_not_see_the_folder_leaves_the_checkpoint_before),
         IN_SCRATCH(a_sync_that_fails_on_any_rank_leaves_the_checkpoint_before),
         IN_SCRATCH(a_full_disk_leaves_the_checkpoint_before),
+        IN_SCRATCH(ranks_that_see_different_checkpoints_open_none),
         IN_SCRATCH(ranks_that_end_at_any_call_leave_a_whole_checkpoint),
         IN_SCRATCH(ranks_that_are_killed_leave_a_whole_checkpoint),
     };

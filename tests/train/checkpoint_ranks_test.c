@@ -250,6 +250,25 @@ static void shards_load_into_other_forms_as_files_of_one_rank_do(void **state)
     assert_same_from_shards(&frozen, &wanted);
 }
 
+/* Master copies become the weights, also where only the state is in parts. */
+static void ranks_go_on_in_another_precision(void **state)
+{
+    (void)state;
+    const struct small_store_wish half = {
+        .config = &small_gpt, .precision = YK_PRECISION_BF16, .optimizer = YK_OPTIMIZER_ADAMW};
+    int64_t step = 0;
+    for (int32_t savers = 1; savers <= 3; savers += 2) {
+        for (uint64_t seed = 1; seed <= 8; seed++) {
+            const struct sharded_world from = world_of(&half, savers, seed);
+            const struct sharded_world to = world_of(&adamw, 3, seed);
+            int64_t found = 0;
+            assert_ok(sharded_save(&from, ++step, 1));
+            assert_ok(sharded_load(&to, &found));
+            assert_int_equal(found, step);
+        }
+    }
+}
+
 /* One rank's files keep the model in 16 bits; shards keep what the codes stand for exactly. */
 static void nf4_loads_into_a_store_without_it(void **state)
 {
@@ -289,9 +308,9 @@ static void check_adapters(int32_t base_ranks)
     assert_ok(yk_checkpoint_open(second.folder, &checkpoint));
     assert_ok(yk_checkpoint_load(checkpoint, NULL, loaded.store));
     assert_memory_equal(small_store_numbers(&loaded, frozen), small_store_numbers(&model, frozen),
-                        24 * 8 * sizeof(float));
+                        sizeof(float[24][8]));
     assert_memory_equal(small_store_numbers(&loaded, trained), small_store_numbers(&run, trained),
-                        2 * 24 * sizeof(float));
+                        sizeof(float[2][24]));
     yk_checkpoint_close(checkpoint);
     small_store_close(&loaded);
     small_store_close(&run);
@@ -441,6 +460,7 @@ int main(void)
         IN_SCRATCH(each_rank_has_one_shard_and_nothing_is_saved_twice),
         IN_SCRATCH(replicated_layers_are_saved_in_slices),
         IN_SCRATCH(shards_load_into_other_forms_as_files_of_one_rank_do),
+        IN_SCRATCH(ranks_go_on_in_another_precision),
         IN_SCRATCH(nf4_loads_into_a_store_without_it),
         IN_SCRATCH(adapters_leave_a_model_that_is_kept_elsewhere_there),
         IN_SCRATCH(a_shard_that_was_cut_off_is_left_for_the_checkpoint_before),

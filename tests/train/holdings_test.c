@@ -28,14 +28,14 @@ static void count_keepers(const struct yk_holding *holding, int64_t count, uint8
 }
 
 static void check_layer(const struct yk_program *program, struct yk_holding *const *holdings,
-                        int32_t layer, int64_t count)
+                        int32_t ranks, int32_t layer, int64_t count)
 {
     static uint8_t keepers[MOST_NUMBERS];
     const struct yk_plan *plan = program->plan;
     const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
     const bool whole = holdings[group->members[0].rank][layer].keep == YK_KEEP_WHOLE;
     memset(keepers, 0, sizeof keepers);
-    for (int32_t rank = 0; rank < plan->rank_count; rank++) {
+    for (int32_t rank = 0; rank < ranks; rank++) {
         count_keepers(&holdings[rank][layer], count, keepers);
     }
     for (int64_t i = 0; i < count; i++) {
@@ -54,12 +54,13 @@ static void every_number_is_kept_by_one_member(void **state)
         struct yk_random random = yk_random_from_seed(seed);
         struct yk_program *program = NULL;
         struct yk_holding *holdings[16] = {0};
+        const int32_t ranks = sound.plan->rank_count;
         assert_ok(yk_program_compile(sound.plan, sound.cluster, sound.sizes, &program));
-        for (int32_t rank = 0; rank < sound.plan->rank_count; rank++) {
+        for (int32_t rank = 0; rank < ranks; rank++) {
             assert_ok(yk_holdings_of_rank(program, rank, sound.arena, &holdings[rank]));
         }
         for (int32_t l = 0; l < sound.plan->layer_count; l++) {
-            check_layer(program, holdings, l, 1 + yk_random_below(&random, MOST_NUMBERS));
+            check_layer(program, holdings, ranks, l, 1 + yk_random_below(&random, MOST_NUMBERS));
         }
         yk_program_destroy(program);
         sound_plan_free(&sound);

@@ -40,6 +40,11 @@ static yk_status open_device(const struct yk_backend_options *options,
     if (!device) {
         return yk_fail_out_of_memory();
     }
+    const yk_status status = yk_cpu_pins_start(&device->pins, options);
+    if (status != YK_OK) {
+        free(device);
+        return status;
+    }
     device->threads = options->threads > 0 ? options->threads : count_cores();
     /* Kernels share their work themselves, cut so that the result does not depend on how many
      * threads there are. */
@@ -50,6 +55,9 @@ static yk_status open_device(const struct yk_backend_options *options,
 
 static void close_device(struct yk_backend_device *device)
 {
+    if (device) {
+        yk_cpu_pins_end(&device->pins);
+    }
     free(device);
 }
 

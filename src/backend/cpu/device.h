@@ -3,9 +3,11 @@
 #define YK_BACKEND_CPU_DEVICE_H
 
 #include "backend/backend.h"
+#include "backend/cpu/pin.h"
 
 struct yk_backend_device {
     int threads;
+    struct yk_cpu_pins pins;
 };
 
 #endif

@@ -23,6 +23,8 @@ struct entry {
 struct yk_backend_lane {
     pthread_t thread;
     int threads; /* that share a kernel's work */
+    struct yk_cpu_pins *pins;
+    char name[16]; /* all that Linux keeps */
     struct yk_cpu_count put;
     struct yk_cpu_count done;
     struct entry ring[RING];
@@ -43,6 +45,7 @@ struct occurrence {
 static void *run_lane(void *argument)
 {
     struct yk_backend_lane *lane = argument;
+    lane->threads = yk_cpu_pin_lane(lane->pins, lane->name, lane->threads);
     for (uint64_t i = 0;; i++) {
         yk_cpu_count_wait(&lane->put, i + 1);
         const struct entry *entry = &lane->ring[i % RING];
@@ -71,15 +74,13 @@ void yk_cpu_put(struct yk_backend_lane *lane, yk_cpu_kernel kernel, const void *
 
 static yk_status start_thread(struct yk_backend_lane *lane, const char *name)
 {
+    strncpy(lane->name, name, sizeof lane->name - 1);
     if (pthread_create(&lane->thread, NULL, run_lane, lane) != 0) {
         return yk_fail(YK_ERROR_SYSTEM,
                        "the system refuses a thread for the lane '%s': raise the limit (ulimit -u)",
                        name);
     }
-    char short_name[16]; /* all that Linux keeps */
-    strncpy(short_name, name, sizeof short_name - 1);
-    short_name[sizeof short_name - 1] = '\0';
-    (void)pthread_setname_np(lane->thread, short_name);
+    (void)pthread_setname_np(lane->thread, lane->name);
     return YK_OK;
 }
 
@@ -92,6 +93,7 @@ yk_status yk_cpu_lane_create(struct yk_backend_device *device, const char *name,
         return yk_fail_out_of_memory();
     }
     lane->threads = device->threads;
+    lane->pins = &device->pins;
     YK_TRY_GOTO(yk_cpu_count_start(&lane->put), free_lane);
     YK_TRY_GOTO(yk_cpu_count_start(&lane->done), end_put);
     YK_TRY_GOTO(start_thread(lane, name), end_done);

@@ -5,11 +5,14 @@
 #include <stdio.h>
 #include <time.h>
 
-/* How long a waiting lane looks without a pause, and how long it then sleeps between two looks: a
- * part of what it has waited so far, so that little is lost whether that was long or short. On a
- * core that computes as well, sleeps of 200 us leave 97 % of it to the computation; MPI's blocking
- * calls leave half. */
-static const double look_s = 10e-6;
+/*
+ * How long a waiting lane looks without a pause, and how long it then sleeps between two looks: a
+ * part of what it has waited so far, so that little is lost whether that was long or short. It
+ * looks for longer than the other side's shortest sleep and waking take; two ranks would otherwise
+ * go on sleeping in turns. On a core that computes as well, sleeps of 200 us leave more than nine
+ * tenths of it to the computation; MPI's blocking calls leave half.
+ */
+static const double look_s = 30e-6;
 static const double sleep_part = 1.0 / 8;
 static const double shortest_sleep_s = 10e-6;
 static const double longest_sleep_s = 200e-6;

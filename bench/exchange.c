@@ -1,0 +1,222 @@
+/*
+ * Exchanges over MPI beside a computation, two ranks with a core each: how much of an exchange the
+ * computation hides, how long a small one takes, and what waiting leaves of a core. Started without
+ * mpirun it starts itself with it.
+ */
+#include "comm/exchange.h"
+#include "base/clock.h"
+#include "comm/load.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    NUMBERS = 16 << 20, /* 64 MiB of fp32 */
+    REPEATS = 7,
+    SMALL_REPEATS = 51,
+    IN_A_ROW = 64, /* small ones on the lane at once */
+    SIDE = 192,    /* of the products that are computed */
+};
+
+static float left[SIDE * SIDE];
+static float right[SIDE * SIDE];
+static float product[SIDE * SIDE];
+
+static void compute_once(void)
+{
+    for (int i = 0; i < SIDE; i++) {
+        for (int k = 0; k < SIDE; k++) {
+            for (int j = 0; j < SIDE; j++) {
+                product[i * SIDE + j] += left[i * SIDE + k] * right[k * SIDE + j];
+            }
+        }
+    }
+}
+
+/* A thread that computes a number of products, or until it is told to stop. */
+struct computation {
+    pthread_t thread;
+    long count; /* 0: until `stop` */
+    atomic_bool stop;
+    atomic_long done;
+};
+
+static void *run_computation(void *argument)
+{
+    struct computation *computation = argument;
+    for (long i = 0;
+         computation->count == 0 ? !atomic_load(&computation->stop) : i < computation->count; i++) {
+        compute_once();
+        atomic_fetch_add(&computation->done, 1);
+    }
+    return NULL;
+}
+
+static bool begin(struct computation *computation)
+{
+    return pthread_create(&computation->thread, NULL, run_computation, computation) == 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *times, int count)
+{
+    qsort(times, (size_t)count, sizeof *times, compare);
+    return times[count / 2];
+}
+
+static yk_status reduce(const struct yk_ranks *ranks, float *numbers, int64_t count)
+{
+    struct yk_comm_reduce op = {.group = ranks->all, .count = count, .type = YK_COMM_FP32};
+    op.numbers = numbers;
+    for (int i = 0; i < (count == NUMBERS ? 1 : IN_A_ROW); i++) {
+        ranks->comm->reduce(&op);
+    }
+    return yk_ranks_finish(ranks);
+}
+
+/* Seconds of a reduce of `count`, beside so many products (0: none). */
+static yk_status time_reduce(const struct yk_ranks *ranks, float *numbers, int64_t count,
+                             long products, int repeats, double *out)
+{
+    double times[SMALL_REPEATS];
+    for (int i = 0; i < repeats; i++) {
+        struct computation computation = {.count = products};
+        YK_TRY(yk_exchange_barrier(ranks));
+        const double begun_s = yk_clock_now_s();
+        const bool computes = products > 0 && begin(&computation);
+        YK_TRY(reduce(ranks, numbers, count));
+        if (computes) {
+            pthread_join(computation.thread, NULL);
+        }
+        times[i] = yk_clock_now_s() - begun_s;
+    }
+    *out = median(times, repeats);
+    return yk_exchange_max(ranks, out, 1);
+}
+
+/* What waiting half a second for rank 1 leaves to rank 0's computation. */
+static yk_status time_waiting(const struct yk_ranks *ranks, float *numbers, double product_s,
+                              double *small_s, double *share)
+{
+    static const struct timespec nap = {.tv_nsec = 500000000};
+    struct computation computation = {.count = 0};
+    if (!begin(&computation)) {
+        return yk_fail(YK_ERROR_SYSTEM, "the system refuses a thread");
+    }
+    yk_status status = time_reduce(ranks, numbers, 2, 0, SMALL_REPEATS, small_s);
+    if (ranks->rank == 1) {
+        (void)nanosleep(&nap, NULL);
+    }
+    const double begun_s = yk_clock_now_s();
+    const long before = atomic_load(&computation.done);
+    if (status == YK_OK) {
+        status = reduce(ranks, numbers, 2);
+    }
+    const double waited_s = yk_clock_now_s() - begun_s;
+    *share = (double)(atomic_load(&computation.done) - before) * product_s / waited_s;
+    atomic_store(&computation.stop, true);
+    pthread_join(computation.thread, NULL);
+    return status;
+}
+
+/* The shortest of some: without what else the machine does. */
+static double time_product(void)
+{
+    double shortest_s = 1e9;
+    for (int i = 0; i < 20; i++) {
+        const double begun_s = yk_clock_now_s();
+        compute_once();
+        const double now_s = yk_clock_now_s() - begun_s;
+        shortest_s = now_s < shortest_s ? now_s : shortest_s;
+    }
+    return shortest_s;
+}
+
+static yk_status measure(const struct yk_ranks *ranks, float *numbers)
+{
+    double alone_s = 0;
+    double both_s = 0;
+    double small_s = 0;
+    double small_busy_s = 0;
+    double share = 0;
+    struct yk_text name = {0};
+    YK_TRY(time_reduce(ranks, numbers, NUMBERS, 0, REPEATS, &alone_s));
+    double product_s = time_product();
+    YK_TRY(yk_exchange_max(ranks, &product_s, 1));
+    const long products = (long)(alone_s / product_s) + 1;
+    YK_TRY(time_reduce(ranks, numbers, NUMBERS, products, REPEATS, &both_s));
+    YK_TRY(time_reduce(ranks, numbers, 2, 0, SMALL_REPEATS, &small_s));
+    YK_TRY(time_waiting(ranks, numbers, product_s, &small_busy_s, &share));
+    if (ranks->rank == 0) {
+        const double compute_s = (double)products * product_s;
+        ranks->comm->describe(ranks->world, &name);
+        printf("%s: 64 MiB summed in %.1f ms (%.2f GB/s); with %.1f ms of computation %.1f ms: "
+               "%.2f of the sum of both\n8 bytes: %.1f us, beside a computation %.0f us; waiting "
+               "leaves a computation %.2f of its core\n",
+               yk_text_chars(&name), alone_s * 1e3, NUMBERS * 4.0 / alone_s * 1e-9, compute_s * 1e3,
+               both_s * 1e3, both_s / (alone_s + compute_s), small_s / IN_A_ROW * 1e6,
+               small_busy_s / IN_A_ROW * 1e6, share);
+        yk_text_free(&name);
+    }
+    return YK_OK;
+}
+
+static yk_status run(const char *plugin, size_t block_bytes)
+{
+    yk_status status;
+    const struct yk_comm *comm = NULL;
+    const struct yk_backend *backend = &yk_backend_cpu;
+    const struct yk_backend_options options = {.threads = 1};
+    struct yk_comm_options comm_options = {.backend = backend, .block_bytes = block_bytes};
+    struct yk_ranks ranks = {0};
+    float *numbers = calloc(NUMBERS, sizeof *numbers);
+    YK_TRY_GOTO(numbers ? YK_OK : yk_fail_out_of_memory(), undo);
+    YK_TRY_GOTO(yk_comm_load(plugin, &comm), undo);
+    YK_TRY_GOTO(backend->open(&options, &comm_options.device), undo);
+    YK_TRY_GOTO(backend->lane_create(comm_options.device, "comm", &comm_options.lane), undo);
+    YK_TRY_GOTO(yk_ranks_open(comm, &comm_options, &ranks), undo);
+    status = measure(&ranks, numbers);
+undo:
+    yk_ranks_close(&ranks);
+    backend->lane_destroy(comm_options.lane);
+    backend->close(comm_options.device);
+    free(numbers);
+    return status;
+}
+
+/* bench-exchange [DATA [BLOCK_BYTES]]: the first is for other benchmarks. */
+int main(int argc, char **argv)
+{
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 32);
+    if (length <= 0) {
+        return 1;
+    }
+    path[length] = '\0';
+    if (!getenv("OMPI_COMM_WORLD_RANK")) {
+        char *const root = getuid() == 0 ? "--allow-run-as-root" : "--oversubscribe";
+        const char *block = argc > 2 ? argv[2] : "0";
+        (void)execlp("mpirun", "mpirun", root, "--oversubscribe", "--bind-to", "core", "-n", "2",
+                     path, "-", block, (char *)NULL);
+        printf("exchange: left out, there is no mpirun here\n");
+        return 0;
+    }
+    static const char plugin[] = "/../yoke-mpi.so";
+    memcpy(strrchr(path, '/'), plugin, sizeof plugin);
+    const yk_status status = run(path, argc > 2 ? (size_t)strtoull(argv[2], NULL, 10) : 0);
+    if (status != YK_OK) {
+        (void)fprintf(stderr, "exchange: %s\n", yk_status_message());
+    }
+    return status;
+}

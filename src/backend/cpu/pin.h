@@ -1,0 +1,28 @@
+/*
+ * Pin: threads that stay on the cores they were given. A system that refuses is no failure: the
+ * thread runs anyway, and a note says so once.
+ */
+#ifndef YK_BACKEND_CPU_PIN_H
+#define YK_BACKEND_CPU_PIN_H
+
+#include "backend/backend.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct yk_cpu_pins {
+    int32_t *cores; /* thread i of a kernel is on cores[i mod count] */
+    int32_t count;  /* 0: threads are where the system likes */
+    int32_t comm;   /* of the lane "comm" */
+    atomic_bool refused;
+};
+
+yk_status yk_cpu_pins_start(struct yk_cpu_pins *pins,
+                            const struct yk_backend_options *options) YK_MUST_USE;
+void yk_cpu_pins_end(struct yk_cpu_pins *pins);
+
+/* Called by the thread of a lane before anything else: pins it and the `threads` that it computes
+ * with. Returns how many threads that is from now on: on the lane "comm", one. */
+int yk_cpu_pin_lane(struct yk_cpu_pins *pins, const char *lane, int threads);
+
+#endif

@@ -1,0 +1,43 @@
+#include "cli/profile_path.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static yk_status join(struct yk_arena *arena, const char *folder, const char *rest,
+                      const char **out)
+{
+    struct yk_text path = {0};
+    yk_text_addf(&path, "%s/%s", folder, rest);
+    yk_status status = yk_text_status(&path);
+    if (status == YK_OK) {
+        *out = yk_arena_copy_text(arena, yk_text_chars(&path), path.length);
+        status = *out ? YK_OK : yk_fail_out_of_memory();
+    }
+    yk_text_free(&path);
+    return status;
+}
+
+yk_status yk_profile_path_usual(struct yk_arena *arena, const char **out)
+{
+    const char *data = getenv("XDG_DATA_HOME");
+    const char *home = getenv("HOME");
+    *out = NULL;
+    /* Paths that are not absolute are to be ignored, says the XDG base directory specification. */
+    if (data && data[0] == '/') {
+        return join(arena, data, "yoke/profile.db", out);
+    }
+    return home && home[0] ? join(arena, home, ".local/share/yoke/profile.db", out) : YK_OK;
+}
+
+yk_status yk_profile_path_settle(const char *word, struct yk_arena *arena, const char **out)
+{
+    *out = word && strcmp(word, "none") != 0 ? word : NULL;
+    if (!word) {
+        YK_TRY(yk_profile_path_usual(arena, out));
+        *out = *out && access(*out, R_OK) == 0 ? *out : NULL;
+    }
+    return YK_OK;
+}

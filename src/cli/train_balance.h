@@ -1,0 +1,48 @@
+/*
+ * Train balance: holds what the ranks compute in against what was planned, names one that is slower
+ * than planned for long, and, where that is wished for, divides the samples anew.
+ *
+ * Slower is measured beside the rank that keeps to its plan best: where all ranks are slower than
+ * predicted alike, the samples are divided well. Every rank looks at the same numbers and comes to
+ * the same plan.
+ */
+#ifndef YK_CLI_TRAIN_BALANCE_H
+#define YK_CLI_TRAIN_BALANCE_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "planner/planned.h"
+#include "train/run.h"
+
+#include <stdbool.h>
+
+/* Starts with its first four members alone. */
+struct yk_train_balance {
+    const struct yk_plan_request *request; /* that the plan was made for */
+    const struct yk_planned *planned;
+    struct yk_arena *arena;
+    bool changes; /* the plan when a rank is slow */
+
+    double *planned_s;         /* (ranks) of computing in a step */
+    int32_t *slow;             /* (ranks) steps in a row */
+    double *sum_s;             /* (ranks) of those steps */
+    bool *named;               /* (ranks) */
+    struct yk_planned **found; /* plans that were changed to, the last first; ended by NULL */
+    int32_t found_count;
+};
+
+yk_status yk_train_balance_open(struct yk_train_balance *balance) YK_MUST_USE;
+void yk_train_balance_close(struct yk_train_balance *balance);
+
+/* After a step: the program of another plan to go on with, or NULL. */
+const struct yk_program *yk_train_balance_look(struct yk_train_balance *balance,
+                                               const struct yk_run_step *step);
+
+/* The plan in force. */
+const struct yk_planned *yk_train_balance_plan(const struct yk_train_balance *balance);
+
+/* Divides `batch` samples in proportion to `speeds`: every rank that had samples keeps at least one
+ * where there are enough. */
+void yk_train_balance_divide(const double *speeds, int32_t count, int64_t batch, int64_t *out);
+
+#endif

@@ -1,0 +1,270 @@
+#include "cli/train_team.h"
+
+#include "base/log.h"
+#include "cli/plugin.h"
+#include "cli/terminal.h"
+#include "cluster/topology.h"
+#include "comm/exchange.h"
+#include "comm/load.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    HOST_SIZE = 256,
+    SHORT_PAUSE_US = 100000, /* for what was said to get out */
+};
+
+#define MIB (1024.0 * 1024.0)
+
+static yk_status load_comm(const struct yk_comm **out)
+{
+    char path[YK_PLUGIN_PATH_SIZE];
+    const struct yk_plugin *plugin = NULL;
+    for (size_t i = 0; i < yk_plugin_count; i++) {
+        plugin = strcmp(yk_plugins[i].file, "yoke-mpi.so") == 0 ? &yk_plugins[i] : plugin;
+    }
+    if (!plugin || !yk_plugin_find(plugin, path)) {
+        return yk_fail(
+            YK_ERROR_SYSTEM,
+            "yoke-mpi.so, by which ranks exchange numbers, is not here: build yoke where "
+            "Open MPI is installed (libopenmpi-dev)");
+    }
+    return yk_comm_load(path, out);
+}
+
+/* A lane of its own for messages, on the core that is kept for them. */
+static yk_status open_lane(struct yk_train_team *team)
+{
+    const bool pinned = !team->cores.shared;
+    const struct yk_backend_options options = {
+        .threads = 1,
+        .cores = pinned ? team->cores.compute : NULL,
+        .core_count = pinned ? team->cores.compute_count : 0,
+        .comm_core = team->cores.message,
+    };
+    YK_TRY(yk_backend_cpu.open(&options, &team->device));
+    return yk_backend_cpu.lane_create(team->device, "comm", &team->lane);
+}
+
+static yk_status choose_cores(struct yk_train_team *team, int64_t threads, struct yk_arena *arena)
+{
+    struct yk_cores_allowed allowed;
+    int32_t *wanted = NULL;
+    YK_TRY(yk_cores_find(arena, &allowed));
+    if (threads > 0) {
+        YK_TRY_NEW(arena, wanted, team->launcher.local_size);
+        for (int32_t i = 0; i < team->launcher.local_size; i++) {
+            wanted[i] = (int32_t)threads;
+        }
+    }
+    return yk_cores_choose(&(struct yk_cores_request){team->launcher, wanted}, &allowed, arena,
+                           &team->cores);
+}
+
+yk_status yk_train_team_open(const struct yk_launcher *launcher, int64_t threads,
+                             struct yk_arena *arena, struct yk_train_team *out)
+{
+    const struct yk_comm *comm = NULL;
+    out->launcher = *launcher;
+    if (launcher->size <= 1) {
+        return YK_OK;
+    }
+    YK_TRY(choose_cores(out, threads, arena));
+    YK_TRY(load_comm(&comm));
+    YK_TRY(open_lane(out));
+    const struct yk_comm_options options = {
+        .backend = &yk_backend_cpu, .device = out->device, .lane = out->lane};
+    return yk_ranks_open(comm, &options, &out->ranks);
+}
+
+void yk_train_team_close(struct yk_train_team *team)
+{
+    yk_watch_close(team->watch);
+    yk_ranks_close(&team->ranks);
+    yk_backend_cpu.lane_destroy(team->lane);
+    yk_backend_cpu.close(team->device);
+    *team = (struct yk_train_team){0};
+}
+
+yk_status yk_train_team_agree(const struct yk_train_team *team, yk_status mine)
+{
+    static const char first[] = "rank 0: ";
+    if (yk_train_team_is_alone(team)) {
+        return mine;
+    }
+    const yk_status agreed = yk_exchange_agree(&team->ranks, mine);
+    const char *sentence = agreed == YK_OK ? "" : yk_status_message();
+    if (strncmp(sentence, first, sizeof first - 1) == 0) {
+        char *kept = strdup(sentence + sizeof first - 1);
+        const yk_status said = yk_fail(agreed, "%s", kept ? kept : "out of memory");
+        free(kept);
+        return said;
+    }
+    return agreed;
+}
+
+/* ---- what the ranks run on ---- */
+
+/* What a rank says of its machine: cores for it, its share of the memory, and the machine's name.
+ */
+static yk_status describe_own(const struct yk_train_team *team, int64_t threads,
+                              struct yk_text *out)
+{
+    struct yk_topology machine;
+    char host[HOST_SIZE] = "";
+    YK_TRY(yk_topology_find(&machine));
+    (void)gethostname(host, sizeof host - 1);
+    const int64_t cores = threads > 0 ? threads : team->cores.compute_count;
+    yk_text_addf(out, "%" PRId64 " %.0f %s", cores > 0 ? cores : 1,
+                 machine.memory_bytes / MIB / team->launcher.local_size - 0.5, host);
+    return yk_text_status(out);
+}
+
+struct member {
+    int64_t cores;
+    int64_t memory_mib;
+    char host[HOST_SIZE];
+};
+
+static yk_status read_members(const struct yk_exchange_bytes *said, int32_t count,
+                              struct yk_arena *arena, struct member **out)
+{
+    YK_TRY_NEW(arena, *out, count);
+    for (int32_t i = 0; i < count; i++) {
+        struct member *member = &(*out)[i];
+        /* NOLINTNEXTLINE(cert-err34-c): written by describe_own() */
+        (void)sscanf(said[i].bytes, "%" SCNd64 " %" SCNd64 " %255s", &member->cores,
+                     &member->memory_mib, member->host);
+    }
+    return YK_OK;
+}
+
+/* "1x(1xcpu:2:4000MiB + 1xcpu:2:4000MiB) + 1x(1xcpu:8:9000MiB)"; on one machine without
+ * parentheses. */
+static void write_line(const struct member *members, int32_t count, struct yk_text *out)
+{
+    int32_t hosts = 1;
+    for (int32_t i = 1; i < count; i++) {
+        hosts += strcmp(members[i].host, members[i - 1].host) != 0;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        const bool begins = i == 0 || strcmp(members[i].host, members[i - 1].host) != 0;
+        const bool ends = i + 1 == count || strcmp(members[i].host, members[i + 1].host) != 0;
+        yk_text_add(out, i > 0 ? " + " : "");
+        yk_text_add(out, hosts > 1 && begins ? "1x(" : "");
+        yk_text_addf(out, "1xcpu:%" PRId64, members[i].cores);
+        if (members[i].memory_mib > 0) {
+            yk_text_addf(out, ":%" PRId64 "MiB", members[i].memory_mib);
+        }
+        yk_text_add(out, hosts > 1 && ends ? ")" : "");
+    }
+}
+
+yk_status yk_train_team_describe(const struct yk_train_team *team, int64_t threads,
+                                 struct yk_arena *arena, const char **out)
+{
+    struct yk_text text = {0};
+    struct yk_exchange_bytes *said = NULL;
+    yk_status status = yk_train_team_agree(team, describe_own(team, threads, &text));
+    if (status == YK_OK) {
+        status = yk_exchange_collect(&team->ranks, yk_text_chars(&text), text.length, arena, &said);
+    }
+    text.length = 0;
+    if (status == YK_OK && said) {
+        struct member *members = NULL;
+        status = read_members(said, team->ranks.size, arena, &members);
+        if (status == YK_OK) {
+            write_line(members, team->ranks.size, &text);
+        }
+    }
+    if (status == YK_OK) {
+        status = yk_exchange_text(&team->ranks, 0, &text);
+    }
+    if (status == YK_OK) {
+        *out = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
+        status = *out ? YK_OK : yk_fail_out_of_memory();
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+yk_status yk_train_team_announce(const struct yk_train_team *team, struct yk_arena *arena)
+{
+    struct yk_text text = {0};
+    struct yk_exchange_bytes *said = NULL;
+    if (yk_train_team_is_alone(team)) {
+        return YK_OK;
+    }
+    yk_cores_describe(&team->cores, team->ranks.rank, &text);
+    yk_status status =
+        yk_exchange_collect(&team->ranks, yk_text_chars(&text), text.length, arena, &said);
+    for (int32_t i = 0; status == YK_OK && said && i < team->ranks.size; i++) {
+        yk_terminal_line(said[i].bytes, true);
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+/* ---- ranks that are lost ---- */
+
+static void add_op(const struct yk_train_team *team, const struct yk_watch_verdict *verdict,
+                   struct yk_text *out)
+{
+    const struct yk_program_rank *list = &team->program->ranks[verdict->rank];
+    const int32_t lane = verdict->lane >= 0 ? verdict->lane : YK_LANE_COMPUTE;
+    const int32_t op = verdict->state.ops[lane];
+    if (op >= 0 && op < list->op_count) {
+        yk_text_add(out, verdict->reason == YK_WATCH_HANGING ? ": " : "; it was last seen in ");
+        yk_op_describe(team->program, &list->ops[op], out);
+    }
+}
+
+/* On the watch's thread: messages may never come, so nobody is waited for. */
+static void end_all(void *user, const struct yk_watch_verdict *verdict)
+{
+    struct yk_train_team *team = user;
+    struct yk_text text = {0};
+    const int32_t speaker = verdict->rank == 0 ? 1 : 0;
+    yk_text_addf(&text, "rank %d ", (int)verdict->rank);
+    yk_watch_describe(verdict, &text);
+    if (verdict->rank < team->program->rank_count) {
+        add_op(team, verdict, &text);
+    }
+    yk_text_add(&text, "; start again with --resume to go on from the last checkpoint");
+    if (team->ranks.rank == speaker) {
+        yk_terminal_progress_end();
+        yk_terminal_complain(yk_text_chars(&text));
+    }
+    (void)usleep(SHORT_PAUSE_US);
+    _exit(YK_ERROR_LOST);
+}
+
+yk_status yk_train_team_watch(struct yk_train_team *team, const struct yk_program *program,
+                              double op_s)
+{
+    if (yk_train_team_is_alone(team)) {
+        return YK_OK;
+    }
+    team->program = program;
+    const struct yk_watch_options options = {.op_s = op_s, .lost = end_all, .user = team};
+    return yk_watch_open(&team->ranks, &options, &team->watch);
+}
+
+void yk_train_team_begins(void *user, enum yk_lane lane, int32_t op)
+{
+    const struct yk_train_team *team = user;
+    yk_watch_note(team->watch, (enum yk_watch_lane)lane, op);
+}
+
+void yk_train_team_give_up(struct yk_train_team *team, yk_status status)
+{
+    if (!yk_train_team_is_alone(team)) {
+        yk_terminal_progress_end();
+        yk_terminal_complain(yk_status_message());
+        team->ranks.comm->abort(team->ranks.world, (int)status);
+    }
+}

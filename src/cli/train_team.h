@@ -1,0 +1,70 @@
+/*
+ * Train team: the ranks of a training as this process sees them: which one it is, how it reaches
+ * the others, which cores it uses, and what becomes of all when one is lost.
+ *
+ * Alone, everything here is done at once and agrees with itself.
+ */
+#ifndef YK_CLI_TRAIN_TEAM_H
+#define YK_CLI_TRAIN_TEAM_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "cluster/cores.h"
+#include "cluster/launcher.h"
+#include "comm/ranks.h"
+#include "comm/watch.h"
+#include "program/program.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Starts as {0}. */
+struct yk_train_team {
+    struct yk_launcher launcher;
+    struct yk_cores cores;
+    struct yk_backend_device *device; /* of the comm lane */
+    struct yk_backend_lane *lane;
+    struct yk_ranks ranks; /* of size 0 when alone */
+    struct yk_watch *watch;
+    const struct yk_program *program; /* whose ops the watch is told of */
+};
+
+/* Joins the others, where a launcher has started several. */
+yk_status yk_train_team_open(const struct yk_launcher *launcher, int64_t threads,
+                             struct yk_arena *arena, struct yk_train_team *out) YK_MUST_USE;
+void yk_train_team_close(struct yk_train_team *team);
+
+static inline bool yk_train_team_is_alone(const struct yk_train_team *team)
+{
+    return team->ranks.size <= 1;
+}
+
+static inline int32_t yk_train_team_rank(const struct yk_train_team *team)
+{
+    return yk_train_team_is_alone(team) ? 0 : team->ranks.rank;
+}
+
+/* What all come to when each has come to `mine`: the first failure of any is that of all. */
+yk_status yk_train_team_agree(const struct yk_train_team *team, yk_status mine) YK_MUST_USE;
+
+/* The ranks' processors as a line that a plan's file can keep: those of one machine side by side.
+ * The same on all ranks. */
+yk_status yk_train_team_describe(const struct yk_train_team *team, int64_t threads,
+                                 struct yk_arena *arena, const char **out) YK_MUST_USE;
+
+/* Says which cores each rank uses, by rank 0. */
+yk_status yk_train_team_announce(const struct yk_train_team *team,
+                                 struct yk_arena *arena) YK_MUST_USE;
+
+/* From now on a rank that is lost, stopped, or hangs longer than `op_s` in an op of the program,
+ * ends all of them, and is named. */
+yk_status yk_train_team_watch(struct yk_train_team *team, const struct yk_program *program,
+                              double op_s) YK_MUST_USE;
+
+/* For the executor: an op of this rank begins. `user` is the team. */
+void yk_train_team_begins(void *user, enum yk_lane lane, int32_t op);
+
+/* This rank cannot go on, and the others do not know it: they end as well. */
+void yk_train_team_give_up(struct yk_train_team *team, yk_status status);
+
+#endif

@@ -1,0 +1,215 @@
+#include "cluster/cores.h"
+
+#include "cluster/topology.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+
+enum {
+    MOST_CORES = 8192
+};
+
+/* The set of cores that this process may use, of MOST_CORES; NULL: the system does not tell. */
+static cpu_set_t *find_allowed(size_t size)
+{
+    cpu_set_t *set = CPU_ALLOC(MOST_CORES);
+    if (set && sched_getaffinity(0, size, set) != 0) {
+        CPU_FREE(set);
+        return NULL;
+    }
+    return set;
+}
+
+yk_status yk_cores_find(struct yk_arena *arena, struct yk_cores_allowed *out)
+{
+    const size_t size = CPU_ALLOC_SIZE(MOST_CORES);
+    cpu_set_t *allowed = find_allowed(size);
+    struct yk_core *known = NULL;
+    int32_t known_count = 0;
+    yk_status status = YK_OK;
+    if (!allowed) {
+        return yk_fail(YK_ERROR_SYSTEM, "the system does not tell which cores may be used");
+    }
+    /* Where hwloc knows nothing, the system's own order will do. */
+    if (yk_topology_cores(arena, &known, &known_count) != YK_OK) {
+        known_count = 0;
+    }
+    const int32_t count = CPU_COUNT_S(size, allowed);
+    struct yk_core *cores = yk_arena_take(arena, (size_t)count, sizeof *cores);
+    int32_t used = 0;
+    if (!cores) {
+        status = yk_fail_out_of_memory();
+        goto done;
+    }
+    for (int32_t i = 0; i < known_count; i++) {
+        if (known[i].number < MOST_CORES && CPU_ISSET_S((size_t)known[i].number, size, allowed)) {
+            cores[used++] = known[i];
+            CPU_CLR_S((size_t)known[i].number, size, allowed);
+        }
+    }
+    for (int32_t i = 0; i < MOST_CORES && used < count; i++) {
+        if (CPU_ISSET_S((size_t)i, size, allowed)) {
+            cores[used++] = (struct yk_core){.number = i};
+        }
+    }
+    *out = (struct yk_cores_allowed){
+        .cores = cores,
+        .count = count,
+        .machine_count = known_count > count ? known_count : count,
+    };
+done:
+    CPU_FREE(allowed);
+    return status;
+}
+
+/* A run of cores that is one rank's. */
+struct block {
+    int32_t first;
+    int32_t count;
+    int32_t threads;
+};
+
+static int32_t least(int64_t a, int64_t b)
+{
+    return (int32_t)(a < b ? a : b);
+}
+
+/* Of rank `rank` of this machine; each counts as one where nobody says. */
+static int32_t threads_of(const struct yk_cores_request *request, int32_t rank)
+{
+    return request->threads && request->threads[rank] > 1 ? request->threads[rank] : 1;
+}
+
+/* Cores are given in the order of ranks: to each as many as it has threads, and what is left one by
+ * one; or to each its part, where there are too few. */
+static struct block find_block(const struct yk_cores_request *request, int32_t count)
+{
+    const int32_t ranks = request->launcher.local_size;
+    const int32_t me = request->launcher.local_rank;
+    const int64_t own = threads_of(request, me);
+    int64_t before = 0;
+    int64_t after = 0;
+    for (int32_t i = 0; i < ranks; i++) {
+        before += i < me ? threads_of(request, i) : 0;
+        after += i > me ? threads_of(request, i) : 0;
+    }
+    const int64_t all = before + own + after;
+    struct block block = {0};
+    if (!request->threads || all > count) {
+        block.first = (int32_t)(before * count / all);
+        block.count = (int32_t)((before + own) * count / all) - block.first;
+        block.count = block.count > 0 ? block.count : 1;
+        block.threads = request->threads ? (int32_t)own : block.count;
+    } else {
+        const int64_t left = count - all;
+        const int64_t each = left / ranks;
+        const int64_t more = left % ranks; /* ranks that get one more */
+        block.first = (int32_t)(before + me * each) + least(me, more);
+        block.count = (int32_t)(own + each) + (me < more ? 1 : 0);
+        block.threads = (int32_t)own;
+    }
+    return block;
+}
+
+/* Physical cores first, then those that share one. */
+static void order_block(const struct yk_core *cores, struct block block, int32_t *out)
+{
+    int32_t used = 0;
+    for (int32_t sibling = 0; used < block.count; sibling++) {
+        for (int32_t i = 0; i < block.count; i++) {
+            int32_t before = 0; /* in this block */
+            for (int32_t j = i; j > 0 && cores[block.first + j].sibling > 0; j--) {
+                before++;
+            }
+            if (before == sibling) {
+                out[used++] = cores[block.first + i].number;
+            }
+        }
+    }
+}
+
+/* A launcher may bind ranks to sockets, several to one; who shares with whom it does not say. */
+static bool must_overlap(const struct yk_launcher *launcher, const struct yk_cores_allowed *allowed)
+{
+    return launcher->bound &&
+           (int64_t)allowed->count * launcher->local_size > allowed->machine_count;
+}
+
+yk_status yk_cores_choose(const struct yk_cores_request *request,
+                          const struct yk_cores_allowed *allowed, struct yk_arena *arena,
+                          struct yk_cores *out)
+{
+    const struct yk_launcher *launcher = &request->launcher;
+    const int32_t count = allowed->count;
+    if (count < 1) {
+        return yk_fail(YK_ERROR_SYSTEM, "this process may use no core at all");
+    }
+    struct block block;
+    if (launcher->bound) {
+        const int32_t wanted = request->threads ? threads_of(request, launcher->local_rank) : count;
+        block = (struct block){.count = count, .threads = wanted};
+    } else {
+        block = find_block(request, count);
+    }
+    int32_t *order = NULL;
+    YK_TRY_NEW(arena, order, block.count);
+    order_block(allowed->cores, block, order);
+    if (must_overlap(launcher, allowed)) {
+        *out = (struct yk_cores){
+            .compute = order, .compute_count = block.count, .message = -1, .shared = true};
+        return YK_OK;
+    }
+    *out = (struct yk_cores){
+        .compute = order,
+        .compute_count = least(block.threads, block.count),
+        .message = order[block.count - 1],
+        .spare = block.threads < block.count,
+    };
+    return YK_OK;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const int32_t left = *(const int32_t *)a;
+    const int32_t right = *(const int32_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* "0-3,8" */
+static void add_ranges(const int32_t *numbers, int32_t count, struct yk_text *out)
+{
+    int32_t *sorted = malloc((size_t)count * sizeof *sorted);
+    if (!sorted) {
+        out->failed = true;
+        return;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        sorted[i] = numbers[i];
+    }
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_numbers);
+    for (int32_t i = 0; i < count;) {
+        int32_t last = i;
+        while (last + 1 < count && sorted[last + 1] <= sorted[last] + 1) {
+            last++;
+        }
+        yk_text_addf(out, "%s%" PRId32, i > 0 ? "," : "", sorted[i]);
+        if (sorted[last] > sorted[i]) {
+            yk_text_addf(out, "-%" PRId32, sorted[last]);
+        }
+        i = last + 1;
+    }
+    free(sorted);
+}
+
+void yk_cores_describe(const struct yk_cores *cores, int32_t rank, struct yk_text *out)
+{
+    yk_text_addf(out, "rank %" PRId32 ": compute on core%s ", rank,
+                 cores->compute_count == 1 ? "" : "s");
+    add_ranges(cores->compute, cores->compute_count, out);
+    if (cores->shared) {
+        yk_text_add(out, ", which the launcher gives to other ranks, too");
+    } else {
+        yk_text_addf(out, ", messages on core %" PRId32, cores->message);
+    }
+}

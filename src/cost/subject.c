@@ -1,0 +1,38 @@
+#include "cost/subject.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    DEVICE_SIZE = 80 /* so that two of them and a place fit */
+};
+
+bool yk_subject_device(const struct yk_device *device, char out[YK_SUBJECT_SIZE])
+{
+    if (!device->type) {
+        return false;
+    }
+    if (device->is_cpu && device->cores > 0) {
+        snprintf(out, DEVICE_SIZE, "%s:%d", device->type, (int)device->cores);
+    } else {
+        snprintf(out, DEVICE_SIZE, "%s", device->type);
+    }
+    return true;
+}
+
+bool yk_subject_link(const struct yk_cluster *cluster, int32_t a, int32_t b,
+                     char out[YK_SUBJECT_SIZE])
+{
+    char one[YK_SUBJECT_SIZE];
+    char other[YK_SUBJECT_SIZE];
+    if (!yk_subject_device(&cluster->devices[a], one) ||
+        !yk_subject_device(&cluster->devices[b], other)) {
+        return false;
+    }
+    const bool swapped = strcmp(one, other) > 0;
+    snprintf(out, YK_SUBJECT_SIZE, "%.*s-%.*s %s", DEVICE_SIZE, swapped ? other : one, DEVICE_SIZE,
+             swapped ? one : other,
+             cluster->devices[a].node == cluster->devices[b].node ? "within a node"
+                                                                  : "between nodes");
+    return true;
+}
