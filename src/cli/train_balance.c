@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "cli/terminal.h"
 #include "planner/planned_facts.h"
 
 #include <inttypes.h>
@@ -14,6 +15,14 @@ enum {
 
 /* Slower than planned beside the others by so much, it is named. */
 #define TOO_SLOW 1.3
+
+/* All ranks come to the same, and rank 0 says it. */
+#define tell(...)                                                                                  \
+    do {                                                                                           \
+        if (yk_terminal_speaks_for_all()) {                                                        \
+            yk_log(__VA_ARGS__);                                                                   \
+        }                                                                                          \
+    } while (0)
 
 yk_status yk_train_balance_open(struct yk_train_balance *balance)
 {
@@ -144,8 +153,8 @@ static const struct yk_program *change(struct yk_train_balance *balance, int64_t
     }
     if (redivide(balance, compute_s, &found) != YK_OK || !found->plan ||
         yk_planned_fail_unfit(found) != YK_OK) {
-        yk_log(YK_LOG_WARNING, "step %" PRId64 ": samples stay as they are: %s", step,
-               yk_status_message());
+        tell(YK_LOG_WARNING, "step %" PRId64 ": samples stay as they are: %s", step,
+             yk_status_message());
         yk_planned_destroy(found);
         return NULL;
     }
@@ -155,9 +164,9 @@ static const struct yk_program *change(struct yk_train_balance *balance, int64_t
     }
     balance->found[balance->found_count++] = found;
     add_shares(found->plan, &text);
-    yk_log(YK_LOG_NOTE,
-           "step %" PRId64 ": rebalanced: from the next step on the ranks take %s samples", step,
-           yk_text_chars(&text));
+    tell(YK_LOG_NOTE,
+         "step %" PRId64 ": rebalanced: from the next step on the ranks take %s samples", step,
+         yk_text_chars(&text));
     yk_text_free(&text);
     return found->trial.program;
 }
@@ -195,11 +204,10 @@ const struct yk_program *yk_train_balance_look(struct yk_train_balance *balance,
         return NULL;
     }
     if (!balance->named[slowest] || balance->changes) {
-        yk_log(YK_LOG_WARNING,
-               "step %" PRId64
-               ": rank %d has computed %.1f times as long as planned for %d steps%s",
-               step->step, (int)slowest, slowness(balance, step->compute_s, step->ranks, slowest),
-               PATIENCE, balance->changes ? "" : "; --rebalance divides the samples anew");
+        tell(YK_LOG_WARNING,
+             "step %" PRId64 ": rank %d has computed %.1f times as long as planned for %d steps%s",
+             step->step, (int)slowest, slowness(balance, step->compute_s, step->ranks, slowest),
+             PATIENCE, balance->changes ? "" : "; --rebalance divides the samples anew");
     }
     balance->named[slowest] = true;
     for (int32_t r = 0; r < step->ranks; r++) {
@@ -207,7 +215,7 @@ const struct yk_program *yk_train_balance_look(struct yk_train_balance *balance,
     }
     const bool can = yk_train_balance_plan(balance)->plan->group_count == 1;
     if (balance->changes && !can) {
-        yk_log(YK_LOG_NOTE, "layers are placed on ranks: only a new plan can divide them anew");
+        tell(YK_LOG_NOTE, "layers are placed on ranks: only a new plan can divide them anew");
     }
     return balance->changes && can ? change(balance, step->step, balance->sum_s) : NULL;
 }

@@ -44,7 +44,7 @@ static void add_slowest(const struct yk_run_step *step, struct yk_text *out)
     }
     if (step->ranks > 1 && step->seconds > 0) {
         yk_text_addf(out, "  slowest rank %d, computing %.0f %%", (int)slowest,
-                     100 * step->compute_s[slowest] / step->seconds);
+                     100 * fmin(1, step->compute_s[slowest] / step->seconds));
     }
 }
 

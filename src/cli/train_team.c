@@ -229,7 +229,6 @@ static void end_all(void *user, const struct yk_watch_verdict *verdict)
     struct yk_train_team *team = user;
     struct yk_text text = {0};
     const int32_t speaker = verdict->rank == 0 ? 1 : 0;
-    yk_text_addf(&text, "rank %d ", (int)verdict->rank);
     yk_watch_describe(verdict, &text);
     if (verdict->rank < team->program->rank_count) {
         add_op(team, verdict, &text);
