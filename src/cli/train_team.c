@@ -90,6 +90,7 @@ void yk_train_team_close(struct yk_train_team *team)
     *team = (struct yk_train_team){0};
 }
 
+/* Said at once by rank 0, before any rank leaves: a launcher ends the others when one has. */
 yk_status yk_train_team_agree(const struct yk_train_team *team, yk_status mine)
 {
     static const char first[] = "rank 0: ";
@@ -97,14 +98,16 @@ yk_status yk_train_team_agree(const struct yk_train_team *team, yk_status mine)
         return mine;
     }
     const yk_status agreed = yk_exchange_agree(&team->ranks, mine);
-    const char *sentence = agreed == YK_OK ? "" : yk_status_message();
-    if (strncmp(sentence, first, sizeof first - 1) == 0) {
-        char *kept = strdup(sentence + sizeof first - 1);
-        const yk_status said = yk_fail(agreed, "%s", kept ? kept : "out of memory");
-        free(kept);
-        return said;
+    if (agreed == YK_OK || agreed == YK_ERROR_STOPPED) {
+        return agreed;
     }
-    return agreed;
+    if (team->ranks.rank == 0) {
+        const char *sentence = yk_status_message();
+        const bool own = strncmp(sentence, first, sizeof first - 1) == 0;
+        yk_terminal_progress_end();
+        yk_terminal_complain(sentence + (own ? sizeof first - 1 : 0));
+    }
+    return yk_fail(agreed, "%s", "");
 }
 
 /* ---- what the ranks run on ---- */

@@ -44,7 +44,8 @@ static inline int32_t yk_train_team_rank(const struct yk_train_team *team)
     return yk_train_team_is_alone(team) ? 0 : team->ranks.rank;
 }
 
-/* What all come to when each has come to `mine`: the first failure of any is that of all. */
+/* What all come to when each has come to `mine`: the first failure of any is that of all. With
+ * several ranks it has been said when this returns, and the sentence left is empty. */
 yk_status yk_train_team_agree(const struct yk_train_team *team, yk_status mine) YK_MUST_USE;
 
 /* The ranks' processors as a line that a plan's file can keep: those of one machine side by side.

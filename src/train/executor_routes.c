@@ -21,24 +21,13 @@ static const struct yk_crossing_place *crossing_at(const struct yk_executor *exe
     return &executor->places.crossings[(int64_t)crossing * executor->facts->M + micro_batch];
 }
 
-/* The samples that a member of a group takes: from `*first`, which is returned, up to `*end`. */
-static int64_t planned_range(const struct yk_executor *executor, int32_t group, int32_t member,
-                             int32_t micro_batch, int64_t *end)
-{
-    int64_t first = 0;
-    const int64_t count =
-        yk_plan_samples(executor->program->plan, group, member, micro_batch, &first);
-    *end = first + count;
-    return first;
-}
-
 int64_t yk_executor_rows(const struct yk_executor *executor, const struct yk_batch_piece *piece,
                          int32_t layer, int32_t micro_batch, int64_t *begin)
 {
     const int32_t group = executor->program->plan->layers[layer].group;
     int64_t end = 0;
     const int64_t first =
-        planned_range(executor, group, executor->view->members[group], micro_batch, &end);
+        yk_executor_range(executor, group, executor->view->members[group], micro_batch, &end);
     const int64_t from = yk_batch_piece_at(piece, first);
     *begin = from - piece->first;
     return yk_batch_piece_at(piece, end) - from;
@@ -57,8 +46,8 @@ static bool find_local(const struct yk_executor *executor, int32_t crossing, int
     if (makes < 0 || takes < 0) {
         return false;
     }
-    const int64_t first = planned_range(executor, group, makes, micro_batch, &end);
-    const int64_t other = planned_range(executor, at->group, takes, micro_batch, &other_end);
+    const int64_t first = yk_executor_range(executor, group, makes, micro_batch, &end);
+    const int64_t other = yk_executor_range(executor, at->group, takes, micro_batch, &other_end);
     out->first = first > other ? first : other;
     out->end = end < other_end ? end : other_end;
     return out->end > out->first;
@@ -86,7 +75,7 @@ static int64_t first_here(const struct yk_executor *executor, int32_t crossing, 
     const struct yk_crossing *at = &executor->facts->crossings[crossing];
     const int32_t group = taking ? at->group : executor->program->plan->layers[at->producer].group;
     int64_t end = 0;
-    return planned_range(executor, group, executor->view->members[group], micro_batch, &end);
+    return yk_executor_range(executor, group, executor->view->members[group], micro_batch, &end);
 }
 
 /* What this rank made itself for another of its groups. */
@@ -196,10 +185,10 @@ static void bring_crossing(struct yk_executor *executor, int32_t crossing, int32
     char *gradient = executor->passing + place_of(executor, at->producer, micro_batch)->gradient;
     int64_t end = 0;
     const int64_t mine =
-        planned_range(executor, group, executor->view->members[group], micro_batch, &end);
+        yk_executor_range(executor, group, executor->view->members[group], micro_batch, &end);
     for (int32_t j = 0; j < plan->groups[at->group].member_count; j++) {
         int64_t other_end = 0;
-        const int64_t other = planned_range(executor, at->group, j, micro_batch, &other_end);
+        const int64_t other = yk_executor_range(executor, at->group, j, micro_batch, &other_end);
         const int64_t first = mine > other ? mine : other;
         const int64_t last = end < other_end ? end : other_end;
         if (last <= first) {
@@ -261,152 +250,4 @@ void yk_executor_mail(struct yk_executor *executor, int32_t number,
     } else {
         executor->options.ranks->comm->recv(mail);
     }
-}
-
-/* ---- looked up once ---- */
-
-static int32_t find_crossing(const struct yk_executor *executor, int32_t producer, int32_t group)
-{
-    const struct yk_facts *facts = executor->facts;
-    for (int32_t c = 0; c < facts->crossing_count; c++) {
-        if (facts->crossings[c].producer == producer && facts->crossings[c].group == group) {
-            return c;
-        }
-    }
-    return -1;
-}
-
-/* How many messages like this one have a smaller match, which is the same on both sides. */
-static int32_t turn_of(const struct yk_executor *executor, int32_t number)
-{
-    const struct yk_op *op = &executor->list->ops[number];
-    int32_t turn = 0;
-    for (int32_t i = 0; i < executor->list->op_count; i++) {
-        const struct yk_op *other = &executor->list->ops[i];
-        if (other->kind == op->kind && other->layer == op->layer && other->peer == op->peer &&
-            other->micro_batch == op->micro_batch && other->backward == op->backward &&
-            other->samples == op->samples && other->match < op->match) {
-            turn++;
-        }
-    }
-    return turn;
-}
-
-/* Which crossing a message belongs to: the one with as many samples between the two ranks; of
- * several, they go in the order of their matches. */
-static yk_status find_message(struct yk_executor *executor, int32_t number)
-{
-    const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_facts *facts = executor->facts;
-    const int32_t group = facts->plan->layers[op->layer].group;
-    const bool makes = (op->kind == YK_OP_SEND) != op->backward; /* this side has the layer */
-    int32_t turn = turn_of(executor, number);
-    for (int32_t c = 0; c < facts->crossing_count; c++) {
-        const struct yk_crossing *crossing = &facts->crossings[c];
-        const int32_t mine = executor->view->members[makes ? group : crossing->group];
-        const int32_t other =
-            yk_facts_member(facts->plan, makes ? crossing->group : group, op->peer);
-        if (crossing->producer != op->layer || mine < 0 || other < 0) {
-            continue;
-        }
-        int64_t end = 0;
-        int64_t other_end = 0;
-        const int64_t first =
-            planned_range(executor, makes ? group : crossing->group, mine, op->micro_batch, &end);
-        const int64_t other_first = planned_range(executor, makes ? crossing->group : group, other,
-                                                  op->micro_batch, &other_end);
-        const struct yk_op_message message = {
-            .crossing = c,
-            .first = first > other_first ? first : other_first,
-            .end = end < other_end ? end : other_end,
-            .from = first,
-        };
-        if (message.end - message.first == op->samples && turn-- == 0) {
-            executor->messages[number] = message;
-            return YK_OK;
-        }
-    }
-    return yk_fail(YK_ERROR_INPUT, "the program has a message of %lld samples that nobody takes",
-                   (long long)op->samples);
-}
-
-static void find_takers(struct yk_executor *executor)
-{
-    const struct yk_facts *facts = executor->facts;
-    for (int64_t i = 0; i < (int64_t)facts->crossing_count * facts->M; i++) {
-        executor->first_taker[i] = -1;
-    }
-    for (int32_t i = executor->list->op_count; i-- > 0;) {
-        const struct yk_op *op = &executor->list->ops[i];
-        for (int which = 0; op->kind == YK_OP_FORWARD && which < 2; which++) {
-            const int32_t crossing = executor->crossing_of[2 * op->layer + which];
-            if (crossing >= 0) {
-                executor->first_taker[(int64_t)crossing * facts->M + op->micro_batch] = i;
-            }
-        }
-    }
-}
-
-/* What an op's layer looks at is sent a gradient by every layer of its group that does so, in the
- * order of the list: all but the first of each micro-batch add theirs. */
-static bool adds_to_memory(const struct yk_executor *executor, int32_t number)
-{
-    const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_net_layer *layers = executor->store->net->layers;
-    const struct yk_plan_layer *planned = executor->program->plan->layers;
-    const int32_t memory = layers[op->layer].memory;
-    for (int32_t i = 0; memory >= 0 && i < number; i++) {
-        const struct yk_op *before = &executor->list->ops[i];
-        if (before->kind == YK_OP_BACKWARD && before->micro_batch == op->micro_batch &&
-            layers[before->layer].memory == memory &&
-            planned[before->layer].group == planned[op->layer].group) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void find_first(struct yk_executor *executor)
-{
-    for (int32_t m = 0; m < executor->facts->M; m++) {
-        for (int32_t i = 0; i < executor->list->op_count; i++) {
-            const struct yk_op *op = &executor->list->ops[i];
-            if (op->kind == YK_OP_FORWARD && op->micro_batch == m) {
-                executor->is_first[i] = true;
-                break;
-            }
-        }
-    }
-}
-
-yk_status yk_executor_find_routes(struct yk_executor *executor)
-{
-    const struct yk_facts *facts = executor->facts;
-    const int32_t ops = executor->list->op_count;
-    YK_TRY_NEW(executor->arena, executor->memory_added, ops + 1);
-    YK_TRY_NEW(executor->arena, executor->is_first, ops + 1);
-    YK_TRY_NEW(executor->arena, executor->messages, ops + 1);
-    YK_TRY_NEW(executor->arena, executor->crossing_of, 2 * facts->L);
-    YK_TRY_NEW(executor->arena, executor->first_taker,
-               (int64_t)facts->crossing_count * facts->M + 1);
-    for (int32_t l = 0; l < facts->L; l++) {
-        const struct yk_net_layer *layer = &executor->store->net->layers[l];
-        const int32_t group = facts->plan->layers[l].group;
-        const int32_t from[] = {layer->input, layer->memory};
-        for (int which = 0; which < 2; which++) {
-            executor->crossing_of[2 * l + which] =
-                from[which] >= 0 ? find_crossing(executor, from[which], group) : -1;
-        }
-    }
-    find_takers(executor);
-    find_first(executor);
-    for (int32_t i = 0; i < ops; i++) {
-        const enum yk_op_kind kind = executor->list->ops[i].kind;
-        if (kind == YK_OP_SEND || kind == YK_OP_RECV) {
-            YK_TRY(find_message(executor, i));
-        } else if (kind == YK_OP_BACKWARD) {
-            executor->memory_added[i] = adds_to_memory(executor, i);
-        }
-    }
-    return YK_OK;
 }

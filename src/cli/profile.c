@@ -1,0 +1,223 @@
+#include "cli/profile.h"
+
+#include "cli/command.h"
+#include "cli/drawings.h"
+#include "cli/launch.h"
+#include "cli/outputs.h"
+#include "cli/terminal.h"
+#include "cli/workload.h"
+
+#include <stddef.h>
+
+enum {
+    MOST_RANKS = 1024
+};
+
+static yk_status write_cluster(const struct yk_profiling *profiling)
+{
+    struct yk_outputs outputs = {0};
+    if (!profiling->words.cluster_output) {
+        return YK_OK;
+    }
+    yk_status status = yk_cluster_write(profiling->cluster,
+                                        yk_outputs_add(&outputs, profiling->words.cluster_output));
+    if (status == YK_OK) {
+        status = yk_outputs_write(&outputs);
+    }
+    yk_outputs_free(&outputs);
+    return status;
+}
+
+static yk_status write_results(const struct yk_profiling *profiling, struct yk_text *out)
+{
+    YK_TRY(write_cluster(profiling));
+    return profiling->words.json ? yk_profiling_write_json(profiling, out)
+                                 : yk_profiling_write_text(profiling, out);
+}
+
+static yk_status measure(struct yk_profiling *profiling, struct yk_text *out)
+{
+    const int64_t wanted = profiling->words.ranks;
+    struct yk_launcher launcher;
+    bool launches = false;
+    YK_TRY(yk_launcher_find(&launcher));
+    YK_TRY(yk_launch_decide(&launcher, wanted, &launches));
+    YK_TRY(yk_profiling_open(profiling, launches ? (int32_t)wanted : launcher.size));
+    if (launches) {
+        return yk_launch_again(wanted);
+    }
+    YK_TRY(yk_profiling_run(profiling, &launcher));
+    return launcher.rank == 0 ? write_results(profiling, out) : YK_OK;
+}
+
+static yk_status run(const void *given, struct yk_text *out)
+{
+    struct yk_profiling profiling = {.words = *(const struct yk_profile_words *)given};
+    const char *const paths[] = {profiling.words.cluster_output};
+    if (profiling.words.quiet) {
+        yk_terminal_be_quiet();
+    }
+    YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 0));
+    const yk_status status = measure(&profiling, out);
+    yk_profiling_close(&profiling);
+    return status;
+}
+
+#define TO(field) .offset = offsetof(struct yk_profile_words, field)
+
+static const struct yk_option options[] = {
+    {
+        .name = "model",
+        .placeholder = "MODEL",
+        .help = "The model whose layers are measured: a name, a config.json, or a folder with one",
+        .group = "Input options",
+        .kind = YK_OPTION_TEXT,
+        TO(model),
+    },
+    {
+        .name = "cluster",
+        .placeholder = "CLUSTER",
+        .help = "The devices, one for each rank; else this machine's cores, shared evenly",
+        .kind = YK_OPTION_TEXT,
+        TO(cluster),
+    },
+    {
+        .name = "ranks",
+        .placeholder = "N",
+        .help = "How many ranks measure at the same time, and the links between them",
+        .kind = YK_OPTION_INTEGER,
+        .least = 1,
+        .most = MOST_RANKS,
+        TO(ranks),
+    },
+    {
+        .name = "batch",
+        .placeholder = "N",
+        .help = "The most samples that a rank may take at once: 1, 2, 4 … up to it are measured",
+        .group = YK_WORKLOAD_GROUP,
+        .preset = "8",
+        .kind = YK_OPTION_INTEGER,
+        .least = 1,
+        .most = YK_WORKLOAD_MOST_TOKENS,
+        TO(batch),
+    },
+    {
+        .name = "seq",
+        .placeholder = "TOKENS",
+        .help = "Length of a sample; else 1024, or what the model can take if that is less",
+        .kind = YK_OPTION_INTEGER,
+        .least = 1,
+        .most = YK_WORKLOAD_MOST_TOKENS,
+        TO(sequence),
+    },
+    {
+        .name = "target-seq",
+        .placeholder = "TOKENS",
+        .help = "Length of what an encoder and decoder translate to; else that of the source",
+        .kind = YK_OPTION_INTEGER,
+        .least = 1,
+        .most = YK_WORKLOAD_MOST_TOKENS,
+        TO(target_sequence),
+    },
+    {
+        .name = "precision",
+        .placeholder = "NAME",
+        .help = "What matrix products are done in: fp32, tf32, fp16 or bf16",
+        .preset = "fp32",
+        .kind = YK_OPTION_CHOICE,
+        .choices = yk_workload_precisions,
+        TO(precision),
+    },
+    {
+        .name = "lora",
+        .placeholder = "RANK",
+        .help = "Train only adapters of this rank, on all linears of the blocks",
+        .kind = YK_OPTION_INTEGER,
+        .least = 1,
+        .most = YK_WORKLOAD_MOST_RANK,
+        TO(lora_rank),
+    },
+    {
+        .name = "nf4",
+        .help = "Keep the frozen weights of the blocks in four bits, as QLoRA does",
+        .kind = YK_OPTION_FLAG,
+        TO(nf4),
+    },
+    {
+        .name = "slow",
+        .placeholder = "RANK:FACTOR",
+        .help = "Let a rank compute so many times as slowly, as in 1:2.5; several with commas",
+        .group = "Measuring options",
+        .kind = YK_OPTION_TEXT,
+        TO(slow),
+    },
+    {
+        .name = "seconds",
+        .placeholder = "TIME",
+        .help = "About how long layers are measured; a few rounds are made in any case",
+        .preset = "20s",
+        .kind = YK_OPTION_SECONDS,
+        TO(seconds),
+    },
+    {
+        .name = "output",
+        .letter = 'o',
+        .placeholder = "FILE",
+        .help = "Keep the measurements here, beside what is there; else in the usual profile",
+        .group = YK_OUTPUT_GROUP,
+        .kind = YK_OPTION_FILE,
+        TO(output),
+    },
+    {
+        .name = "cluster-out",
+        .placeholder = "FILE",
+        .help = "Also write the devices as a cluster file",
+        .kind = YK_OPTION_FILE,
+        TO(cluster_output),
+    },
+    {
+        .name = "json",
+        .help = "Print JSON instead of text",
+        .kind = YK_OPTION_FLAG,
+        TO(json),
+    },
+    {
+        .name = "quiet",
+        .help = "No notes and no progress on standard error",
+        .kind = YK_OPTION_FLAG,
+        TO(quiet),
+    },
+};
+
+static const struct yk_example examples[] = {
+    {"yoke profile --model gpt2 --batch 4 --seq 256", "Measure the layers of GPT-2 on all cores"},
+    {"yoke profile --model gpt-mini --batch 8 --ranks 2",
+     "Measure two ranks at a time, and the links between them"},
+    {"yoke profile --model gpt-mini --ranks 2 --slow 1:2.5 --cluster-out two.json",
+     "Two unequal ranks, and the cluster file to plan for them"},
+    {NULL, NULL},
+};
+
+static const struct yk_exit exits[] = {
+    {YK_ERROR_INPUT, "the model or the cluster makes no sense, or a file is no profile"},
+    {YK_ERROR_LOST, "a rank was lost"},
+    {0, NULL},
+};
+
+const struct yk_command yk_command_profile = {
+    .name = "profile",
+    .summary = "measure layers and links here, so that plans are made from times",
+    .description =
+        "Runs real training steps on random tokens, all ranks at the same time, and keeps how long "
+        "each sort of layer takes forward and backward for 1, 2, 4 … samples, how long its update "
+        "takes, how long messages between the ranks take, and how much computation and messages "
+        "hold each other up. Commands that plan take times from there (--profile) before "
+        "datasheets. Ctrl-C ends it with what was measured by then.",
+    .examples = examples,
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .exits = exits,
+    .arguments_size = sizeof(struct yk_profile_words),
+    .by_ranks = true,
+    .run = run,
+};

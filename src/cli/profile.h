@@ -1,0 +1,70 @@
+/*
+ * Profile: the words of yoke profile, and what becomes of them.
+ */
+#ifndef YK_CLI_PROFILE_H
+#define YK_CLI_PROFILE_H
+
+#include "base/status.h"
+#include "base/text.h"
+#include "cli/train_team.h"
+#include "measure/survey.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct yk_profile_words {
+    const char *model;
+    const char *cluster;
+    int64_t batch;
+    int64_t sequence; /* 0: not said */
+    int64_t target_sequence;
+    const char *precision;
+    int64_t lora_rank;
+    bool nf4;
+    int64_t ranks; /* 0: not said */
+    const char *slow;
+    double seconds;
+    const char *output;
+    const char *cluster_output;
+    bool json;
+    bool quiet;
+};
+
+/* What the words name, opened, and what was measured. Starts as {0}. */
+struct yk_profiling {
+    struct yk_profile_words words;
+    struct yk_arena *arena;
+    const struct yk_model_config *config;
+    struct yk_workload workload;
+    struct yk_cluster *cluster; /* with the slowness of each rank as its device's part */
+    double *slowness;           /* (ranks) */
+    const char *path;           /* of the profile */
+    const char *versions;
+    struct yk_train_team team;
+    struct yk_engine engine;
+    struct yk_backend_lane *lane; /* of a rank alone */
+    struct yk_ranks alone;
+    struct yk_measure_ranks all;
+    struct yk_survey survey;
+};
+
+static inline int32_t yk_profiling_ranks(const struct yk_profiling *profiling)
+{
+    return yk_train_team_is_alone(&profiling->team) ? 1 : profiling->team.ranks.size;
+}
+
+/* Opens what the words name, for so many ranks. */
+yk_status yk_profiling_open(struct yk_profiling *profiling, int32_t ranks) YK_MUST_USE;
+
+/* Measures, and on the first rank keeps what was measured. */
+yk_status yk_profiling_run(struct yk_profiling *profiling,
+                           const struct yk_launcher *launcher) YK_MUST_USE;
+void yk_profiling_close(struct yk_profiling *profiling);
+
+/* What was measured, as text or JSON. */
+yk_status yk_profiling_write_text(const struct yk_profiling *profiling,
+                                  struct yk_text *out) YK_MUST_USE;
+yk_status yk_profiling_write_json(const struct yk_profiling *profiling,
+                                  struct yk_text *out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,194 @@
+#include "base/table.h"
+#include "base/units.h"
+#include "cli/profile.h"
+#include "cli/workload.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *amount(double value, enum yk_unit unit, char out[YK_UNITS_SIZE])
+{
+    yk_units_format(value, unit, out);
+    return out;
+}
+
+/* The row of the same layer and batch for another pass; NULL: none. */
+static const struct yk_survey_layer *pass_of(const struct yk_survey *survey,
+                                             const struct yk_survey_layer *row, const char *pass)
+{
+    for (int32_t i = 0; i < survey->layer_count; i++) {
+        const struct yk_survey_layer *other = &survey->layers[i];
+        if (strcmp(other->layer.pass, pass) == 0 && other->batch == row->batch &&
+            strcmp(other->layer.shape, row->layer.shape) == 0 &&
+            strcmp(other->layer.device, row->layer.device) == 0 &&
+            other->layer.part == row->layer.part) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+static void add_time(struct yk_table *table, const struct yk_survey_layer *row)
+{
+    char words[YK_UNITS_SIZE];
+    yk_table_add(table, "%s", row ? amount(row->measurement.value, YK_UNIT_SECONDS, words) : "");
+}
+
+static void add_device(struct yk_table *table, const struct yk_profile_layer *layer)
+{
+    if (layer->part < 1) {
+        yk_table_add(table, "%s %.3g%%", layer->device, 100 * layer->part);
+    } else {
+        yk_table_add(table, "%s", layer->device);
+    }
+}
+
+static yk_status add_layers(const struct yk_survey *survey, struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"device", YK_TABLE_LEFT},   {"layer", YK_TABLE_LEFT},     {"samples", YK_TABLE_RIGHT},
+        {"forward", YK_TABLE_RIGHT}, {"backward", YK_TABLE_RIGHT}, {"update", YK_TABLE_RIGHT},
+        {"spread", YK_TABLE_RIGHT},
+    };
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    for (int32_t i = 0; i < survey->layer_count; i++) {
+        const struct yk_survey_layer *row = &survey->layers[i];
+        if (strcmp(row->layer.pass, "forward") != 0) {
+            continue;
+        }
+        add_device(table, &row->layer);
+        yk_table_add(table, "%s", row->layer.shape);
+        yk_table_add(table, "%" PRId64, row->batch);
+        add_time(table, row);
+        add_time(table, pass_of(survey, row, "backward"));
+        add_time(table, pass_of(survey, row, "update"));
+        yk_table_add(table, "%.1f %%", 100 * row->measurement.spread);
+    }
+    const yk_status status = yk_table_write(table, out);
+    yk_table_destroy(table);
+    return status;
+}
+
+static yk_status add_links(const struct yk_survey *survey, struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"link", YK_TABLE_LEFT},    {"message", YK_TABLE_LEFT}, {"ranks", YK_TABLE_RIGHT},
+        {"bytes", YK_TABLE_RIGHT},  {"time", YK_TABLE_RIGHT},   {"a second", YK_TABLE_RIGHT},
+        {"spread", YK_TABLE_RIGHT},
+    };
+    struct yk_table *table = NULL;
+    char words[YK_UNITS_SIZE];
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    for (int32_t i = 0; i < survey->link_count; i++) {
+        const struct yk_survey_link *row = &survey->links[i];
+        yk_table_add(table, "%s", row->link.link);
+        yk_table_add(table, "%s", row->link.collective);
+        yk_table_add(table, "%d", (int)row->link.ranks);
+        yk_table_add(table, "%s", amount((double)row->bytes, YK_UNIT_BYTES, words));
+        yk_table_add(table, "%s", amount(row->measurement.value, YK_UNIT_SECONDS, words));
+        yk_table_add(
+            table, "%s",
+            amount((double)row->bytes / row->measurement.value, YK_UNIT_BYTES_PER_S, words));
+        yk_table_add(table, "%.1f %%", 100 * row->measurement.spread);
+    }
+    const yk_status status = yk_table_write(table, out);
+    yk_table_destroy(table);
+    return status;
+}
+
+static void add_facts(const struct yk_survey *survey, struct yk_text *out)
+{
+    char words[YK_UNITS_SIZE];
+    for (int32_t i = 0; i < survey->fact_count; i++) {
+        const struct yk_survey_fact *row = &survey->facts[i];
+        if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT) == 0) {
+            yk_text_addf(out, "%s: a process holds %s besides what it trains\n", row->fact.subject,
+                         amount(row->measurement.value, YK_UNIT_BYTES, words));
+        } else {
+            yk_text_addf(out, "%s: %s take%s %.3g times as long\n", row->fact.subject,
+                         row->fact.fact,
+                         strcmp(row->fact.fact, YK_PROFILE_COMPUTE_BESIDE) == 0 ? "s" : "",
+                         row->measurement.value);
+        }
+    }
+}
+
+yk_status yk_profiling_write_text(const struct yk_profiling *profiling, struct yk_text *out)
+{
+    const struct yk_survey *survey = &profiling->survey;
+    yk_workload_add_title(profiling->config, profiling->cluster, &profiling->workload, out);
+    yk_text_addf(out, "\n%s\n\n", profiling->versions);
+    YK_TRY(add_layers(survey, out));
+    if (survey->link_count > 0) {
+        yk_text_add(out, "\n");
+        YK_TRY(add_links(survey, out));
+    }
+    if (survey->fact_count > 0) {
+        yk_text_add(out, "\n");
+        add_facts(survey, out);
+    }
+    yk_text_addf(out, "\nkept in %s%s\n", profiling->path,
+                 survey->stopped ? "; stopped before all was measured" : "");
+    return yk_text_status(out);
+}
+
+static void add_measurement(const struct yk_profile_measurement *measurement, const char *value,
+                            struct yk_text *out)
+{
+    yk_text_addf(out, ", \"%s\": ", value);
+    yk_text_add_number(out, measurement->value);
+    yk_text_add(out, ", \"spread\": ");
+    yk_text_add_number(out, measurement->spread);
+    yk_text_addf(out, ", \"samples\": %" PRId64 "}", measurement->samples);
+}
+
+static void add_word(const char *key, const char *word, struct yk_text *out)
+{
+    yk_text_addf(out, "\"%s\": ", key);
+    yk_text_add_json(out, word);
+}
+
+yk_status yk_profiling_write_json(const struct yk_profiling *profiling, struct yk_text *out)
+{
+    const struct yk_survey *survey = &profiling->survey;
+    yk_text_add(out, "{");
+    add_word("profile", profiling->path, out);
+    yk_text_add(out, ",\n ");
+    add_word("versions", profiling->versions, out);
+    yk_text_addf(out, ",\n \"stopped\": %s,\n \"layers\": [", survey->stopped ? "true" : "false");
+    for (int32_t i = 0; i < survey->layer_count; i++) {
+        const struct yk_survey_layer *row = &survey->layers[i];
+        yk_text_add(out, i > 0 ? ",\n  {" : "\n  {");
+        add_word("device", row->layer.device, out);
+        yk_text_add(out, ", \"part\": ");
+        yk_text_add_number(out, row->layer.part);
+        yk_text_add(out, ", ");
+        add_word("shape", row->layer.shape, out);
+        yk_text_addf(out, ", \"sequence\": %" PRId64 ", ", row->layer.sequence);
+        add_word("pass", row->layer.pass, out);
+        yk_text_addf(out, ", \"batch\": %" PRId64, row->batch);
+        add_measurement(&row->measurement, "seconds", out);
+    }
+    yk_text_add(out, "],\n \"links\": [");
+    for (int32_t i = 0; i < survey->link_count; i++) {
+        const struct yk_survey_link *row = &survey->links[i];
+        yk_text_add(out, i > 0 ? ",\n  {" : "\n  {");
+        add_word("link", row->link.link, out);
+        yk_text_add(out, ", ");
+        add_word("message", row->link.collective, out);
+        yk_text_addf(out, ", \"ranks\": %d, \"bytes\": %" PRId64, (int)row->link.ranks, row->bytes);
+        add_measurement(&row->measurement, "seconds", out);
+    }
+    yk_text_add(out, "],\n \"facts\": [");
+    for (int32_t i = 0; i < survey->fact_count; i++) {
+        const struct yk_survey_fact *row = &survey->facts[i];
+        yk_text_add(out, i > 0 ? ",\n  {" : "\n  {");
+        add_word("subject", row->fact.subject, out);
+        yk_text_add(out, ", ");
+        add_word("fact", row->fact.fact, out);
+        add_measurement(&row->measurement, "value", out);
+    }
+    yk_text_add(out, "]}\n");
+    return yk_text_status(out);
+}

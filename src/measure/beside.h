@@ -1,0 +1,37 @@
+/*
+ * Beside: how much computation and messages of a rank hold each other up: on a CPU both want the
+ * same cores and the same memory.
+ *
+ * A step and a row of messages each alone, then both at once. While both were under way, for a time
+ * w, computation got as far as it would have in what it takes alone less what it did before and
+ * after; a message took what it took.
+ */
+#ifndef YK_MEASURE_BESIDE_H
+#define YK_MEASURE_BESIDE_H
+
+#include "base/status.h"
+#include "measure/rehearsal.h"
+#include "measure/survey.h"
+
+/* When something began and ended. */
+struct yk_beside_span {
+    double begin_s;
+    double end_s;
+};
+
+/* How many times as long computation took while both were under way, where all of it takes
+ * `alone_s` by itself; NAN where they hardly met. */
+double yk_beside_compute(struct yk_beside_span compute, double alone_s,
+                         struct yk_beside_span messages);
+
+/* What a message took on average, of those that were under way beside computation only; NAN where
+ * there are none. */
+double yk_beside_message(struct yk_beside_span compute, const double *begin_s, const double *end_s,
+                         int32_t count);
+
+/* Measures both among all ranks and adds them to the survey. */
+yk_status yk_survey_beside(struct yk_survey *survey, const struct yk_measure_ranks *team,
+                           const struct yk_survey_wish *wish,
+                           struct yk_rehearsal *rehearsal) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,22 @@
+#include "measure/measure_ranks.h"
+
+#include "comm/exchange.h"
+
+#include <string.h>
+
+yk_status yk_measure_gather(const struct yk_measure_ranks *team, const double *own, int32_t count,
+                            double *out)
+{
+    const int64_t all = (int64_t)team->ranks->size * count;
+    memset(out, 0, (size_t)all * sizeof *out);
+    memcpy(out + (int64_t)team->ranks->rank * count, own, (size_t)count * sizeof *own);
+    return yk_exchange_sum(team->ranks, out, all);
+}
+
+yk_status yk_measure_most(const struct yk_measure_ranks *team, double own, double *out)
+{
+    double most = own;
+    YK_TRY(yk_exchange_max(team->ranks, &most, 1));
+    *out = most;
+    return YK_OK;
+}

@@ -1,0 +1,98 @@
+/*
+ * Survey: what a team found out about its devices and the links between them: times of layers and
+ * messages and a few facts, ready to be kept in a profile.
+ *
+ * All ranks call the functions that measure, in one order, and each ends with the same survey. Of
+ * devices that are alike the mean counts. One thread at a time.
+ */
+#ifndef YK_MEASURE_SURVEY_H
+#define YK_MEASURE_SURVEY_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "cluster/cluster.h"
+#include "measure/measure_ranks.h"
+#include "model/model.h"
+#include "profile/profile.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Called while it goes on; any may be NULL. */
+struct yk_survey_watch {
+    void *user;
+    void (*progress)(void *user, const char *what, double done); /* of 1 */
+    bool (*stop)(void *user);                                    /* end with what there is */
+};
+
+struct yk_survey_wish {
+    const struct yk_model_config *config;
+    struct yk_workload workload;      /* its batch: the most samples that a rank may take at once */
+    const struct yk_cluster *cluster; /* a device for each rank, in order */
+    double slowness;                  /* of this rank: its ops take so many times as long */
+    double seconds;                   /* about as long as the layers may take */
+    double (*held_bytes)(void);       /* what this process holds now */
+    const char *versions;
+    struct yk_survey_watch watch;
+};
+
+struct yk_survey_layer {
+    struct yk_profile_layer layer;
+    int64_t batch;
+    struct yk_profile_measurement measurement;
+};
+
+struct yk_survey_link {
+    struct yk_profile_link link;
+    int64_t bytes;
+    struct yk_profile_measurement measurement;
+};
+
+struct yk_survey_fact {
+    struct yk_profile_fact fact;
+    struct yk_profile_measurement measurement;
+};
+
+/* Starts as {0}. */
+struct yk_survey {
+    struct yk_arena *arena; /* owns all words */
+    struct yk_survey_layer *layers;
+    struct yk_survey_link *links;
+    struct yk_survey_fact *facts;
+    int32_t layer_count;
+    int32_t link_count;
+    int32_t fact_count;
+    int32_t layer_capacity;
+    int32_t link_capacity;
+    int32_t fact_capacity;
+    bool stopped; /* the watch said so; what is there is whole */
+};
+
+yk_status yk_survey_begin(struct yk_survey *survey) YK_MUST_USE;
+void yk_survey_free(struct yk_survey *survey);
+
+/* Measures the model's layers, and where there are several ranks, computation and messages beside
+ * each other. */
+yk_status yk_survey_layers(struct yk_survey *survey, const struct yk_measure_ranks *team,
+                           const struct yk_survey_wish *wish) YK_MUST_USE;
+
+/* Measures messages of up to `most_bytes` among all ranks, and from the first to the second. */
+yk_status yk_survey_links(struct yk_survey *survey, const struct yk_measure_ranks *team,
+                          const struct yk_survey_wish *wish, int64_t most_bytes) YK_MUST_USE;
+
+/* Writes it all down, or nothing. */
+yk_status yk_survey_keep(const struct yk_survey *survey, struct yk_profile *profile) YK_MUST_USE;
+
+/* For those who measure: one more row, whose words are copied. */
+yk_status yk_survey_add_layer(struct yk_survey *survey,
+                              const struct yk_survey_layer *layer) YK_MUST_USE;
+yk_status yk_survey_add_link(struct yk_survey *survey,
+                             const struct yk_survey_link *link) YK_MUST_USE;
+yk_status yk_survey_add_fact(struct yk_survey *survey,
+                             const struct yk_survey_fact *fact) YK_MUST_USE;
+
+/* Whether the watch of any rank wants to stop. */
+yk_status yk_survey_stops(struct yk_survey *survey, const struct yk_measure_ranks *team,
+                          const struct yk_survey_wish *wish, bool *out) YK_MUST_USE;
+
+#endif

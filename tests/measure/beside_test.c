@@ -1,0 +1,62 @@
+#include "support/support.h"
+
+#include "measure/beside.h"
+
+#include <math.h>
+
+/* 10 s of work alone took from 0 to 14, messages from 2 to 10: 8 s together, in which the 10 - 6 s
+ * that were left to do took twice as long. */
+static void computation_took_what_was_left_to_do(void **state)
+{
+    (void)state;
+    const struct yk_beside_span compute = {0, 14};
+    const struct yk_beside_span messages = {2, 10};
+    assert_true(fabs(yk_beside_compute(compute, 10, messages) - 2) < 1e-12);
+}
+
+static void messages_that_outlast_computation_count_up_to_its_end(void **state)
+{
+    (void)state;
+    const struct yk_beside_span compute = {0, 15};
+    const struct yk_beside_span messages = {0, 40};
+    assert_true(fabs(yk_beside_compute(compute, 10, messages) - 1.5) < 1e-12);
+}
+
+static void computation_is_never_said_to_be_faster(void **state)
+{
+    (void)state;
+    const struct yk_beside_span compute = {0, 9};
+    const struct yk_beside_span messages = {0, 9};
+    assert_true(yk_beside_compute(compute, 10, messages) == 1);
+}
+
+static void what_hardly_met_says_nothing(void **state)
+{
+    (void)state;
+    const struct yk_beside_span compute = {0, 10};
+    const struct yk_beside_span messages = {9.5, 20};
+    assert_true(isnan(yk_beside_compute(compute, 10, messages)));
+}
+
+static void messages_within_computation_alone_count(void **state)
+{
+    (void)state;
+    static const double begin_s[] = {0.5, 2, 5, 9};
+    static const double end_s[] = {2, 5, 9, 10};
+    const struct yk_beside_span compute = {1, 9.5};
+    assert_true(fabs(yk_beside_message(compute, begin_s, end_s, 4) - 3.5) < 1e-12);
+    const struct yk_beside_span brief = {3, 4};
+    assert_true(isnan(yk_beside_message(brief, begin_s, end_s, 4)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(computation_took_what_was_left_to_do),
+        cmocka_unit_test(messages_that_outlast_computation_count_up_to_its_end),
+        cmocka_unit_test(computation_is_never_said_to_be_faster),
+        cmocka_unit_test(what_hardly_met_says_nothing),
+        cmocka_unit_test(messages_within_computation_alone_count),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+#include "support/support.h"
+
+#include "cost/cost.h"
+#include "measure/layer_times.h"
+#include "measure/rehearsal.h"
+#include "measure/survey.h"
+#include "model/builtin.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    BATCHES = 2,
+    ROUNDS = 9,
+};
+
+static const int64_t batches[BATCHES] = {1, 3};
+
+struct place {
+    struct yk_arena *arena;
+    const struct yk_model_config *config;
+    struct yk_cluster *cluster;
+    struct yk_engine engine;
+    struct yk_backend_lane *lane;
+    struct yk_ranks ranks;
+    struct yk_measure_ranks team;
+    struct yk_rehearsal *rehearsal;
+};
+
+static const struct yk_workload workload = {
+    .batch = 3, .sequence = 8, .precision = YK_PRECISION_FP32};
+
+static int make(void **state)
+{
+    struct place *place = calloc(1, sizeof *place);
+    if (!place) {
+        return -1;
+    }
+    const struct yk_backend_options options = {.threads = 1};
+    const struct yk_rehearsal_wish wish = {
+        .workload = workload, .batches = batches, .batch_count = BATCHES, .slowness = 1};
+    assert_ok(yk_arena_create(&place->arena));
+    assert_ok(yk_model_config_open("gpt-nano", place->arena, &place->config));
+    assert_ok(yk_cluster_parse("cpu:1", &place->cluster));
+    place->engine.backend = &yk_backend_cpu;
+    assert_ok(yk_backend_cpu.open(&options, &place->engine.device));
+    assert_ok(yk_backend_cpu.lane_create(place->engine.device, "load", &place->engine.lane));
+    assert_ok(yk_backend_cpu.lane_create(place->engine.device, "comm", &place->lane));
+    const struct yk_comm_options comm = {
+        .backend = &yk_backend_cpu, .device = place->engine.device, .lane = place->lane};
+    assert_ok(yk_ranks_open(&yk_comm_self, &comm, &place->ranks));
+    place->team = (struct yk_measure_ranks){.ranks = &place->ranks, .engine = place->engine};
+    struct yk_rehearsal_wish named = wish;
+    named.config = place->config;
+    assert_ok(yk_rehearsal_create(&named, place->cluster, &place->engine, &place->rehearsal));
+    *state = place;
+    return 0;
+}
+
+static int unmake(void **state)
+{
+    struct place *place = *state;
+    yk_rehearsal_destroy(place->rehearsal);
+    yk_ranks_close(&place->ranks);
+    yk_backend_cpu.lane_destroy(place->lane);
+    yk_backend_cpu.lane_destroy(place->engine.lane);
+    yk_backend_cpu.close(place->engine.device);
+    yk_cluster_destroy(place->cluster);
+    yk_arena_destroy(place->arena);
+    free(place);
+    return 0;
+}
+
+static void a_round_of_a_rehearsal_is_a_whole_step(void **state)
+{
+    struct place *place = *state;
+    const struct yk_program_rank *list = &yk_rehearsal_program(place->rehearsal)->ranks[0];
+    const struct yk_rehearsal_round *round = NULL;
+    int32_t counts[YK_OP_KIND_COUNT] = {0};
+    for (int i = 0; i < 2; i++) {
+        assert_ok(yk_rehearsal_begin(place->rehearsal));
+        assert_ok(yk_rehearsal_end(place->rehearsal, &round));
+    }
+    assert_true(round->whole);
+    for (int32_t i = 0; i < list->op_count; i++) {
+        counts[list->ops[i].kind]++;
+        assert_true(round->op_s[i] >= 0);
+        assert_true(round->end_s[i] >= round->begin_s[i]);
+    }
+    /* gpt-nano: embed, three blocks, norm and head, whose weights are not the embedding's. */
+    assert_int_equal(counts[YK_OP_FORWARD], 6 * (BATCHES + 1));
+    assert_int_equal(counts[YK_OP_BACKWARD], 6 * (BATCHES + 1));
+    assert_int_equal(counts[YK_OP_UPDATE], 6);
+    assert_true(yk_rehearsal_bytes(place->rehearsal) > 0);
+}
+
+static struct yk_layer_time *find(struct yk_layer_times *times, const char *kind, const char *pass,
+                                  int64_t batch)
+{
+    for (int32_t i = 0; i < times->count; i++) {
+        struct yk_layer_time *time = &times->times[i];
+        if (strcmp(time->kind, kind) == 0 && strcmp(time->pass, pass) == 0 &&
+            time->batch == batch) {
+            return time;
+        }
+    }
+    fail_msg("no %s of %s for %d", pass, kind, (int)batch);
+    return NULL;
+}
+
+/* Forward takes 1 s and a sample, backward twice that, and of the first micro-batch 0.5 s more;
+ * an update takes 4 s. Now and then an op is held up for a hundred times as
+ * long. */
+static double made_up_s(const struct yk_op *op, int32_t round)
+{
+    const int64_t samples = batches[op->micro_batch > 0 ? op->micro_batch - 1 : 0];
+    const double spike = (op->layer + round) % 5 == 0 ? 100 : 1;
+    switch (op->kind) {
+    case YK_OP_FORWARD:
+        return spike * (1 + (double)samples);
+    case YK_OP_BACKWARD:
+        return 2 * (1 + (double)samples) + (op->micro_batch == 0 ? 0.5 : 0);
+    case YK_OP_UPDATE:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+static void rounds_become_medians_by_layer_and_batch(void **state)
+{
+    struct place *place = *state;
+    const struct yk_program *program = yk_rehearsal_program(place->rehearsal);
+    const struct yk_program_rank *list = &program->ranks[0];
+    struct yk_layer_times *times = NULL;
+    double *op_s = calloc((size_t)list->op_count, sizeof *op_s);
+    assert_non_null(op_s);
+    assert_ok(yk_layer_times_create(program, batches, BATCHES, &times));
+    for (int32_t round = 0; round < ROUNDS; round++) {
+        for (int32_t i = 0; i < list->op_count; i++) {
+            op_s[i] = made_up_s(&list->ops[i], round);
+        }
+        assert_ok(yk_layer_times_add(times, op_s));
+    }
+    /* Three blocks are one sort: three times as many timings. */
+    struct yk_timings *block = &find(times, "gpt-block", "forward", 3)->timings;
+    assert_int_equal(block->count, 3 * ROUNDS);
+    assert_true(yk_timings_summarise(block, "").value == 4);
+    assert_true(yk_timings_summarise(&find(times, "head", "forward", 1)->timings, "").value == 2);
+    assert_true(yk_timings_summarise(&find(times, "head", "backward", 3)->timings, "").value == 8);
+    struct yk_timings *update = &find(times, "head", "update", 1)->timings;
+    assert_true(yk_timings_summarise(update, "").value == 4.5);
+    yk_layer_times_destroy(times);
+    free(op_s);
+}
+
+static double no_bytes(void)
+{
+    return 1e12;
+}
+
+static void what_a_survey_kept_prices_every_layer(void **state)
+{
+    struct place *place = *state;
+    char folder[] = "/tmp/yoke-survey-XXXXXX";
+    char path[64];
+    struct yk_profile *profile = NULL;
+    struct yk_survey survey;
+    const struct yk_model *model = NULL;
+    const struct yk_survey_wish wish = {.config = place->config,
+                                        .workload = workload,
+                                        .cluster = place->cluster,
+                                        .slowness = 1,
+                                        .held_bytes = no_bytes,
+                                        .versions = "test"};
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/profile.db", folder);
+    assert_ok(yk_survey_begin(&survey));
+    assert_ok(yk_survey_layers(&survey, &place->team, &wish));
+    assert_false(survey.stopped);
+    assert_ok(yk_profile_create(path, &profile));
+    assert_ok(yk_survey_keep(&survey, profile));
+
+    const struct yk_cost_book book = {.cluster = place->cluster, .profile = profile};
+    assert_ok(yk_model_describe(place->config, &workload, place->arena, &model));
+    for (int32_t l = 0; l < model->layer_count; l++) {
+        for (int pass = YK_COST_FORWARD; pass <= YK_COST_UPDATE; pass++) {
+            struct yk_cost_time time = {0};
+            assert_ok(
+                yk_cost_layer(&book, 0, model, &model->layers[l], (enum yk_cost_pass)pass, &time));
+            assert_int_equal(time.origin, YK_COST_PROFILE);
+            assert_true(time.seconds > 0);
+        }
+    }
+    assert_true(yk_cost_context_bytes(&place->cluster->devices[0]) == 0);
+    assert_ok(yk_cost_settle_context(profile, place->cluster));
+    assert_true(yk_cost_context_bytes(&place->cluster->devices[0]) > 0.9e12);
+    yk_profile_close(profile);
+    yk_survey_free(&survey);
+    unlink(path);
+    rmdir(folder);
+}
+
+static bool at_once(void *user)
+{
+    (void)user;
+    return true;
+}
+
+static void a_survey_that_is_stopped_has_what_there_is(void **state)
+{
+    struct place *place = *state;
+    struct yk_survey survey;
+    const struct yk_survey_wish wish = {.config = place->config,
+                                        .workload = workload,
+                                        .cluster = place->cluster,
+                                        .slowness = 1,
+                                        .held_bytes = no_bytes,
+                                        .versions = "test",
+                                        .watch = {.stop = at_once}};
+    assert_ok(yk_survey_begin(&survey));
+    assert_ok(yk_survey_layers(&survey, &place->team, &wish));
+    assert_true(survey.stopped);
+    assert_int_equal(survey.layer_count, 0);
+    yk_survey_free(&survey);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_round_of_a_rehearsal_is_a_whole_step, make, unmake),
+        cmocka_unit_test_setup_teardown(rounds_become_medians_by_layer_and_batch, make, unmake),
+        cmocka_unit_test_setup_teardown(what_a_survey_kept_prices_every_layer, make, unmake),
+        cmocka_unit_test_setup_teardown(a_survey_that_is_stopped_has_what_there_is, make, unmake),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
