@@ -87,7 +87,9 @@ static yk_status train(struct yk_training *training, struct yk_text *out)
     yk_terminal_progress_end();
     if (status == YK_OK || status == YK_ERROR_STOPPED) {
         status = finish(training, &progress, status, out);
-    } else if (!training->run.agreed) {
+    } else if (training->run.agreed) {
+        status = yk_train_team_say(team, status);
+    } else {
         yk_train_team_give_up(team, status);
     }
     training->run.program = planned->trial.program;

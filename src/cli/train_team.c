@@ -90,15 +90,11 @@ void yk_train_team_close(struct yk_train_team *team)
     *team = (struct yk_train_team){0};
 }
 
-/* Said at once by rank 0, before any rank leaves: a launcher ends the others when one has. */
-yk_status yk_train_team_agree(const struct yk_train_team *team, yk_status mine)
+/* At once, before any rank leaves: a launcher ends the others when one has. */
+yk_status yk_train_team_say(const struct yk_train_team *team, yk_status agreed)
 {
     static const char first[] = "rank 0: ";
-    if (yk_train_team_is_alone(team)) {
-        return mine;
-    }
-    const yk_status agreed = yk_exchange_agree(&team->ranks, mine);
-    if (agreed == YK_OK || agreed == YK_ERROR_STOPPED) {
+    if (yk_train_team_is_alone(team) || agreed == YK_OK || agreed == YK_ERROR_STOPPED) {
         return agreed;
     }
     if (team->ranks.rank == 0) {
@@ -108,6 +104,13 @@ yk_status yk_train_team_agree(const struct yk_train_team *team, yk_status mine)
         yk_terminal_complain(sentence + (own ? sizeof first - 1 : 0));
     }
     return yk_fail(agreed, "%s", "");
+}
+
+yk_status yk_train_team_agree(const struct yk_train_team *team, yk_status mine)
+{
+    return yk_train_team_is_alone(team)
+               ? mine
+               : yk_train_team_say(team, yk_exchange_agree(&team->ranks, mine));
 }
 
 /* ---- what the ranks run on ---- */

@@ -256,25 +256,25 @@ static yk_status hand_in(struct rank *rank)
 {
     const struct yk_plan *plan = rank->crew->wish->program->plan;
     const struct yk_net *net = rank->crew->net;
-    const int64_t width = yk_precision_bytes(net->workload.precision);
     for (int32_t l = 0; l < net->layer_count; l++) {
         const struct yk_layer_store *kept = &rank->store->layers[l];
         const struct yk_plan_group *group = &plan->groups[plan->layers[l].group];
         const int32_t member = yk_holdings_member(group, rank->ranks.rank);
         for (int32_t i = 0; i < kept->span_count && net->layers[l].trained > 0; i++) {
             struct yk_span span = kept->spans[i];
-            const char *from =
-                kept->part ? kept->part + span.at * width : kept->weights + span.first * width;
             if (kept->holding.keep == YK_KEEP_WHOLE) {
                 span.first = yk_block_first(net->layers[l].trained, group->member_count, member);
                 span.count =
                     yk_block_first(net->layers[l].trained, group->member_count, member + 1) -
                     span.first;
-                from = kept->weights + span.first * width;
+                span.at = span.first;
             }
+            const char *from = kept->master ? (const char *)(kept->master + span.at)
+                               : kept->part ? kept->part + span.at * (int64_t)sizeof(float)
+                                            : kept->weights + span.first * (int64_t)sizeof(float);
             for (int64_t n = 0; n < span.count; n++) {
                 float number = 0;
-                memcpy(&number, from + n * width, sizeof number);
+                memcpy(&number, from + n * (int64_t)sizeof number, sizeof number);
                 rank->crew->result->weights[rank->crew->first_of[l] + span.first + n] = number;
             }
         }
