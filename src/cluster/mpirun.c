@@ -20,8 +20,9 @@ static const char *const own_lines[] = {
 };
 /* What a line of the form "[host:pid] …" has if it is the runtime's about itself. */
 static const char *const own_marks[] = {
-    "ORTE_ERROR_LOG",           "PMIX ERROR", "have sent help message", "has sent help message",
-    "orte_base_help_aggregate",
+    "ORTE_ERROR_LOG",           "PMIX ERROR",
+    "have sent help message",   "has sent help message",
+    "orte_base_help_aggregate", "Read -1, expected", /* of the memory of a rank that is gone */
 };
 
 static void empty(struct yk_text *text)
@@ -167,13 +168,28 @@ static void take_line(struct yk_mpirun_talk *talk, struct yk_text *out)
     empty(&talk->line);
 }
 
+/* A character of a rank's line, which is listened to all the same. */
+static void pass(struct yk_mpirun_talk *talk, char character, struct yk_text *out)
+{
+    yk_text_add_bytes(out, &character, 1);
+    if (character != '\n') {
+        if (talk->line.length < MOST_BANNER) {
+            yk_text_add_bytes(&talk->line, &character, 1);
+        }
+        return;
+    }
+    const char *line = yk_text_chars(&talk->line);
+    talk->advised = talk->advised || (strncmp(line, "yoke: ", 6) == 0 && strstr(line, "--resume"));
+    empty(&talk->line);
+    talk->passing = false;
+}
+
 void yk_mpirun_hear(struct yk_mpirun_talk *talk, const char *bytes, size_t length,
                     struct yk_text *out)
 {
     for (size_t i = 0; i < length; i++) {
         if (talk->passing) {
-            yk_text_add_bytes(out, &bytes[i], 1);
-            talk->passing = bytes[i] != '\n';
+            pass(talk, bytes[i], out);
         } else if (bytes[i] == '\n') {
             take_line(talk, out);
         } else {
@@ -181,7 +197,6 @@ void yk_mpirun_hear(struct yk_mpirun_talk *talk, const char *bytes, size_t lengt
             /* A line of progress has no end and must not wait for one. */
             if (!talk->inside && !may_be_own(yk_text_chars(&talk->line))) {
                 yk_text_add_bytes(out, talk->line.bytes, talk->line.length);
-                empty(&talk->line);
                 talk->passing = true;
             }
         }
@@ -190,7 +205,7 @@ void yk_mpirun_hear(struct yk_mpirun_talk *talk, const char *bytes, size_t lengt
 
 void yk_mpirun_hear_end(struct yk_mpirun_talk *talk, struct yk_text *out)
 {
-    if (talk->line.length > 0) {
+    if (talk->line.length > 0 && !talk->passing) {
         take_line(talk, out);
     }
     if (talk->inside) {
@@ -220,8 +235,9 @@ static yk_status fail_unready(void)
     return yk_fail(YK_ERROR_STOPPED, "stopped before all ranks had begun; nothing new was saved");
 }
 
-static yk_status judge_loss(const struct yk_mpirun_loss *loss, const struct yk_mpirun_end *end)
+static yk_status judge_loss(const struct yk_mpirun_talk *talk, const struct yk_mpirun_end *end)
 {
+    const struct yk_mpirun_loss *loss = &talk->loss;
     if (end->stopped && loss->signal == SIGUSR1) {
         return fail_unready();
     }
@@ -238,11 +254,11 @@ static yk_status judge_loss(const struct yk_mpirun_loss *loss, const struct yk_m
     } else {
         yk_text_addf(&how, "ended with exit code %" PRId32, loss->code);
     }
-    const yk_status status =
-        yk_fail(YK_ERROR_LOST,
-                "rank %" PRId32 "%s%s %s, so the others were ended; --resume goes on from the last "
-                "checkpoint",
-                loss->rank, loss->node[0] ? " on " : "", loss->node, yk_text_chars(&how));
+    const yk_status status = yk_fail(
+        YK_ERROR_LOST, "rank %" PRId32 "%s%s %s%s", loss->rank, loss->node[0] ? " on " : "",
+        loss->node, yk_text_chars(&how),
+        talk->advised ? ""
+                      : ", so the others were ended; --resume goes on from the last checkpoint");
     yk_text_free(&how);
     return status;
 }
@@ -282,7 +298,7 @@ yk_status yk_mpirun_judge(const struct yk_mpirun_talk *talk, const struct yk_mpi
         return YK_OK;
     }
     if (talk->loss.known) {
-        return judge_loss(&talk->loss, end);
+        return judge_loss(talk, end);
     }
     if (end->signal > 0) {
         return end->stopped && end->signal == SIGUSR1

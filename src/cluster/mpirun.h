@@ -30,11 +30,12 @@ struct yk_mpirun_loss {
 };
 
 struct yk_mpirun_talk {
-    struct yk_text line;   /* what has come of a line that may be mpirun's */
+    struct yk_text line;   /* what has come of a line */
     struct yk_text banner; /* between two lines of dashes */
     struct yk_text first;  /* the first banner that is about no rank */
     bool inside;
-    bool passing; /* the rest of a line that is a rank's */
+    bool passing; /* the line is a rank's */
+    bool advised; /* a rank has said how to go on */
     struct yk_mpirun_loss loss;
 };
 

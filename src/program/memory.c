@@ -55,16 +55,18 @@ static void count_state(struct counting *counting, int32_t layer, double part)
     always[YK_MEMORY_OPTIMIZER] += state * message->optimizer_bytes;
 }
 
-/* Two blocks on their way, and two micro-batches of tokens and labels. */
-static void count_buffers(struct counting *counting, double largest_message, int64_t most_samples)
+/* Two blocks on their way, and two micro-batches of tokens and labels. A context that was measured
+ * has the blocks in it. */
+static void count_buffers(struct counting *counting, const struct yk_device *device,
+                          double largest_message, int64_t most_samples)
 {
     const struct yk_plan *plan = counting->program->plan;
     const struct yk_workload *workload = &plan->workload;
     const int64_t target =
         workload->target_sequence > 0 ? workload->target_sequence : workload->sequence;
     const double tokens = (double)most_samples * (double)(workload->sequence + target);
-    counting->memory->always_bytes[YK_MEMORY_BUFFERS] +=
-        2 * fmin(plan->block_bytes, largest_message) + 2 * TOKEN_BYTES * tokens;
+    const double block = device->context_bytes > 0 ? 0 : fmin(plan->block_bytes, largest_message);
+    counting->memory->always_bytes[YK_MEMORY_BUFFERS] += 2 * block + 2 * TOKEN_BYTES * tokens;
 }
 
 static void count_always(struct counting *counting, int32_t rank)
@@ -92,9 +94,9 @@ static void count_always(struct counting *counting, int32_t rank)
             }
         }
     }
-    count_buffers(counting, largest_message, most_samples);
-    counting->memory->always_bytes[YK_MEMORY_CONTEXT] =
-        yk_cost_context_bytes(&program->cluster->devices[plan->ranks[rank].device]);
+    const struct yk_device *device = &program->cluster->devices[plan->ranks[rank].device];
+    count_buffers(counting, device, largest_message, most_samples);
+    counting->memory->always_bytes[YK_MEMORY_CONTEXT] = yk_cost_context_bytes(device);
 }
 
 static yk_status take_ops(struct counting *counting, int64_t count, int32_t **out)

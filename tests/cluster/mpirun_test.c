@@ -51,8 +51,8 @@ static void ranks_are_heard_and_mpirun_is_not(void **state)
     static const char said[] =
         "step 1\n\n" OVER "- a list\n[a bracket] of a rank\nmpirun: Forwarding signal 10 to job\n"
         "[vm:15152] [[22478,0],0] ORTE_ERROR_LOG: Out of resource in file show_help.c at line 501\n"
-        "[vm:15152] 3 more processes have sent help message help-mpi-api.txt / mpi-abort\n" KILLED
-        "mp3 files\nlast";
+        "[vm:15152] 3 more processes have sent help message help-mpi-api.txt / mpi-abort\n"
+        "[vm:16211] Read -1, expected 28272, errno = 3\n" KILLED "mp3 files\nlast";
     for (size_t piece = 1; piece < 100; piece += 3) {
         struct yk_mpirun_talk talk = {0};
         struct yk_text out = {0};
@@ -95,6 +95,17 @@ static void killed_rank_is_named_with_its_signal(void **state)
     assert_non_null(strstr(yk_status_message(), "rank 2 on vm was ended by signal 9 (Killed)"));
     assert_int_equal(judge(IMPROPER, (struct yk_mpirun_end){.code = 1}), YK_ERROR_LOST);
     assert_non_null(strstr(yk_status_message(), "rank 2 on vm ended without a word"));
+}
+
+static void what_a_rank_has_advised_is_not_said_again(void **state)
+{
+    (void)state;
+    const struct yk_mpirun_end end = {.code = 137};
+    assert_int_equal(judge("yoke: rank 2 has ended; start again with --resume\n" KILLED, end),
+                     YK_ERROR_LOST);
+    assert_string_equal(yk_status_message(), "rank 2 on vm was ended by signal 9 (Killed)");
+    assert_int_equal(judge("yoke: a step\n" KILLED "no yoke: --resume\n", end), YK_ERROR_LOST);
+    assert_non_null(strstr(yk_status_message(), "--resume"));
 }
 
 static void first_of_several_is_the_one_that_counts(void **state)
@@ -154,6 +165,7 @@ int main(void)
         cmocka_unit_test(line_without_an_end_is_passed_on_at_once),
         cmocka_unit_test(sentence_of_a_rank_within_a_banner_is_heard),
         cmocka_unit_test(killed_rank_is_named_with_its_signal),
+        cmocka_unit_test(what_a_rank_has_advised_is_not_said_again),
         cmocka_unit_test(first_of_several_is_the_one_that_counts),
         cmocka_unit_test(code_that_ranks_agreed_on_needs_no_more_words),
         cmocka_unit_test(signal_before_ranks_were_ready_stops_without_saving),

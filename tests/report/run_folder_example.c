@@ -140,9 +140,12 @@ static void add_step(struct run *run, int32_t step, struct yk_text *out)
         ranks_s[r] = run->ranks[r].measured.compute_s * factor * (0.97 + 0.06 * draw(run));
         longest = fmax(longest, factor);
     }
+    /* One after the other: compilers evaluate the arguments of a call in any order. */
     const double seconds = run->step_s * 1.15 * longest * (0.98 + 0.04 * draw(run));
+    const double loss = 1.5 + 2.5 / sqrt(step) + 0.1 * draw(run);
+    const double norm = 1 + draw(run);
     yk_text_addf(out, "{\"step\": %d, \"loss\": %.4f, \"norm\": %.3f, \"rate\": 0.0003, ",
-                 (int)step, 1.5 + 2.5 / sqrt(step) + 0.1 * draw(run), 1 + draw(run));
+                 (int)step, loss, norm);
     yk_text_addf(out, "\"seconds\": %.7f, \"tokens_per_s\": %.0f", seconds, 1536 / seconds);
     add_list("ranks_s", ranks_s, run->rank_count, out);
     yk_text_add(out, "}\n");
