@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/terminal.h"
+#include "plan/plan_divide.h"
 #include "planner/planned_facts.h"
 
 #include <inttypes.h>
@@ -53,38 +54,6 @@ const struct yk_planned *yk_train_balance_plan(const struct yk_train_balance *ba
     return balance->found_count > 0 ? balance->found[balance->found_count - 1] : balance->planned;
 }
 
-/* Largest remainders; ties go to the earlier rank. */
-void yk_train_balance_divide(const double *speeds, int32_t count, int64_t batch, int64_t *out)
-{
-    double sum = 0;
-    int64_t left = batch;
-    for (int32_t i = 0; i < count; i++) {
-        sum += speeds[i];
-    }
-    for (int32_t i = 0; i < count; i++) {
-        out[i] = (int64_t)floor((double)batch * speeds[i] / sum);
-        out[i] = out[i] == 0 && speeds[i] > 0 ? 1 : out[i];
-        left -= out[i];
-    }
-    while (left != 0) {
-        int32_t best = -1;
-        double most = -INFINITY;
-        for (int32_t i = 0; i < count; i++) {
-            const double lacks = (double)batch * speeds[i] / sum - (double)out[i];
-            const double urgency = left > 0 ? lacks : -lacks;
-            if (speeds[i] > 0 && (left > 0 || out[i] > 1) && urgency > most) {
-                most = urgency;
-                best = i;
-            }
-        }
-        if (best < 0) {
-            break; /* more ranks than samples */
-        }
-        out[best] += left > 0 ? 1 : -1;
-        left += left > 0 ? -1 : 1;
-    }
-}
-
 /* The samples that a rank takes of a batch, with one group. */
 static int64_t *share_of(struct yk_plan *plan, int32_t rank)
 {
@@ -112,7 +81,7 @@ static yk_status redivide(struct yk_train_balance *balance, const double *comput
         const int64_t *share = share_of(plan, r);
         speeds[r] = share && compute_s[r] > 0 ? (double)*share / compute_s[r] : 0;
     }
-    yk_train_balance_divide(speeds, plan->rank_count, plan->workload.batch, shares);
+    yk_plan_divide(speeds, plan->rank_count, plan->workload.batch, shares);
     for (int32_t r = 0; r < plan->rank_count; r++) {
         int64_t *share = share_of(plan, r);
         if (share) {
@@ -190,6 +159,9 @@ const struct yk_program *yk_train_balance_look(struct yk_train_balance *balance,
                                                const struct yk_run_step *step)
 {
     int32_t slowest = -1;
+    if (!(step->compute_s[0] > 0)) {
+        return NULL; /* of a first step it may not be known */
+    }
     for (int32_t r = 0; r < step->ranks; r++) {
         const double times = slowness(balance, step->compute_s, step->ranks, r);
         balance->slow[r] = times > TOO_SLOW ? balance->slow[r] + 1 : 0;

@@ -41,8 +41,4 @@ const struct yk_program *yk_train_balance_look(struct yk_train_balance *balance,
 /* The plan in force. */
 const struct yk_planned *yk_train_balance_plan(const struct yk_train_balance *balance);
 
-/* Divides `batch` samples in proportion to `speeds`: every rank that had samples keeps at least one
- * where there are enough. */
-void yk_train_balance_divide(const double *speeds, int32_t count, int64_t batch, int64_t *out);
-
 #endif

@@ -42,7 +42,7 @@ static void add_slowest(const struct yk_run_step *step, struct yk_text *out)
     for (int32_t r = 1; r < step->ranks; r++) {
         slowest = step->compute_s[r] > step->compute_s[slowest] ? r : slowest;
     }
-    if (step->ranks > 1 && step->seconds > 0) {
+    if (step->ranks > 1 && step->seconds > 0 && step->compute_s[slowest] > 0) {
         yk_text_addf(out, "  slowest rank %d, computing %.0f %%", (int)slowest,
                      100 * fmin(1, step->compute_s[slowest] / step->seconds));
     }

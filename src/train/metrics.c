@@ -133,7 +133,7 @@ yk_status yk_metrics_step(struct yk_metrics *metrics, const struct yk_run_step *
         add_number(&text, "loss_scale", step->loss_scale);
     }
     yk_text_add(&text, step->skipped ? ", \"skipped\": true" : "");
-    if (step->ranks > 1) {
+    if (step->ranks > 1 && step->compute_s[0] > 0) { /* of a first step it may not be known */
         yk_text_add(&text, ", \"ranks_s\": [");
         for (int32_t r = 0; r < step->ranks; r++) {
             yk_text_add(&text, r > 0 ? ", " : "");

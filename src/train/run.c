@@ -304,12 +304,26 @@ static bool is_break(const struct yk_run *run, int64_t step)
            (run->folder && is_due(step, settings->save_every));
 }
 
+/* What happened in the last step, before anything else happens on the lanes. */
+static yk_status keep_trace(struct running *running)
+{
+    struct yk_run *run = running->run;
+    const struct yk_program *program = run->program;
+    const int32_t device = program->plan->ranks[rank_of(run)].device;
+    run->traced_s = yk_executor_round_s(running->executor);
+    return yk_executor_trace(running->executor, program->cluster->devices[device].name,
+                             &run->trace);
+}
+
 static yk_status take_break(struct running *running)
 {
     struct yk_run *run = running->run;
     const struct yk_run_settings *settings = &run->settings;
     const bool last = run->state.step == settings->steps;
     running->stopped = running->stopped && !last;
+    if (last || running->stopped) {
+        YK_TRY(keep_trace(running));
+    }
     if (run->evaluation && !running->stopped && is_due(run->state.step, settings->evaluate_every)) {
         YK_TRY(evaluate(running));
     }
@@ -458,14 +472,6 @@ static yk_status finish(struct running *running, yk_status status)
     if (running->count > 0) {
         qsort(running->seconds, (size_t)running->count, sizeof *running->seconds, compare);
         run->median_step_s = running->seconds[running->count / 2];
-    }
-    if (running->count > 0 && (status == YK_OK || status == YK_ERROR_STOPPED)) {
-        const struct yk_program *program = run->program;
-        const int32_t device = program->plan->ranks[rank_of(run)].device;
-        const yk_status traced = yk_executor_trace(
-            running->executor, program->cluster->devices[device].name, &run->trace);
-        run->traced_s = yk_executor_round_s(running->executor);
-        status = status == YK_OK ? traced : status;
     }
     return status;
 }
