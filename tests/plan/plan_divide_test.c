@@ -4,6 +4,7 @@
 #include "support/support.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum {
     MOST = 9
