@@ -4,11 +4,17 @@
 #include <stdbool.h>
 
 static atomic_bool interrupted;
+static atomic_bool by_mpirun;
 
-/* The second signal has its usual meaning: it waits until this handler is left. */
+/* The second signal has its usual meaning: it waits until this handler is left. But mpirun, which
+ * passes USR1 on, ends the other ranks by TERM as soon as one has left, and by KILL a second later:
+ * that second is theirs. */
 static void note(int number)
 {
-    if (atomic_exchange(&interrupted, true)) {
+    const bool again = atomic_exchange(&interrupted, true);
+    if (!again && number == SIGUSR1) {
+        atomic_store(&by_mpirun, true);
+    } else if (again && !(number == SIGTERM && atomic_load(&by_mpirun))) {
         (void)signal(number, SIG_DFL);
         (void)raise(number);
     }

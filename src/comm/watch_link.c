@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
+#include <inttypes.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const double meeting_s = 20; /* until all ranks must have called */
@@ -27,6 +29,13 @@ void yk_watch_machine(char out[YK_WATCH_MACHINE_SIZE])
     }
     if (stream) {
         (void)fclose(stream);
+    }
+    /* Containers of one machine may each have a network, and a loopback, of their own. */
+    struct stat network;
+    if (stat("/proc/self/ns/net", &network) == 0) {
+        const size_t length = strcspn(out, "\n");
+        snprintf(out + length, YK_WATCH_MACHINE_SIZE - length, " %" PRIu64,
+                 (uint64_t)network.st_ino);
     }
 }
 
