@@ -53,11 +53,12 @@ static yk_status measure(struct yk_profiling *profiling, struct yk_text *out)
 static yk_status run(const void *given, struct yk_text *out)
 {
     struct yk_profiling profiling = {.words = *(const struct yk_profile_words *)given};
-    const char *const paths[] = {profiling.words.cluster_output};
+    const char *const paths[] = {profiling.words.cluster, profiling.words.output,
+                                 profiling.words.cluster_output};
     if (profiling.words.quiet) {
         yk_terminal_be_quiet();
     }
-    YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 0));
+    YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 1));
     const yk_status status = measure(&profiling, out);
     yk_profiling_close(&profiling);
     return status;

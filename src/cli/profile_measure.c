@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     MIB = 1024 * 1024,
@@ -114,8 +115,10 @@ static yk_status read_cluster(struct yk_profiling *profiling, int32_t ranks)
     const struct yk_profile_words *words = &profiling->words;
     YK_TRY(yk_cluster_open(words->cluster, &profiling->cluster));
     if (profiling->cluster->device_count != ranks) {
-        return yk_fail(YK_ERROR_USAGE, "--cluster has %d devices for %d ranks; see --ranks",
-                       (int)profiling->cluster->device_count, (int)ranks);
+        return yk_fail(YK_ERROR_USAGE, "--cluster has %d device%s for %d rank%s; see --ranks",
+                       (int)profiling->cluster->device_count,
+                       profiling->cluster->device_count == 1 ? "" : "s", (int)ranks,
+                       ranks == 1 ? "" : "s");
     }
     for (int32_t i = 0; i < ranks; i++) {
         if (!profiling->cluster->devices[i].is_cpu) {
@@ -126,17 +129,23 @@ static yk_status read_cluster(struct yk_profiling *profiling, int32_t ranks)
     return check_slowness(profiling);
 }
 
+/* What is there already must be a profile. */
 static yk_status find_path(struct yk_profiling *profiling)
 {
+    struct yk_profile *profile = NULL;
     profiling->path = profiling->words.output;
-    if (profiling->path) {
-        return YK_OK;
+    if (!profiling->path) {
+        YK_TRY(yk_profile_path_usual(profiling->arena, &profiling->path));
     }
-    YK_TRY(yk_profile_path_usual(profiling->arena, &profiling->path));
-    return profiling->path
-               ? YK_OK
-               : yk_fail(YK_ERROR_USAGE, "there is no home to keep the profile in; name a file by "
-                                         "--output");
+    if (!profiling->path) {
+        return yk_fail(YK_ERROR_USAGE, "there is no home to keep the profile in; name a file by "
+                                       "--output");
+    }
+    if (access(profiling->path, F_OK) == 0) {
+        YK_TRY(yk_profile_open(profiling->path, &profile));
+        yk_profile_close(profile);
+    }
+    return YK_OK;
 }
 
 static yk_status describe(struct yk_profiling *profiling)
@@ -200,7 +209,7 @@ static yk_status open_devices(struct yk_profiling *profiling)
 
 static double held_bytes(void)
 {
-    return yk_process_memory().now_bytes;
+    return yk_process_memory().peak_bytes;
 }
 
 static bool is_stopped(void *user)

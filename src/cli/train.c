@@ -73,6 +73,7 @@ static yk_status train(struct yk_training *training, struct yk_text *out)
         .changes = training->words.rebalance,
     };
     YK_TRY(yk_train_balance_open(&balance));
+    YK_TRY(yk_train_team_follow(team, balance.planned_s, planned->plan->rank_count));
     struct yk_train_progress progress = {
         .balance = yk_train_team_is_alone(team) ? NULL : &balance,
         .first_step = training->run.state.step,

@@ -111,10 +111,11 @@ static yk_status open_cluster(const struct yk_train_words *words, const struct y
                               struct yk_arena *arena, struct yk_train_plan *out)
 {
     const bool from_plan = planned->cluster && strcmp(source, planned->cluster) == 0;
-    const char *profile = planned->profile;
+    const bool first = yk_train_team_rank(team) == 0; /* the one that measurements are asked by */
+    const char *profile = first ? planned->profile : NULL;
     YK_TRY(yk_cluster_open(source, &out->cluster));
     YK_TRY(check_cluster(words, source, from_plan, count_ranks(words, team), out->cluster));
-    if (words->profile || !words->plan) {
+    if (first && (words->profile || !words->plan)) {
         YK_TRY(yk_profile_path_settle(words->profile, arena, &profile));
     }
     if (profile) {
@@ -284,17 +285,43 @@ static yk_status find_here(const struct yk_train_words *words, const struct yk_t
     return search(words, team, out);
 }
 
+/* What devices take besides, as rank 0 knows it: programs depend on it, and must be the same. */
+static yk_status share_context(const struct yk_train_team *team, struct yk_arena *arena,
+                               struct yk_cluster *cluster)
+{
+    double *bytes = NULL;
+    YK_TRY_NEW(arena, bytes, cluster->device_count);
+    for (int32_t i = 0; i < cluster->device_count; i++) {
+        bytes[i] = cluster->devices[i].context_bytes;
+    }
+    YK_TRY(yk_train_team_follow(team, bytes, cluster->device_count));
+    for (int32_t i = 0; i < cluster->device_count; i++) {
+        yk_cluster_set_context(cluster, i, bytes[i]);
+    }
+    return YK_OK;
+}
+
+/* The plan's file as others read it, who have no measurements. */
+static yk_status write_for_others(const struct yk_train_plan *found, struct yk_arena *arena,
+                                  struct yk_text *out)
+{
+    struct yk_plan_context context = yk_train_plan_context(found);
+    struct yk_plan *plan = NULL;
+    if (!found->planned->plan) {
+        return yk_planned_fail_unfound(found->planned);
+    }
+    YK_TRY(yk_plan_copy(found->planned->plan, arena, &plan));
+    plan->profile_source = NULL;
+    context.profile = NULL;
+    return yk_plan_file_write(plan, &context, out);
+}
+
 /* Rank 0's plan becomes that of all; where it found none, all know. */
 static yk_status share(const struct yk_train_words *words, const struct yk_train_team *team,
                        struct yk_arena *arena, struct yk_train_plan *out)
 {
-    const struct yk_plan_context context = yk_train_plan_context(out);
     struct yk_text text = {0};
-    yk_status status = YK_OK;
-    if (team->ranks.rank == 0) {
-        status = out->planned->plan ? yk_plan_file_write(out->planned->plan, &context, &text)
-                                    : yk_planned_fail_unfound(out->planned);
-    }
+    yk_status status = team->ranks.rank == 0 ? write_for_others(out, arena, &text) : YK_OK;
     status = yk_train_team_agree(team, status);
     if (status == YK_OK) {
         status = yk_exchange_text(&team->ranks, 0, &text);
@@ -318,6 +345,10 @@ yk_status yk_train_plan_find(const struct yk_train_words *words, const struct yk
     YK_TRY(yk_train_team_agree(team, status));
     YK_TRY(find_cluster(words, team, arena, &source));
     status = open_cluster(words, team, &planned, source, arena, out);
+    YK_TRY(yk_train_team_agree(team, status));
+    if (!yk_train_team_is_alone(team)) {
+        YK_TRY(share_context(team, arena, out->cluster));
+    }
     if (status == YK_OK) {
         ask(words, config, workload, model_source, out);
         if (yk_train_team_rank(team) == 0) {
@@ -346,5 +377,9 @@ int64_t yk_train_plan_threads(const struct yk_train_plan *plan, const struct yk_
 
 struct yk_plan_context yk_train_plan_context(const struct yk_train_plan *plan)
 {
-    return (struct yk_plan_context){.config = plan->request.config, .cluster = plan->cluster};
+    return (struct yk_plan_context){
+        .config = plan->request.config,
+        .cluster = plan->cluster,
+        .profile = plan->profile,
+    };
 }

@@ -113,6 +113,17 @@ yk_status yk_train_team_agree(const struct yk_train_team *team, yk_status mine)
                : yk_train_team_say(team, yk_exchange_agree(&team->ranks, mine));
 }
 
+yk_status yk_train_team_follow(const struct yk_train_team *team, double *numbers, int64_t count)
+{
+    if (yk_train_team_is_alone(team)) {
+        return YK_OK;
+    }
+    for (int64_t i = 0; i < count && team->ranks.rank > 0; i++) {
+        numbers[i] = 0;
+    }
+    return yk_exchange_sum(&team->ranks, numbers, count);
+}
+
 /* ---- what the ranks run on ---- */
 
 /* What a rank says of its machine: cores for it, its share of the memory, and the machine's name.

@@ -48,6 +48,10 @@ static inline int32_t yk_train_team_rank(const struct yk_train_team *team)
  * several ranks it has been said when this returns, and the sentence left is empty. */
 yk_status yk_train_team_agree(const struct yk_train_team *team, yk_status mine) YK_MUST_USE;
 
+/* numbers (count) become those of rank 0. */
+yk_status yk_train_team_follow(const struct yk_train_team *team, double *numbers,
+                               int64_t count) YK_MUST_USE;
+
 /* A failure that all ranks have come to: rank 0 says it, and the sentence left is empty. Alone
  * nothing changes. */
 yk_status yk_train_team_say(const struct yk_train_team *team, yk_status agreed) YK_MUST_USE;
