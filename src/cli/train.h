@@ -75,10 +75,10 @@ struct yk_train_words {
     int64_t ranks; /* processes to start; 0: not said */
     const char *slow;
     const char *reduce; /* what 16-bit gradients are summed up as */
-    bool rebalance;
     const char *profile;
     double memory_bytes;
     const char *plan;
+    bool rebalance;
     bool dry_run;
 
     /* Words from a file, and what is printed. */

@@ -211,7 +211,7 @@ static yk_status check_vocabulary(const struct yk_train_words *words,
                                   const struct yk_plan_sources *planned, struct yk_arena *arena)
 {
     const struct yk_model_config *meant = NULL;
-    if (!words->model || strcmp(words->model, planned->model) != 0 ||
+    if (!words->model || !planned->model || strcmp(words->model, planned->model) != 0 ||
         yk_model_config_open(planned->model, arena, &meant) != YK_OK ||
         meant->vocabulary == config->vocabulary) {
         return YK_OK;

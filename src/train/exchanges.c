@@ -32,8 +32,9 @@ static int32_t blocks_of(const struct making *making, int32_t layer)
 }
 
 /* Trained numbers of a block, into `whole` from the parts of all. */
-static yk_status add_trained(struct making *making, int32_t layer, int32_t block, char *whole)
+static yk_status add_trained(struct making *making, int32_t layer, int32_t block, void *memory)
 {
+    char *whole = memory;
     const struct yk_layer_store *kept = &making->store->layers[layer];
     const int64_t count = making->store->net->layers[layer].trained;
     const int32_t blocks = blocks_of(making, layer);
@@ -59,8 +60,9 @@ static yk_status add_trained(struct making *making, int32_t layer, int32_t block
 }
 
 /* Frozen ones, by the byte. */
-static yk_status add_frozen(struct making *making, int32_t layer, int32_t block, char *whole)
+static yk_status add_frozen(struct making *making, int32_t layer, int32_t block, void *memory)
 {
+    char *whole = memory;
     const struct yk_layer_store *kept = &making->store->layers[layer];
     const struct yk_net_layer *net_layer = &making->store->net->layers[layer];
     const int64_t trained = net_layer->trained * making->width;

@@ -1,0 +1,187 @@
+#include "support/support.h"
+
+#include "measure/survey.h"
+#include "support/thread_comm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    RANKS = 2,
+    LARGEST = 4096,
+    SIZES = 3, /* of messages: 8, 1024, 4096 */
+};
+
+struct measuring {
+    struct yk_arena *arena;
+    const struct yk_model_config *config;
+    struct yk_cluster *cluster;
+    struct yk_survey surveys[RANKS];
+};
+
+struct rank {
+    struct yk_engine engine;
+    struct yk_backend_lane *lane;
+    struct yk_ranks ranks;
+};
+
+static double a_billion_bytes(void)
+{
+    return 1e9;
+}
+
+static yk_status open_rank(struct rank *rank)
+{
+    const struct yk_backend_options options = {.threads = 1};
+    rank->engine.backend = &yk_backend_cpu;
+    YK_TRY(yk_backend_cpu.open(&options, &rank->engine.device));
+    YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "load", &rank->engine.lane));
+    YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "comm", &rank->lane));
+    return yk_ranks_open(&yk_comm_threads,
+                         &(struct yk_comm_options){.backend = &yk_backend_cpu,
+                                                   .device = rank->engine.device,
+                                                   .lane = rank->lane},
+                         &rank->ranks);
+}
+
+static void close_rank(struct rank *rank)
+{
+    yk_ranks_close(&rank->ranks);
+    yk_backend_cpu.lane_destroy(rank->lane);
+    yk_backend_cpu.lane_destroy(rank->engine.lane);
+    yk_backend_cpu.close(rank->engine.device);
+}
+
+static yk_status measure(const struct measuring *measuring, const struct rank *rank,
+                         struct yk_survey *survey)
+{
+    const struct yk_measure_ranks all = {.ranks = &rank->ranks, .engine = rank->engine};
+    const struct yk_survey_wish wish = {
+        .config = measuring->config,
+        .workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_FP32},
+        .cluster = measuring->cluster,
+        .slowness = rank->ranks.rank == 1 ? 2 : 1,
+        .held_bytes = a_billion_bytes,
+        .versions = "test",
+    };
+    YK_TRY(yk_survey_layers(survey, &all, &wish));
+    return yk_survey_links(survey, &all, &wish, LARGEST);
+}
+
+static yk_status run_rank(int32_t number, int32_t ranks, void *user)
+{
+    (void)ranks;
+    struct measuring *measuring = user;
+    struct rank rank = {0};
+    yk_status status = open_rank(&rank);
+    if (status == YK_OK) {
+        status = measure(measuring, &rank, &measuring->surveys[number]);
+    }
+    close_rank(&rank);
+    return status;
+}
+
+static int make(void **state)
+{
+    struct measuring *measuring = calloc(1, sizeof *measuring);
+    if (!measuring) {
+        return -1;
+    }
+    assert_ok(yk_arena_create(&measuring->arena));
+    assert_ok(yk_model_config_open("gpt-nano", measuring->arena, &measuring->config));
+    assert_ok(yk_cluster_parse("cpu:1 + cpu:1:50%", &measuring->cluster));
+    for (int i = 0; i < RANKS; i++) {
+        assert_ok(yk_survey_begin(&measuring->surveys[i]));
+    }
+    assert_ok(yk_thread_world_run(RANKS, run_rank, measuring));
+    *state = measuring;
+    return 0;
+}
+
+static int unmake(void **state)
+{
+    struct measuring *measuring = *state;
+    for (int i = 0; i < RANKS; i++) {
+        yk_survey_free(&measuring->surveys[i]);
+    }
+    yk_cluster_destroy(measuring->cluster);
+    yk_arena_destroy(measuring->arena);
+    free(measuring);
+    return 0;
+}
+
+static void every_rank_ends_with_the_same_survey(void **state)
+{
+    const struct measuring *measuring = *state;
+    const struct yk_survey *one = &measuring->surveys[0];
+    const struct yk_survey *other = &measuring->surveys[1];
+    assert_int_equal(one->layer_count, other->layer_count);
+    assert_int_equal(one->link_count, other->link_count);
+    assert_int_equal(one->fact_count, other->fact_count);
+    for (int32_t i = 0; i < one->layer_count; i++) {
+        assert_string_equal(one->layers[i].layer.shape, other->layers[i].layer.shape);
+        assert_true(one->layers[i].measurement.value == other->layers[i].measurement.value);
+    }
+    for (int32_t i = 0; i < one->link_count; i++) {
+        assert_true(one->links[i].measurement.value == other->links[i].measurement.value);
+    }
+}
+
+/* Four sorts of layers, each forward, backward and update. */
+static void devices_that_differ_are_told_apart(void **state)
+{
+    const struct yk_survey *survey = &((struct measuring *)*state)->surveys[0];
+    int32_t whole = 0;
+    int32_t halves = 0;
+    for (int32_t i = 0; i < survey->layer_count; i++) {
+        assert_string_equal(survey->layers[i].layer.device, "cpu:1");
+        whole += survey->layers[i].layer.part == 1;
+        halves += survey->layers[i].layer.part == 0.5;
+    }
+    assert_int_equal(whole, 12);
+    assert_int_equal(halves, 12);
+}
+
+static void every_message_is_measured_at_every_size(void **state)
+{
+    const struct yk_survey *survey = &((struct measuring *)*state)->surveys[0];
+    static const char *const kinds[] = {"send", "gather", "scatter", "reduce"};
+    static const int64_t sizes[SIZES] = {8, 1024, LARGEST};
+    assert_int_equal(survey->link_count, 4 * SIZES);
+    for (int32_t i = 0; i < survey->link_count; i++) {
+        const struct yk_survey_link *row = &survey->links[i];
+        assert_string_equal(row->link.link, "cpu:1-cpu:1 within a node");
+        assert_string_equal(row->link.collective, kinds[i / SIZES]);
+        assert_int_equal(row->bytes, sizes[i % SIZES]);
+        assert_true(row->measurement.value > 0);
+    }
+}
+
+static void what_was_held_besides_is_a_fact_of_the_device(void **state)
+{
+    const struct yk_survey *survey = &((struct measuring *)*state)->surveys[0];
+    int32_t found = 0;
+    for (int32_t i = 0; i < survey->fact_count; i++) {
+        const struct yk_survey_fact *row = &survey->facts[i];
+        if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT) == 0) {
+            assert_string_equal(row->fact.subject, "cpu:1");
+            assert_true(row->measurement.value > 0.9e9 && row->measurement.value < 1e9);
+            found++;
+        } else {
+            assert_string_equal(row->fact.subject, "cpu:1-cpu:1 within a node");
+            assert_true(row->measurement.value >= 1);
+        }
+    }
+    assert_true(found > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_rank_ends_with_the_same_survey),
+        cmocka_unit_test(devices_that_differ_are_told_apart),
+        cmocka_unit_test(every_message_is_measured_at_every_size),
+        cmocka_unit_test(what_was_held_besides_is_a_fact_of_the_device),
+    };
+    return cmocka_run_group_tests(tests, make, unmake);
+}
