@@ -22,6 +22,11 @@ static yk_status check(const struct yk_train_words *words)
     if (!isnan(words->lora_alpha) && words->lora_rank == 0 && !words->adapter) {
         return yk_fail(YK_ERROR_USAGE, "--lora-alpha scales adapters; add them with --lora 8");
     }
+    if (words->shuffle > 0 && words->rebalance) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "--rebalance goes on by the order of a plan, which --shuffle "
+                       "is to do without; leave one of them out");
+    }
     const struct yk_rate rate = yk_train_rate(words, 1);
     if (rate.least > rate.most) {
         return yk_fail(YK_ERROR_USAGE, "--least-rate %g is more than --rate, which is %g",

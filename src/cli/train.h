@@ -78,6 +78,7 @@ struct yk_train_words {
     const char *profile;
     double memory_bytes;
     const char *plan;
+    int64_t shuffle; /* seed of another program for the plan; 0: the plan's own */
     bool rebalance;
     bool dry_run;
 

@@ -231,6 +231,10 @@ static const struct yk_option options[] = {
      .kind = YK_OPTION_UNIT, .unit = YK_UNIT_BYTES, TO(memory_bytes)},
     {ROW("plan", "FILE", PLAN_GROUP, "Train by this plan instead of searching for one"), INPUT,
      TO(plan)},
+    {ROW("shuffle", "SEED", PLAN_GROUP,
+         "Run another valid program of the plan, its ops in random order, to see what the order is "
+         "worth: weights come out the same, steps take longer"),
+     INTEGER(1, INT32_MAX, NULL), TO(shuffle)},
     {ROW("dry-run", NULL, PLAN_GROUP,
          "Print the plan, its memory and how long it will take, and train nothing"),
      FLAG, .momentary = true, TO(dry_run)},

@@ -356,7 +356,14 @@ yk_status yk_train_plan_find(const struct yk_train_words *words, const struct yk
         }
     }
     YK_TRY(yk_train_team_agree(team, status));
-    return yk_train_team_is_alone(team) ? YK_OK : share(words, team, arena, out);
+    if (!yk_train_team_is_alone(team)) {
+        YK_TRY(share(words, team, arena, out));
+    }
+    if (words->shuffle == 0 || !out->planned->plan) {
+        return YK_OK;
+    }
+    /* One seed gives one program: all ranks draw the same. */
+    return yk_train_team_agree(team, yk_planned_shuffle(out->planned, (uint64_t)words->shuffle));
 }
 
 void yk_train_plan_close(struct yk_train_plan *plan)

@@ -55,6 +55,15 @@ void yk_planned_destroy(struct yk_planned *planned)
     }
 }
 
+/* What follows from the times of the trial. */
+static yk_status note_times(struct yk_planned *planned)
+{
+    struct yk_text words = {0};
+    planned->tokens_per_s = (double)yk_model_tokens(planned->study->model) / planned->trial.step_s;
+    yk_explain_bottleneck(planned->study, &planned->trial, &words);
+    return copy_words(planned, &words, &planned->bottleneck);
+}
+
 /* Tries the plan out for good, and puts it into words. */
 static yk_status examine(struct yk_planned *planned, const struct yk_plan *plan)
 {
@@ -63,11 +72,9 @@ static yk_status examine(struct yk_planned *planned, const struct yk_plan *plan)
     YK_TRY(yk_plan_copy(plan, planned->arena, &copy));
     planned->plan = copy;
     YK_TRY(yk_trial_run(planned->study, copy, YK_TRIAL_KEEP, &planned->trial));
-    planned->tokens_per_s = (double)yk_model_tokens(planned->study->model) / planned->trial.step_s;
+    YK_TRY(note_times(planned));
     yk_explain_plan(planned->study, copy, &words);
     YK_TRY(copy_words(planned, &words, &planned->summary));
-    yk_explain_bottleneck(planned->study, &planned->trial, &words);
-    YK_TRY(copy_words(planned, &words, &planned->bottleneck));
     YK_TRY(yk_least_step_s(planned->study, &planned->bound_s));
     yk_prices_describe_origin(planned->study->prices, &words);
     return copy_words(planned, &words, &planned->source);
@@ -164,6 +171,12 @@ yk_status yk_planned_examine(const struct yk_plan_request *request, const struct
     }
     *out = planned;
     return YK_OK;
+}
+
+yk_status yk_planned_shuffle(struct yk_planned *planned, uint64_t seed)
+{
+    YK_TRY(yk_trial_shuffle(planned->study, seed, &planned->trial));
+    return note_times(planned);
 }
 
 static yk_status report_rank(const struct yk_planned *planned, int32_t rank, struct yk_arena *arena,

@@ -43,6 +43,9 @@ yk_status yk_planned_find(const struct yk_plan_request *request,
 yk_status yk_planned_examine(const struct yk_plan_request *request, const struct yk_plan *plan,
                              bool with_rivals, struct yk_planned **out) YK_MUST_USE;
 
+/* Goes on with another valid program of the plan, drawn by the seed, in place of the plan's own. */
+yk_status yk_planned_shuffle(struct yk_planned *planned, uint64_t seed) YK_MUST_USE;
+
 void yk_planned_destroy(struct yk_planned *planned);
 
 /* The record that report/plan_report.h draws; `trace` must outlive it. In the arena. */

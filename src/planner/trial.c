@@ -1,6 +1,7 @@
 #include "planner/trial.h"
 
 #include "program/check.h"
+#include "program/shuffle.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,6 +60,35 @@ static yk_status run(struct yk_study *study, enum yk_trial_effort effort, struct
         YK_TRY(yk_program_check(trial->program));
     }
     return simulate(study, effort, trial);
+}
+
+/* Tries a trial out whose program is there. */
+static yk_status run_shuffled(struct yk_study *study, struct yk_trial *trial)
+{
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = count_memory(trial->program, arena, trial);
+    if (status == YK_OK) {
+        status = simulate(study, YK_TRIAL_KEEP, trial);
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
+yk_status yk_trial_shuffle(struct yk_study *study, uint64_t seed, struct yk_trial *trial)
+{
+    struct yk_trial shuffled = {.plan = trial->plan, .step_s = NAN};
+    YK_TRY(yk_program_shuffle(trial->program, seed, &shuffled.program));
+    shuffled.peaks = calloc((size_t)trial->plan->rank_count, sizeof *shuffled.peaks);
+    const yk_status status =
+        shuffled.peaks ? run_shuffled(study, &shuffled) : yk_fail_out_of_memory();
+    if (status != YK_OK) {
+        yk_trial_free(&shuffled);
+        return status;
+    }
+    yk_trial_free(trial);
+    *trial = shuffled;
+    return YK_OK;
 }
 
 yk_status yk_trial_run(struct yk_study *study, const struct yk_plan *plan,

@@ -31,6 +31,11 @@ enum yk_trial_effort {
 
 yk_status yk_trial_run(struct yk_study *study, const struct yk_plan *plan,
                        enum yk_trial_effort effort, struct yk_trial *out) YK_MUST_USE;
+/* Puts another valid program for the same plan, drawn by the seed, in the place of a kept trial's,
+ * with its memory and its simulation. */
+yk_status yk_trial_shuffle(struct yk_study *study, uint64_t seed,
+                           struct yk_trial *trial) YK_MUST_USE;
+
 void yk_trial_free(struct yk_trial *trial);
 
 #endif

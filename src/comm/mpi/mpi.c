@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -12,7 +13,9 @@
 enum {
     BLOCK_BYTES = 4 << 20,
     SMALLEST_BLOCK_BYTES = 64,
-    LARGEST_BLOCK_BYTES = 1 << 30, /* MPI counts in int */
+    LARGEST_BLOCK_BYTES = 1 << 30,    /* MPI counts in int */
+    LARGEST_UNASKED_BYTES = 16 << 20, /* a message is in memory twice where it arrives */
+    HEADER_BYTES = 4096,
 };
 
 /* A function on the lane, once everything before it has run. */
@@ -69,6 +72,31 @@ static int join_world(struct yk_comm_world *world)
     return count_machines(world);
 }
 
+/*
+ * Over TCP Open MPI sends a large message once the other side has asked for it, and that request
+ * stands behind whatever goes the same way: where two ranks send to each other at once, one waits
+ * for the other's whole block, and the link is used one way at a time. So blocks go as messages
+ * that nobody asks for. What the user has set stays.
+ */
+static void send_unasked(size_t block_bytes)
+{
+    static const char *const names[] = {
+        "OMPI_MCA_btl_tcp_eager_limit",
+        "OMPI_MCA_btl_tcp_rndv_eager_limit",
+        "OMPI_MCA_btl_tcp_max_send_size",
+    };
+    const size_t count = sizeof names / sizeof names[0];
+    char limit[32];
+    bool is_set = false;
+    for (size_t i = 0; i < count; i++) {
+        is_set = is_set || getenv(names[i]);
+    }
+    (void)snprintf(limit, sizeof limit, "%zu", block_bytes + HEADER_BYTES);
+    for (size_t i = 0; i < count && !is_set && block_bytes <= LARGEST_UNASKED_BYTES; i++) {
+        (void)setenv(names[i], limit, 0);
+    }
+}
+
 static void run_open(void *user)
 {
     struct yk_comm_world *world = ((struct errand *)user)->world;
@@ -81,6 +109,7 @@ static void run_open(void *user)
     }
     /* Sleeps of 10 us are to be such: Linux adds 50 us otherwise. */
     (void)prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
+    send_unasked(world->options.block_bytes);
     const int code = join_world(world);
     if (code != MPI_SUCCESS) {
         (void)yk_mpi_fail(world, code, "mpi: joining the other ranks");
