@@ -16,7 +16,7 @@ MAKEFLAGS += --no-print-directory
 .NOTPARALLEL: # the targets share build/, and Ninja is parallel itself
 LINTS = lint-format lint-tidy lint-layers lint-shell
 
-.PHONY: build run test test-cluster bench lint $(LINTS) format fuzz install clean help
+.PHONY: build run test test-threads test-cluster bench lint $(LINTS) format fuzz install clean help
 build: ## build the program, build/release/yoke, and the library (what plain `make` does)
 	@tools/setup build
 	@tools/build release yoke libyoke
@@ -33,6 +33,11 @@ test: ## all tests, as released and under the sanitizers
 	@tools/build release
 	@tools/build asan
 	@tools/test release asan
+
+test-threads: ## what runs on several threads, under the thread sanitizer
+	@tools/setup build test
+	@tools/build tsan
+	@ctest --preset tsan
 
 test-cluster: ## training on several hosts, pretended ones, under mpirun and Slurm; needs root
 	@tools/setup build cluster
