@@ -164,7 +164,10 @@ static void take_signal(struct session *session)
     }
     session->asked++;
     session->last_sign = (int)info.ssi_signo;
-    (void)kill(session->process, session->asked == 1 ? SIGUSR1 : SIGTERM);
+    /* Should mpirun itself hang, a third one ends it, and ranks that lose it end, too. */
+    (void)kill(session->process, session->asked == 1   ? SIGUSR1
+                                 : session->asked == 2 ? SIGTERM
+                                                       : SIGKILL);
 }
 
 static void pass_on(struct yk_text *text)

@@ -107,6 +107,11 @@ bool yk_terminal_speaks_for_all(void)
     return speaker <= 0;
 }
 
+bool yk_terminal_repeats(void)
+{
+    return speaker > 0 || (speaker == 0 && getenv(YK_TERMINAL_VARIABLE));
+}
+
 void yk_terminal_be_quiet(void)
 {
     quiet = true;

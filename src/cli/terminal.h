@@ -34,6 +34,9 @@ void yk_terminal_speak_as(int32_t rank);
 /* Whether this is rank 0, or the only one. */
 bool yk_terminal_speaks_for_all(void);
 
+/* What the command line leads to has been said before: by rank 0, or by whoever launched it. */
+bool yk_terminal_repeats(void);
+
 /* The columns of standard output; 80 when it is no terminal. */
 int yk_terminal_width(void);
 

@@ -1,6 +1,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "cli/terminal.h"
 #include "cli/train.h"
 #include "cli/train_folder.h"
 #include "train/checkpoint.h"
@@ -102,9 +103,11 @@ static yk_status add_resumed(const struct yk_train_words *words, const char *wei
         return yk_fail(YK_ERROR_INPUT, "%s holds no checkpoint yet; start the run without --resume",
                        folder);
     }
-    YK_TRY(yk_checkpoint_open(folder, &checkpoint));
+    yk_log_set_sink(yk_terminal_repeats() ? NULL : yk_terminal_log, NULL);
+    yk_status status = yk_checkpoint_open(folder, &checkpoint);
+    yk_log_set_sink(yk_terminal_log, NULL);
+    YK_TRY(status);
     const char *json = checkpoint->settings_json;
-    yk_status status = YK_OK;
     if (!json) {
         status = yk_fail(YK_ERROR_INPUT,
                          "%s is no checkpoint of a run, so there is nothing to resume; start from "

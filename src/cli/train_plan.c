@@ -267,8 +267,15 @@ static yk_status search(const struct yk_train_words *words, const struct yk_trai
         out->planned = NULL;
         out->request.decisions &= ~(uint32_t)YK_DECIDE_PLACEMENT;
         status = yk_planned_find(&out->request, &out->planned);
+        found = status == YK_OK ? out->planned->plan : NULL;
     }
     yk_terminal_progress_end();
+    if (found && found->rank_count < ranks) {
+        status = yk_fail(YK_ERROR_INPUT,
+                         "with --batch %" PRId64
+                         " no plan has work for more than %d of %d ranks; start fewer, or raise it",
+                         found->workload.batch, (int)found->rank_count, (int)ranks);
+    }
     return status;
 }
 

@@ -105,6 +105,9 @@ static void on_evaluated(void *user, int64_t step, double loss, int64_t tokens)
 static void on_saved(void *user, int64_t step, const char *path, const char *fault)
 {
     struct yk_train_progress *progress = user;
+    if (fault && !yk_terminal_speaks_for_all()) {
+        return;
+    }
     if (fault) {
         yk_log(YK_LOG_WARNING, "step %" PRId64 ": no checkpoint was written: %s", step, fault);
         return;

@@ -259,14 +259,32 @@ static void end_all(void *user, const struct yk_watch_verdict *verdict)
     _exit(YK_ERROR_LOST);
 }
 
+/* How long somebody else wants to wait for a rank; 0: nobody has said. */
+static yk_status read_patience(double *out)
+{
+    const char *words = getenv("YOKE_HANG_S");
+    char *end = NULL;
+    *out = words ? strtod(words, &end) : 0;
+    return !words || (end != words && *end == '\0' && *out >= 1 && *out <= 1e6)
+               ? YK_OK
+               : yk_fail(YK_ERROR_USAGE, "YOKE_HANG_S=%s: seconds, from 1 on", words);
+}
+
 yk_status yk_train_team_watch(struct yk_train_team *team, const struct yk_program *program,
                               double op_s)
 {
+    double patience_s = 0;
     if (yk_train_team_is_alone(team)) {
         return YK_OK;
     }
+    YK_TRY(yk_train_team_agree(team, read_patience(&patience_s)));
     team->program = program;
-    const struct yk_watch_options options = {.op_s = op_s, .lost = end_all, .user = team};
+    const struct yk_watch_options options = {
+        .silence_s = patience_s,
+        .op_s = patience_s > 0 ? patience_s : op_s,
+        .lost = end_all,
+        .user = team,
+    };
     return yk_watch_open(&team->ranks, &options, &team->watch);
 }
 

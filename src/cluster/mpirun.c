@@ -25,6 +25,12 @@ static const char *const own_marks[] = {
     "orte_base_help_aggregate", "Read -1, expected", /* of the memory of a rank that is gone */
 };
 
+/* How a rank's complaints begin, and what it says of another one. */
+static const char yoke[] = "yoke: ";
+static const char has_ended[] = " has ended;";
+/* How a terminal's line is emptied for the next. */
+static const char wipe[] = "\033[K";
+
 static void empty(struct yk_text *text)
 {
     text->length = 0;
@@ -54,13 +60,39 @@ static bool is_own(const char *line)
     return false;
 }
 
+static bool may_begin(const char *line, const char *words)
+{
+    const size_t length = strlen(line);
+    const size_t whole = strlen(words);
+    return strncmp(line, words, length < whole ? length : whole) == 0;
+}
+
 /* Whether what has come of a line may still turn out to be mpirun's. */
 static bool may_be_own(const char *line)
 {
-    static const char name[] = "mpirun:";
-    const size_t length = strlen(line);
-    const size_t part = length < sizeof name - 1 ? length : sizeof name - 1;
-    return length == strspn(line, "-") || line[0] == '[' || strncmp(line, name, part) == 0;
+    return line[strspn(line, "-")] == '\0' || line[0] == '[' || may_begin(line, "mpirun:");
+}
+
+static bool says_yoke(const char *line)
+{
+    return strncmp(line, yoke, sizeof yoke - 1) == 0;
+}
+
+/* "yoke: rank 0: rank 2 has ended; …" is held back from the second "rank" on. */
+static bool is_about_an_end(const char *line, const char **out)
+{
+    const char *end = says_yoke(line) ? strstr(line, has_ended) : NULL;
+    const char *rank = NULL;
+    for (const char *at = strstr(line, "rank "); at && end && at < end;
+         at = strstr(at + 1, "rank ")) {
+        rank = at;
+    }
+    /* Nothing but the number in between. */
+    if (!rank || rank + 5 + strspn(rank + 5, "0123456789") != end) {
+        return false;
+    }
+    *out = rank;
+    return true;
 }
 
 static void read_node(const char *words, const char *until, char out[YK_MPIRUN_NODE_SIZE])
@@ -152,36 +184,42 @@ static void end_banner(struct yk_mpirun_talk *talk)
 static void take_line(struct yk_mpirun_talk *talk, struct yk_text *out)
 {
     const char *line = yk_text_chars(&talk->line);
-    if (is_fence(line)) {
+    const char *about = NULL;
+    if (is_about_an_end(line, &about)) {
+        if (talk->ended.length == 0) {
+            yk_text_add(&talk->ended, about);
+        }
+    } else if (is_fence(line)) {
         if (talk->inside) {
             end_banner(talk);
         } else {
             talk->inside = true;
         }
-    } else if (talk->inside && strncmp(line, "yoke: ", 6) != 0) {
+    } else if (talk->inside && !says_yoke(line)) {
         if (talk->banner.length < MOST_BANNER) {
             yk_text_addf(&talk->banner, "%s\n", line);
         }
     } else if (!is_own(line)) {
         yk_text_addf(out, "%s\n", line);
+        talk->advised = talk->advised || (says_yoke(line) && strstr(line, "--resume"));
     }
     empty(&talk->line);
 }
 
-/* A character of a rank's line, which is listened to all the same. */
+/* A character of a rank's line: progress is wiped, and then anything may begin. */
 static void pass(struct yk_mpirun_talk *talk, char character, struct yk_text *out)
 {
+    const size_t length = sizeof wipe - 1;
     yk_text_add_bytes(out, &character, 1);
-    if (character != '\n') {
-        if (talk->line.length < MOST_BANNER) {
-            yk_text_add_bytes(&talk->line, &character, 1);
-        }
-        return;
+    if (character != '\n' && talk->line.length < MOST_BANNER) {
+        yk_text_add_bytes(&talk->line, &character, 1);
     }
-    const char *line = yk_text_chars(&talk->line);
-    talk->advised = talk->advised || (strncmp(line, "yoke: ", 6) == 0 && strstr(line, "--resume"));
-    empty(&talk->line);
-    talk->passing = false;
+    const bool wiped = talk->line.length >= length &&
+                       memcmp(talk->line.bytes + talk->line.length - length, wipe, length) == 0;
+    if (character == '\n' || wiped) {
+        empty(&talk->line);
+        talk->passing = false;
+    }
 }
 
 void yk_mpirun_hear(struct yk_mpirun_talk *talk, const char *bytes, size_t length,
@@ -195,7 +233,8 @@ void yk_mpirun_hear(struct yk_mpirun_talk *talk, const char *bytes, size_t lengt
         } else {
             yk_text_add_bytes(&talk->line, &bytes[i], 1);
             /* A line of progress has no end and must not wait for one. */
-            if (!talk->inside && !may_be_own(yk_text_chars(&talk->line))) {
+            const char *line = yk_text_chars(&talk->line);
+            if (!talk->inside && !may_be_own(line) && !may_begin(line, yoke)) {
                 yk_text_add_bytes(out, talk->line.bytes, talk->line.length);
                 talk->passing = true;
             }
@@ -218,6 +257,7 @@ void yk_mpirun_talk_free(struct yk_mpirun_talk *talk)
     yk_text_free(&talk->line);
     yk_text_free(&talk->banner);
     yk_text_free(&talk->first);
+    yk_text_free(&talk->ended);
 }
 
 static bool is_ours(int32_t code)
@@ -235,6 +275,24 @@ static yk_status fail_unready(void)
     return yk_fail(YK_ERROR_STOPPED, "stopped before all ranks had begun; nothing new was saved");
 }
 
+/* What the others have seen of a rank is said where nothing else says why the run is over. */
+static yk_status fail_as_seen(const struct yk_mpirun_talk *talk, int32_t code)
+{
+    return code == YK_ERROR_LOST && !talk->advised
+               ? yk_fail(YK_ERROR_LOST, "%s", yk_text_chars(&talk->ended))
+               : fail_silently(code);
+}
+
+/* How to go on, after what the rank was last seen in if that is known. */
+static const char *rest_of(const struct yk_mpirun_talk *talk)
+{
+    const char *seen = yk_text_chars(&talk->ended);
+    const char *end = strstr(seen, has_ended);
+    return end && strtol(seen + 5, NULL, 10) == talk->loss.rank
+               ? end + sizeof has_ended - 2
+               : ", so the others were ended; --resume goes on from the last checkpoint";
+}
+
 static yk_status judge_loss(const struct yk_mpirun_talk *talk, const struct yk_mpirun_end *end)
 {
     const struct yk_mpirun_loss *loss = &talk->loss;
@@ -242,7 +300,10 @@ static yk_status judge_loss(const struct yk_mpirun_talk *talk, const struct yk_m
         return fail_unready();
     }
     if (loss->signal == 0 && !loss->improper && is_ours(loss->code)) {
-        return fail_silently(loss->code);
+        return fail_as_seen(talk, loss->code);
+    }
+    if (talk->advised) {
+        return fail_silently(YK_ERROR_LOST);
     }
     struct yk_text how = {0};
     if (loss->signal > 0) {
@@ -254,11 +315,9 @@ static yk_status judge_loss(const struct yk_mpirun_talk *talk, const struct yk_m
     } else {
         yk_text_addf(&how, "ended with exit code %" PRId32, loss->code);
     }
-    const yk_status status = yk_fail(
-        YK_ERROR_LOST, "rank %" PRId32 "%s%s %s%s", loss->rank, loss->node[0] ? " on " : "",
-        loss->node, yk_text_chars(&how),
-        talk->advised ? ""
-                      : ", so the others were ended; --resume goes on from the last checkpoint");
+    const yk_status status =
+        yk_fail(YK_ERROR_LOST, "rank %" PRId32 "%s%s %s%s", loss->rank, loss->node[0] ? " on " : "",
+                loss->node, yk_text_chars(&how), rest_of(talk));
     yk_text_free(&how);
     return status;
 }
@@ -310,7 +369,7 @@ yk_status yk_mpirun_judge(const struct yk_mpirun_talk *talk, const struct yk_mpi
     }
     /* A rank that gave up for all of them, of which mpirun passes on the code alone. */
     if (is_ours(end->code) && end->code > YK_ERROR_USAGE) {
-        return fail_silently(end->code);
+        return fail_as_seen(talk, end->code);
     }
     return judge_start(talk, end);
 }

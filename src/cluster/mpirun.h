@@ -3,8 +3,9 @@
  * means for the run.
  *
  * mpirun puts its own words between two lines of dashes, or begins them with its name. They are
- * read for which rank ended first and how; everything else is passed on as it comes. A talk is a
- * plain struct that starts as {0}; one thread at a time.
+ * read for which rank ended first and how; everything else is passed on as it comes, but for what a
+ * rank says of one that has ended: mpirun knows how it did, and both are told in one sentence. A
+ * talk is a plain struct that starts as {0}; one thread at a time.
  */
 #ifndef YK_CLUSTER_MPIRUN_H
 #define YK_CLUSTER_MPIRUN_H
@@ -33,9 +34,10 @@ struct yk_mpirun_talk {
     struct yk_text line;   /* what has come of a line */
     struct yk_text banner; /* between two lines of dashes */
     struct yk_text first;  /* the first banner that is about no rank */
+    struct yk_text ended;  /* "rank 2 has ended; …", as the others have seen it */
     bool inside;
     bool passing; /* the line is a rank's */
-    bool advised; /* a rank has said how to go on */
+    bool advised; /* a rank has said what is wrong and how to go on */
     struct yk_mpirun_loss loss;
 };
 
@@ -57,7 +59,8 @@ struct yk_mpirun_end {
 
 /*
  * What the run ends with. Where a rank ended with one of our own codes it has said why, and the
- * sentence is empty; a rank that was lost is YK_ERROR_LOST with its number and how it ended.
+ * sentence is empty; a rank that was lost is YK_ERROR_LOST with its number, how it ended and what
+ * it was in.
  */
 yk_status yk_mpirun_judge(const struct yk_mpirun_talk *talk,
                           const struct yk_mpirun_end *end) YK_MUST_USE;

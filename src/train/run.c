@@ -50,10 +50,20 @@ static int32_t rank_of(const struct yk_run *run)
     return run->executor.ranks ? run->executor.ranks->rank : 0;
 }
 
-/* What all ranks come to. */
-static yk_status agree(const struct yk_run *run, yk_status mine)
+/* A failure that ranks have come to together, unless it is that they cannot hear each other. */
+static void note_agreed(struct yk_run *run, yk_status status)
 {
-    return run->executor.ranks ? yk_exchange_agree(run->executor.ranks, mine) : mine;
+    const struct yk_ranks *ranks = run->executor.ranks;
+    run->agreed = ranks && status != YK_OK && ranks->comm->check(ranks->world) == YK_OK;
+}
+
+/* What all ranks come to. */
+static yk_status agree(struct yk_run *run, yk_status mine)
+{
+    const yk_status status =
+        run->executor.ranks ? yk_exchange_agree(run->executor.ranks, mine) : mine;
+    note_agreed(run, status);
+    return status;
 }
 
 static yk_status make_folder(const char *path)
@@ -66,7 +76,7 @@ static yk_status make_folder(const char *path)
 
 static yk_status save(struct running *running, bool last)
 {
-    const struct yk_run *run = running->run;
+    struct yk_run *run = running->run;
     const struct yk_checkpoint_content content = {
         .store = run->store,
         .state = run->state,
@@ -86,14 +96,16 @@ static yk_status save(struct running *running, bool last)
     status = agree(run, status);
     if (status == YK_OK) {
         status = yk_checkpoint_save(yk_text_chars(&folder), &content, run->settings.keep, &path);
+        note_agreed(run, status); /* ranks have come to it together in there */
     }
     running->saved_step = status == YK_OK ? run->state.step : running->saved_step;
-    if (run->watch.saved) {
+    if (run->watch.saved && (status == YK_OK || !last)) {
         run->watch.saved(run->watch.user, run->state.step, yk_text_chars(&path),
                          status == YK_OK ? NULL : yk_status_message());
     }
     yk_text_free(&folder);
     yk_text_free(&path);
+    run->agreed = run->agreed && last;
     return last ? status : YK_OK; /* an older one is still there, and training goes on */
 }
 
@@ -376,7 +388,7 @@ static yk_status change_program(struct running *running)
     }
     YK_TRY(agree(run, yk_executor_create(run->program, run->store, &run->settings.optimizer,
                                          &run->executor, &running->executor)));
-    YK_TRY(create_batches(running));
+    YK_TRY(agree(run, create_batches(running)));
     running->taken = run->state.samples;
     YK_TRY(prepare(running, &running->now));
     return prepare(running, &running->next);

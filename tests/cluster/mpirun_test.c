@@ -97,15 +97,59 @@ static void killed_rank_is_named_with_its_signal(void **state)
     assert_non_null(strstr(yk_status_message(), "rank 2 on vm ended without a word"));
 }
 
-static void what_a_rank_has_advised_is_not_said_again(void **state)
+#define SEEN "rank 2 has ended; it was last seen in forward embed; start again with --resume"
+
+static void how_a_rank_ended_and_what_it_was_in_are_one_sentence(void **state)
 {
     (void)state;
-    const struct yk_mpirun_end end = {.code = 137};
-    assert_int_equal(judge("yoke: rank 2 has ended; start again with --resume\n" KILLED, end),
+    static const char *const said[] = {
+        "yoke: " SEEN "\n" KILLED,
+        "\r\033[Kstep 3\r\033[Kyoke: rank 1: " SEEN "\n" OVER KILLED,
+        FENCE "yoke: " SEEN "\n" FENCE KILLED,
+    };
+    for (size_t i = 0; i < 3; i++) {
+        struct yk_mpirun_talk talk = {0};
+        struct yk_text out = {0};
+        hear(&talk, said[i], 3, &out);
+        assert_null(strstr(yk_text_chars(&out), "ended"));
+        assert_int_equal(yk_mpirun_judge(&talk, &(struct yk_mpirun_end){.code = 137}),
+                         YK_ERROR_LOST);
+        assert_string_equal(yk_status_message(),
+                            "rank 2 on vm was ended by signal 9 (Killed); it was last seen in "
+                            "forward embed; start again with --resume");
+        yk_text_free(&out);
+        yk_mpirun_talk_free(&talk);
+    }
+}
+
+static void rank_that_mpirun_says_nothing_of_is_told_as_seen(void **state)
+{
+    (void)state;
+    assert_int_equal(judge("yoke: " SEEN "\n", (struct yk_mpirun_end){.code = 6}), YK_ERROR_LOST);
+    assert_string_equal(yk_status_message(), SEEN);
+    assert_int_equal(judge("yoke: " SEEN "\n" ABORTED, (struct yk_mpirun_end){.code = 6}),
                      YK_ERROR_LOST);
-    assert_string_equal(yk_status_message(), "rank 2 on vm was ended by signal 9 (Killed)");
-    assert_int_equal(judge("yoke: a step\n" KILLED "no yoke: --resume\n", end), YK_ERROR_LOST);
+    assert_string_equal(yk_status_message(), SEEN);
+    /* Of another rank than the one that was killed it says nothing. */
+    assert_int_equal(
+        judge("yoke: rank 0 has ended; it was in x\n" KILLED, (struct yk_mpirun_end){.code = 137}),
+        YK_ERROR_LOST);
+    assert_null(strstr(yk_status_message(), "in x"));
     assert_non_null(strstr(yk_status_message(), "--resume"));
+    /* One that hangs is said at once; that mpirun ends it afterwards is no news. */
+    static const char hangs[] = "yoke: rank 1: rank 2 has not been heard of for 30 s; --resume\n";
+    struct yk_text both = {0};
+    yk_text_addf(&both, "%syoke: " SEEN "\n%s", hangs, KILLED);
+    assert_int_equal(judge(yk_text_chars(&both), (struct yk_mpirun_end){.code = 137}),
+                     YK_ERROR_LOST);
+    assert_string_equal(yk_status_message(), "");
+    assert_int_equal(judge(hangs, (struct yk_mpirun_end){.code = 6}), YK_ERROR_LOST);
+    assert_string_equal(yk_status_message(), "");
+    yk_text_free(&both);
+    /* Ranks that gave up have said why, and that they are gone is no news. */
+    assert_int_equal(judge("yoke: no file\nyoke: " SEEN "\n", (struct yk_mpirun_end){.code = 4}),
+                     YK_ERROR_INPUT);
+    assert_string_equal(yk_status_message(), "");
 }
 
 static void first_of_several_is_the_one_that_counts(void **state)
@@ -165,7 +209,8 @@ int main(void)
         cmocka_unit_test(line_without_an_end_is_passed_on_at_once),
         cmocka_unit_test(sentence_of_a_rank_within_a_banner_is_heard),
         cmocka_unit_test(killed_rank_is_named_with_its_signal),
-        cmocka_unit_test(what_a_rank_has_advised_is_not_said_again),
+        cmocka_unit_test(how_a_rank_ended_and_what_it_was_in_are_one_sentence),
+        cmocka_unit_test(rank_that_mpirun_says_nothing_of_is_told_as_seen),
         cmocka_unit_test(first_of_several_is_the_one_that_counts),
         cmocka_unit_test(code_that_ranks_agreed_on_needs_no_more_words),
         cmocka_unit_test(signal_before_ranks_were_ready_stops_without_saving),
