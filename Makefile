@@ -48,6 +48,7 @@ bench: build ## all benchmarks; DATA=FOLDER has graphs of known optimum for thos
 	@tools/build release
 	@for bench in build/release/bench/bench-*; do [ ! -x $$bench ] || $$bench $(DATA) || exit 1; done
 	@bench/training/run
+	@bench/ranks/run
 	@bench/translation/run
 	@bench/tokenize/run
 

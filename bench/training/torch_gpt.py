@@ -22,6 +22,7 @@ from torch import nn
 MODELS = {
     "gpt-micro": (4, 4, 128, 65, 128, False),
     "gpt-mini": (6, 6, 192, 65, 128, False),
+    "gpt-30m": (8, 8, 512, 8192, 256, True),
     "gpt2": (12, 12, 768, 50257, 1024, True),
 }
 
@@ -71,15 +72,25 @@ class GPT(nn.Module):
         return F.cross_entropy(logits.view(-1, logits.shape[-1]), targets.view(-1))
 
 
+def is_decayed(name):
+    return name.endswith("weight") and "norm" not in name
+
+
+def make_optimizer(named):
+    """By name, not by dimensions: sharded parameters may have lost theirs."""
+    named = list(named)
+    decayed = [p for name, p in named if is_decayed(name)]
+    others = [p for name, p in named if not is_decayed(name)]
+    groups = [{"params": decayed, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=1e-3, betas=(0.9, 0.99), fused=True)
+
+
 def main():
     name, (batch, sequence, steps, threads) = sys.argv[1], map(int, sys.argv[2:6])
     torch.set_num_threads(threads)
     torch.manual_seed(1)
     model = GPT(*MODELS[name])
-    decayed = [p for p in model.parameters() if p.dim() > 1]
-    others = [p for p in model.parameters() if p.dim() <= 1]
-    groups = [{"params": decayed, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, lr=1e-3, betas=(0.9, 0.99), fused=True)
+    optimizer = make_optimizer(model.named_parameters())
     seconds = []
     for _ in range(steps + 1):
         tokens = torch.randint(0, MODELS[name][3], (batch, sequence + 1))
@@ -95,4 +106,5 @@ def main():
     print(json.dumps({"tokens_per_s": batch * sequence / step_s, "peak_bytes": peak}))
 
 
-main()
+if __name__ == "__main__":
+    main()

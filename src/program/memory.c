@@ -7,7 +7,8 @@
 
 enum {
     TOKEN_BYTES = 8,
-    HOLDS_OF_PASS = 8, /* at most, of one layer and micro-batch, besides messages */
+    SAVING_BYTES = 4 << 20, /* numbers go to a file in pieces of at most this size */
+    HOLDS_OF_PASS = 8,      /* at most, of one layer and micro-batch, besides messages */
 };
 
 struct counting {
@@ -55,18 +56,22 @@ static void count_state(struct counting *counting, int32_t layer, double part)
     always[YK_MEMORY_OPTIMIZER] += state * message->optimizer_bytes;
 }
 
-/* Two blocks on their way, and two micro-batches of tokens and labels. A context that was measured
- * has the blocks in it. */
+/*
+ * Two blocks on their way, and two micro-batches of tokens and labels. A context that was measured
+ * has the blocks in it; where the device's memory is the host's, as it is where a context is
+ * measured, checkpoints are saved through some of it, too.
+ */
 static void count_buffers(struct counting *counting, const struct yk_device *device,
-                          double largest_message, int64_t most_samples)
+                          double largest_message, double largest_layer, int64_t most_samples)
 {
     const struct yk_plan *plan = counting->program->plan;
     const struct yk_workload *workload = &plan->workload;
     const int64_t target =
         workload->target_sequence > 0 ? workload->target_sequence : workload->sequence;
     const double tokens = (double)most_samples * (double)(workload->sequence + target);
-    const double block = device->context_bytes > 0 ? 0 : fmin(plan->block_bytes, largest_message);
-    counting->memory->always_bytes[YK_MEMORY_BUFFERS] += 2 * block + 2 * TOKEN_BYTES * tokens;
+    const double room = device->context_bytes > 0 ? fmin(SAVING_BYTES, largest_layer)
+                                                  : 2 * fmin(plan->block_bytes, largest_message);
+    counting->memory->always_bytes[YK_MEMORY_BUFFERS] += room + 2 * TOKEN_BYTES * tokens;
 }
 
 static void count_always(struct counting *counting, int32_t rank)
@@ -74,6 +79,7 @@ static void count_always(struct counting *counting, int32_t rank)
     const struct yk_program *program = counting->program;
     const struct yk_plan *plan = program->plan;
     double largest_message = 0;
+    double largest_layer = 0;
     int64_t most_samples = 0;
     for (int32_t g = 0; g < plan->group_count; g++) {
         const struct yk_plan_group *group = &plan->groups[g];
@@ -87,6 +93,7 @@ static void count_always(struct counting *counting, int32_t rank)
             for (int32_t l = 0; l < plan->layer_count; l++) {
                 if (plan->layers[l].group == g) {
                     count_state(counting, l, group->members[i].part);
+                    largest_layer = fmax(largest_layer, program->layers[l].weight_bytes);
                     largest_message = group->member_count > 1
                                           ? fmax(largest_message, program->layers[l].weight_bytes)
                                           : largest_message;
@@ -95,7 +102,7 @@ static void count_always(struct counting *counting, int32_t rank)
         }
     }
     const struct yk_device *device = &program->cluster->devices[plan->ranks[rank].device];
-    count_buffers(counting, device, largest_message, most_samples);
+    count_buffers(counting, device, largest_message, largest_layer, most_samples);
     counting->memory->always_bytes[YK_MEMORY_CONTEXT] = yk_cost_context_bytes(device);
 }
 

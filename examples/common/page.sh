@@ -1,0 +1,72 @@
+# Read by the examples that train (". …/common/page.sh"): numbers out of yoke's files, and a page
+# around tables and charts.
+# shellcheck shell=sh
+
+# The number after the first "KEY": in a file.
+number() { grep -o "\"$2\": *[-+0-9.e]*" "$1" | head -n 1 | sed 's/.*: *//'; }
+
+# What comes of an expression: calculate FORMAT EXPRESSION.
+calculate() { awk "BEGIN { printf \"$1\", $2 }" </dev/null; }
+
+# The middle one of numbers, one a line.
+median() { sort -g | awk '{ v[NR] = $1 } END { if (NR) print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'; }
+
+# The largest difference between the losses of two runs, step by step.
+loss_difference() {
+    awk 'match($0, /"step": *[0-9]+/) {
+            step = substr($0, RSTART, RLENGTH); sub(/.*: */, "", step)
+            if (!match($0, /"loss": *[-+0-9.e]+/)) next
+            loss = substr($0, RSTART, RLENGTH); sub(/.*: */, "", loss)
+            if (FNR == NR) { one[step] = loss; next }
+            if (!(step in one)) { print "other steps"; failed = 1; exit }
+            compared++
+            difference = loss - one[step]; if (difference < 0) difference = -difference
+            if (difference > most) most = difference
+        }
+        END { if (!failed) print compared ? sprintf("%.2g", most) : "nothing compared" }' "$1" "$2"
+}
+
+# The losses of a run as rows of a chart: losses NAME METRICS.
+losses() {
+    sed -n 's/.*"step": *\([0-9]*\), "loss": *\([-+0-9.e]*\).*/'"$1"'\t\1\t\2/p' "$2"
+}
+
+begin_page() { # TITLE TEXT
+    cat <<END_OF_HEAD
+<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,"><title>$1</title><style>
+:root { color-scheme: light dark; --paper: #f3f4f7; --card: #fff; --ink: #1d2230; --soft: #667085; --line: #e3e6ec; }
+@media (prefers-color-scheme: dark) { :root { --paper: #0e1014; --card: #16191f; --ink: #e5e8ee; --soft: #98a1b3; --line: #2b303a; } }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
+main { max-width: 1120px; margin: auto; padding: 20px; }
+section { margin-top: 20px; padding: 14px 20px; background: var(--card); border: 1px solid var(--line); border-radius: 12px; overflow-x: auto; }
+h1 { font-size: 24px; margin-bottom: 4px; } h2 { font-size: 17px; margin: 0 0 8px; } p { color: var(--soft); margin: 4px 0; } a { color: #2f6fde; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 24px; align-items: start; }
+svg { width: 100%; height: auto; } svg text { fill: var(--soft); font-size: 13px; } svg .title { fill: var(--ink); font-size: 14px; font-weight: 600; } svg .grid { stroke: var(--line); }
+table { border-collapse: collapse; margin: 4px 0 8px; font-variant-numeric: tabular-nums; } th, td { text-align: right; padding: 4px 0 4px 22px; border-bottom: 1px solid var(--line); white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; padding-left: 0; } th { color: var(--soft); font-weight: 500; }
+</style></head><body><main><h1>$1</h1>
+<p>$2</p>
+END_OF_HEAD
+}
+
+# Text with tables between bars becomes sections of the page; other lines become paragraphs.
+tables() {
+    awk -F ' *[|] *' '
+    /^## / { if (open) print "</table>"; open = 0; if (any) print "</section>"; any = 1; print "<section><h2>" substr($0, 4) "</h2>"; next }
+    /^[|][-:]/ { next }
+    /^[|]/ {
+        cell = open ? "td" : "th"
+        if (!open) print "<table>"
+        open = 1
+        printf "<tr>"
+        for (i = 2; i < NF; i++) printf "<%s>%s</%s>", cell, $i, cell
+        print "</tr>"
+        next
+    }
+    { if (open) print "</table>"; open = 0; if (NF) print "<p>" $0 "</p>" }
+    END { if (open) print "</table>"; if (any) print "</section>" }'
+}
+
+end_page() { echo '</main></body></html>'; }
