@@ -11,7 +11,6 @@ one JSON object: median_step_s (the slowest rank's; the first two steps are not 
 """
 import array
 import json
-import os
 import pathlib
 import resource
 import statistics
@@ -110,9 +109,6 @@ def main():
     way, name, (batch, sequence, steps) = sys.argv[1], sys.argv[2], map(int, sys.argv[3:6])
     dist.init_process_group("gloo")
     rank, ranks = dist.get_rank(), dist.get_world_size()
-    if os.environ.get("PINNED") == "1":
-        cores = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, {cores[rank % len(cores)]})
     torch.set_num_threads(1)
     torch.manual_seed(1)
     step_s, loss = train(way, name, batch // ranks, sequence, steps, read_tokens(sys.argv[6]))

@@ -1,6 +1,17 @@
 # Read by the examples that train (". …/common/page.sh"): numbers out of yoke's files, and a page
-# around tables and charts.
+# around tables and charts. $here is the folder of the example.
 # shellcheck shell=sh
+
+# The program: YOKE, else build/release/yoke, else the one on the PATH.
+find_yoke() {
+    found=$here/../../build/release/yoke
+    [ -x "$found" ] || found=yoke
+    found=$(command -v "${YOKE:-$found}") || found=${YOKE:-yoke}
+    case $found in
+    */*) echo "$(cd "$(dirname "$found")" && pwd)/$(basename "$found")" ;;
+    *) echo "$found" ;;
+    esac
+}
 
 # The number after the first "KEY": in a file.
 number() { grep -o "\"$2\": *[-+0-9.e]*" "$1" | head -n 1 | sed 's/.*: *//'; }
@@ -45,7 +56,7 @@ h1 { font-size: 24px; margin-bottom: 4px; } h2 { font-size: 17px; margin: 0 0 8p
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 24px; align-items: start; }
 svg { width: 100%; height: auto; } svg text { fill: var(--soft); font-size: 13px; } svg .title { fill: var(--ink); font-size: 14px; font-weight: 600; } svg .grid { stroke: var(--line); }
 table { border-collapse: collapse; margin: 4px 0 8px; font-variant-numeric: tabular-nums; } th, td { text-align: right; padding: 4px 0 4px 22px; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; padding-left: 0; } th { color: var(--soft); font-weight: 500; }
+th:first-child, td:first-child { text-align: left; padding-left: 0; white-space: normal; } th { color: var(--soft); font-weight: 500; }
 </style></head><body><main><h1>$1</h1>
 <p>$2</p>
 END_OF_HEAD

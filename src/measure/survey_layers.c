@@ -4,6 +4,7 @@
 #include "cost/subject.h"
 #include "measure/beside.h"
 #include "measure/layer_times.h"
+#include "measure/quiet.h"
 #include "measure/rehearsal.h"
 
 #include <inttypes.h>
@@ -52,11 +53,36 @@ static yk_status open_device(struct surveying *surveying)
     return yk_cluster_parse(line, &surveying->alone);
 }
 
-static yk_status run_rounds(const struct surveying *surveying, double began_s)
+/* What the ops of every round that counts took, and how much of its cores the process got. */
+struct rounds {
+    int32_t count;
+    double *op_s; /* (MOST_ROUNDS, ops) */
+    struct yk_quiet_round quiet[MOST_ROUNDS];
+};
+
+static yk_status run_round(const struct surveying *surveying, bool counts, struct rounds *rounds)
+{
+    const int32_t ops = yk_rehearsal_program(surveying->rehearsal)->ranks[0].op_count;
+    const struct yk_rehearsal_round *made = NULL;
+    const double began_s = yk_clock_now_s();
+    const double computed_s = yk_quiet_computed_s();
+    YK_TRY(yk_rehearsal_begin(surveying->rehearsal));
+    YK_TRY(yk_rehearsal_end(surveying->rehearsal, &made));
+    if (counts && made->whole) {
+        rounds->quiet[rounds->count] =
+            (struct yk_quiet_round){yk_clock_now_s() - began_s, yk_quiet_computed_s() - computed_s};
+        memcpy(rounds->op_s + (int64_t)rounds->count * ops, made->op_s,
+               (size_t)ops * sizeof *made->op_s);
+        rounds->count++;
+    }
+    return YK_OK;
+}
+
+static yk_status run_rounds(const struct surveying *surveying, double began_s,
+                            struct rounds *rounds)
 {
     const struct yk_survey_wish *wish = surveying->wish;
     for (int32_t round = 0; round < WARM_UP_ROUNDS + MOST_ROUNDS; round++) {
-        const struct yk_rehearsal_round *made = NULL;
         bool stops = false;
         double passed_s = 0;
         YK_TRY(yk_measure_most(surveying->team, yk_clock_now_s() - began_s, &passed_s));
@@ -69,13 +95,27 @@ static yk_status run_rounds(const struct surveying *surveying, double began_s)
                 wish->watch.user, "layers",
                 fmax(passed_s / wish->seconds, (double)round / (WARM_UP_ROUNDS + MOST_ROUNDS)));
         }
-        YK_TRY(yk_rehearsal_begin(surveying->rehearsal));
-        YK_TRY(yk_rehearsal_end(surveying->rehearsal, &made));
-        if (round >= WARM_UP_ROUNDS && made->whole) {
-            YK_TRY(yk_layer_times_add(surveying->times, made->op_s));
-        }
+        YK_TRY(run_round(surveying, round >= WARM_UP_ROUNDS, rounds));
     }
     return YK_OK;
+}
+
+/* Rounds that others disturbed are left out. */
+static yk_status time_layers(const struct surveying *surveying, double began_s)
+{
+    const int64_t ops = yk_rehearsal_program(surveying->rehearsal)->ranks[0].op_count;
+    bool quiet[MOST_ROUNDS];
+    struct rounds rounds = {.op_s = calloc((size_t)ops * MOST_ROUNDS, sizeof *rounds.op_s)};
+    yk_status status =
+        rounds.op_s ? run_rounds(surveying, began_s, &rounds) : yk_fail_out_of_memory();
+    yk_quiet_choose(rounds.quiet, rounds.count, LEAST_ROUNDS, quiet);
+    for (int32_t i = 0; i < rounds.count && status == YK_OK; i++) {
+        if (quiet[i]) {
+            status = yk_layer_times_add(surveying->times, rounds.op_s + i * ops);
+        }
+    }
+    free(rounds.op_s);
+    return status;
 }
 
 static bool same_device(const struct yk_device *a, const struct yk_device *b)
@@ -204,7 +244,7 @@ static yk_status measure(struct surveying *surveying)
                                &surveying->rehearsal));
     YK_TRY(yk_layer_times_create(yk_rehearsal_program(surveying->rehearsal), batches,
                                  rehearsal.batch_count, &surveying->times));
-    YK_TRY(run_rounds(surveying, began_s));
+    YK_TRY(time_layers(surveying, began_s));
     surveying->context_bytes = context_of(surveying);
     YK_TRY(gather_all(surveying));
     return surveying->team->ranks->size > 1 && !surveying->survey->stopped

@@ -180,6 +180,23 @@ static bool adds_to_memory(const struct yk_executor *executor, int32_t number)
     return false;
 }
 
+/* A rank of several groups has a load for each, and its samples are loaded as one: by the first for
+ * the step, as those for a later round are. To load them again would disturb who reads them. */
+static void find_first_load(struct yk_executor *executor, int32_t micro_batch)
+{
+    const struct yk_op *ops = executor->list->ops;
+    int32_t first = -1;
+    for (int32_t i = 0; i < executor->list->op_count; i++) {
+        if (ops[i].kind == YK_OP_LOAD && ops[i].micro_batch == micro_batch &&
+            (first < 0 || ops[i].step > ops[first].step)) {
+            first = i;
+        }
+    }
+    if (first >= 0) {
+        executor->is_first[first] = true;
+    }
+}
+
 static void find_first(struct yk_executor *executor)
 {
     for (int32_t m = 0; m < executor->facts->M; m++) {
@@ -190,6 +207,7 @@ static void find_first(struct yk_executor *executor)
                 break;
             }
         }
+        find_first_load(executor, m);
     }
 }
 

@@ -247,9 +247,11 @@ static void put_work(struct yk_executor *executor, int32_t number, int64_t step)
     const struct yk_batch *batch = yk_executor_slot(executor, step)->step.batch;
     switch (op->kind) {
     case YK_OP_LOAD:
-        yk_intake_load(&executor->intake, executor->backend, executor->lanes[op->lane],
-                       (int32_t)(step % YK_EXECUTOR_STEPS), op->micro_batch,
-                       &batch->pieces[op->micro_batch].own);
+        if (executor->is_first[number]) {
+            yk_intake_load(&executor->intake, executor->backend, executor->lanes[op->lane],
+                           (int32_t)(step % YK_EXECUTOR_STEPS), op->micro_batch,
+                           &batch->pieces[op->micro_batch].own);
+        }
         break;
     case YK_OP_FORWARD:
     case YK_OP_RECOMPUTE:
@@ -326,6 +328,13 @@ static void tell_begin(void *user)
     told->executor->options.begins(told->executor->options.user, told->lane, told->op);
 }
 
+/* A lane that waits for others is in no op: how long it waits is not its rank's doing. */
+static void tell_end(void *user)
+{
+    const struct yk_told *told = user;
+    told->executor->options.begins(told->executor->options.user, told->lane, YK_OP_NONE);
+}
+
 static bool is_computing(const struct yk_op *op)
 {
     return op->lane == YK_LANE_COMPUTE && op->kind != YK_OP_RELEASE;
@@ -351,6 +360,9 @@ static void put_op(struct yk_executor *executor, int32_t number, int64_t step, b
                       &executor->slowed[executor->rounds % YK_EXECUTOR_ROUNDS][number]);
     }
     backend->record(lane, events->ended);
+    if (executor->options.begins && works) {
+        backend->call(lane, tell_end, &executor->told[number]);
+    }
     events->round = executor->rounds;
 }
 

@@ -18,7 +18,8 @@
 
 enum {
     YK_EXECUTOR_STEPS = YK_INTAKE_STEPS,
-    YK_EXECUTOR_ROUNDS = 3,
+    /* One more than are put before the first of them has been reported. */
+    YK_EXECUTOR_ROUNDS = 4,
     /* Numbers of a report before the layers' sums of squares and the ranks' seconds. */
     YK_REPORT_LOSS = 0,
     YK_REPORT_STOP = 1,
@@ -91,7 +92,7 @@ struct yk_executor {
     struct yk_exchanges exchanges;
     int32_t *first_wait; /* (ops + 1) in places.waits, sorted by op */
     bool *memory_added;  /* (ops) a backward that is not the first to send to what it looks at */
-    bool *is_first;      /* (ops) the first pass of a micro-batch */
+    bool *is_first;      /* (ops) the first pass of a micro-batch, and its first load */
     struct yk_op_message *messages;                   /* (ops) */
     struct yk_comm_message *mail[YK_EXECUTOR_ROUNDS]; /* (ops) each */
     int32_t *crossing_of; /* (L, 2) of the input and the memory of a layer; −1: none */

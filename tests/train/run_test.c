@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <math.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,6 +216,39 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
     close_data(&bench);
 }
 
+/* What lanes are in, as a watch over ranks hears it. */
+static struct {
+    atomic_bool in_op[YK_LANE_COUNT];
+    atomic_int begun;
+    atomic_int nested;
+} heard;
+
+static void hear(void *user, enum yk_lane lane, int32_t op)
+{
+    (void)user;
+    if (op != YK_OP_NONE) {
+        (void)atomic_fetch_add(&heard.begun, 1);
+        (void)atomic_fetch_add(&heard.nested, atomic_load(&heard.in_op[lane]) ? 1 : 0);
+    }
+    atomic_store(&heard.in_op[lane], op != YK_OP_NONE);
+}
+
+/* Else one that waits for a slow exchange would be taken for one that hangs. */
+static void a_lane_is_in_an_op_only_while_it_runs_it(void **state)
+{
+    (void)state;
+    struct bench bench = {0};
+    open_data(&bench);
+    open_trainer(&bench, YK_PRECISION_FP32, 1, 0);
+    bench.run.settings.steps = 5;
+    bench.run.executor.begins = hear;
+    assert_int_equal(yk_run_train(&bench.run), YK_OK);
+    assert_true(atomic_load(&heard.begun) > 5 * 2 * 4);
+    assert_int_equal(atomic_load(&heard.nested), 0);
+    close_trainer(&bench);
+    close_data(&bench);
+}
+
 static void a_run_leaves_its_metrics_and_the_newest_checkpoints(void **state)
 {
     (void)state;
@@ -360,6 +394,7 @@ int main(void)
         cmocka_unit_test(a_run_leaves_its_metrics_and_the_newest_checkpoints),
         cmocka_unit_test(evaluation_does_not_depend_on_the_batch),
         cmocka_unit_test(weights_that_are_no_numbers_end_it_with_their_name),
+        cmocka_unit_test(a_lane_is_in_an_op_only_while_it_runs_it),
         cmocka_unit_test(a_full_disk_does_not_end_training),
         cmocka_unit_test(a_rate_that_explodes_ends_it_too),
         cmocka_unit_test(a_run_that_ends_on_bad_numbers_fails_and_saves_nothing),
