@@ -1,4 +1,5 @@
 /* Whole runs: resuming, threads, stopping, numbers that go bad. */
+#include "program/rank_view.h"
 #include "train/run.h"
 
 #include "data/corpus.h"
