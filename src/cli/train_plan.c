@@ -267,7 +267,7 @@ static yk_status search(const struct yk_train_words *words, const struct yk_trai
         out->planned = NULL;
         out->request.decisions &= ~(uint32_t)YK_DECIDE_PLACEMENT;
         status = yk_planned_find(&out->request, &out->planned);
-        found = status == YK_OK ? out->planned->plan : NULL;
+        found = status == YK_OK && out->planned ? out->planned->plan : NULL;
     }
     yk_terminal_progress_end();
     if (found && found->rank_count < ranks) {
@@ -366,7 +366,7 @@ yk_status yk_train_plan_find(const struct yk_train_words *words, const struct yk
     if (!yk_train_team_is_alone(team)) {
         YK_TRY(share(words, team, arena, out));
     }
-    if (words->shuffle == 0 || !out->planned->plan) {
+    if (words->shuffle == 0 || !out->planned || !out->planned->plan) {
         return YK_OK;
     }
     /* One seed gives one program: all ranks draw the same. */
