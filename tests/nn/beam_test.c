@@ -353,7 +353,7 @@ static void numbers_that_are_none_are_an_error_and_no_translation(void **state)
     assert_non_null(table);
     assert_int_equal(table->count, KNOWN * 8);
     assert_ok(yk_store_read(bench.trainer->store, layer, table, numbers));
-    numbers[END * 8] = NAN;
+    numbers[(ptrdiff_t)END * 8] = NAN;
     assert_ok(yk_store_write(bench.trainer->store, layer, table, numbers));
     assert_ok(yk_beam_create(&settings, SENTENCES, LONGEST, KNOWN, &beam));
     assert_int_equal(yk_beam_search(beam, bench.forward, &input), YK_ERROR_NUMBERS);
