@@ -94,7 +94,7 @@ static void pick_groups(struct yk_random *random, struct yk_plan *plan)
 {
     for (int32_t g = 0; g < plan->group_count; g++) {
         struct yk_plan_group *group = &plan->groups[g];
-        int32_t ranks[MOST_MEMBERS];
+        int32_t ranks[MOST_MEMBERS] = {0};
         shuffle(random, ranks, plan->rank_count);
         group->member_count = pick(random, 1, plan->rank_count);
         for (int32_t i = 0; i < group->member_count; i++) {
