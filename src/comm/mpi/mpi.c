@@ -3,6 +3,7 @@
 #include "comm/mpi/transfer.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,21 +225,11 @@ static void run_group(void *user)
     }
 }
 
-/* FNV-1a, so that lists that differ are told apart. */
-static uint64_t number_of_list(const int32_t *ranks, int32_t count)
-{
-    uint64_t hash = 0xcbf29ce484222325U;
-    for (int32_t i = 0; i < count; i++) {
-        hash = (hash ^ (uint64_t)(uint32_t)ranks[i]) * 0x100000001b3U;
-    }
-    return hash ^ (uint64_t)(uint32_t)count << 32;
-}
-
 static yk_status create_group(struct yk_comm_world *world, const int32_t *ranks, int32_t count,
                               struct yk_comm_group **out)
 {
     int32_t me = -1;
-    struct errand errand = {.number = number_of_list(ranks, count)};
+    struct errand errand = {.number = yk_hash_bytes(ranks, (size_t)count * sizeof *ranks)};
     YK_TRY(run_errand(world, run_group, &errand));
     const int32_t tag = world->groups++ % YK_MPI_GROUP_TAGS;
     for (int32_t i = 0; i < count; i++) {
