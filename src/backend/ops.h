@@ -238,7 +238,8 @@ struct yk_sum_rows {
 struct yk_lose {
     int64_t rows;
     int64_t classes;
-    void *logits; /* (rows, classes) */
+    int64_t stride;
+    void *logits; /* (rows, classes); what lies between rows is left alone */
     const int32_t *targets;
     float *row_losses; /* (rows), overwritten; 0 where there is no target */
     double *loss;

@@ -51,6 +51,7 @@ void yk_logits_forward(const struct yk_pass *pass, const struct yk_logits *io, f
             &(struct yk_lose){
                 .rows = yk_pass_rows(pass),
                 .classes = V,
+                .stride = V,
                 .logits = io->logits,
                 .targets = pass->targets,
                 .row_losses = losses,

@@ -269,6 +269,7 @@ static void lose(int threads)
         const struct yk_lose op = {
             .rows = layouts[i].rows,
             .classes = layouts[i].width,
+            .stride = layouts[i].width,
             .logits = memory->spaces[i],
             .targets = memory->tokens,
             .row_losses = memory->numbers[i],

@@ -113,17 +113,19 @@ struct lose_case {
     float factor;
     bool masked; /* some rows have no target, the first one among them */
     double size; /* of the logits */
+    int64_t gap; /* by how much the stride is larger than a row */
 };
 
 static const struct lose_case lose_cases[] = {
-    {1, 1, 0, 1, false, 3},        {1, 2, 0, 1, false, 3},
-    {3, 7, 0, 0.25F, false, 3},    {7, 17, 0.1F, 0.25F, false, 3},
-    {65, 130, 0, 0.125F, true, 3}, {65, 130, 0.1F, 0.125F, true, 3},
-    {17, 1000, 0, 1, true, 3},     {17, 1000, 0.1F, 1024, true, 3},
-    {3, 4099, 0, 1, false, 10},    {17, 65, 0, 1, false, 300}, /* exp(300) is no fp32 */
-    {17, 65, 0.1F, 1, true, 300},  {17, 65, 0, 0, true, 3},
-    {17, 65, 0.1F, 0, false, 3},   {40, 5003, 0.1F, 1, true, 3},
-    {0, 65, 0, 1, false, 3},
+    {1, 1, 0, 1, false, 3, 0},        {1, 2, 0, 1, false, 3, 0},
+    {3, 7, 0, 0.25F, false, 3, 0},    {7, 17, 0.1F, 0.25F, false, 3, 0},
+    {65, 130, 0, 0.125F, true, 3, 0}, {65, 130, 0.1F, 0.125F, true, 3, 0},
+    {17, 1000, 0, 1, true, 3, 0},     {17, 1000, 0.1F, 1024, true, 3, 0},
+    {3, 4099, 0, 1, false, 10, 0},    {17, 65, 0, 1, false, 300, 0}, /* exp(300) is no fp32 */
+    {17, 65, 0.1F, 1, true, 300, 0},  {17, 65, 0, 0, true, 3, 0},
+    {17, 65, 0.1F, 0, false, 3, 0},   {40, 5003, 0.1F, 1, true, 3, 0},
+    {0, 65, 0, 1, false, 3, 0},       {17, 1001, 0.1F, 1, true, 3, 7},
+    {9, 4099, 0, 1, true, 3, 61},     {33, 520, 0, 0.5F, true, 3, 8},
 };
 
 static void place_targets(const struct lose_case *one, struct op_array *targets)
@@ -141,13 +143,13 @@ static void place_targets(const struct lose_case *one, struct op_array *targets)
 
 static void try_lose(struct op_bench *bench, const struct lose_case *one, enum yk_precision type)
 {
-    op_bench_begin(bench, "lose %s %lldx%lld smoothing %g factor %g up to %g%s",
+    op_bench_begin(bench, "lose %s %lldx%lld gap %lld smoothing %g factor %g up to %g%s",
                    yk_precision_name(type), (long long)one->rows, (long long)one->classes,
-                   (double)one->smoothing, (double)one->factor, one->size,
+                   (long long)one->gap, (double)one->smoothing, (double)one->factor, one->size,
                    one->masked ? " masked" : "");
     const double before = 1.5;
     struct op_array *logits =
-        op_drawn(bench, type, one->rows, one->classes, one->classes, one->size);
+        op_drawn(bench, type, one->rows, one->classes, one->classes + one->gap, one->size);
     struct op_array *targets = op_indices(bench, one->rows, 0, (int32_t)one->classes);
     struct op_array *row_losses = op_poisoned(bench, FP32, 1, one->rows, one->rows);
     struct op_array *loss = op_doubles(bench, 1, &before);
@@ -155,6 +157,7 @@ static void try_lose(struct op_bench *bench, const struct lose_case *one, enum y
     const struct yk_lose op = {
         .rows = one->rows,
         .classes = one->classes,
+        .stride = logits->stride,
         .logits = logits->device,
         .targets = targets->device,
         .row_losses = row_losses->device,

@@ -99,7 +99,7 @@ static void write_gradient(const struct yk_lose *op, int64_t start, int64_t targ
 
 static void lose_row(const struct yk_lose *op, int64_t number)
 {
-    const int64_t start = number * op->classes;
+    const int64_t start = number * op->stride;
     const int64_t target = op->targets[number];
     assert(target < op->classes);
     if (target < 0) {

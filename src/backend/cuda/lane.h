@@ -1,0 +1,55 @@
+/*
+ * Lane: a stream of a GPU, as the sources of this backend see it.
+ *
+ * Everything here may be called by whoever puts work on the lane, one thread at a time. What goes
+ * wrong stays with the lane: the first trouble is kept, and ops put after it do nothing.
+ */
+#ifndef YK_BACKEND_CUDA_LANE_H
+#define YK_BACKEND_CUDA_LANE_H
+
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct yk_backend_device;
+struct yk_backend_lane;
+
+/* What kernels are shaped by. */
+struct yk_cuda_chip {
+    int32_t processors;  /* SMs */
+    int32_t capability;  /* 90 for 9.0 */
+    size_t shared_bytes; /* that one block may have, asked for */
+    size_t cache_bytes;  /* of the second level */
+};
+
+cudaStream_t yk_cuda_stream(const struct yk_backend_lane *lane);
+const struct yk_cuda_chip *yk_cuda_chip(const struct yk_backend_lane *lane);
+struct yk_backend_device *yk_cuda_device(const struct yk_backend_lane *lane);
+
+/*
+ * Memory of the device for the time of one op: the next op on the lane may have the same. 256-byte
+ * aligned, holds anything. NULL, with the trouble noted, where there is not enough. What
+ * prepare() was told, and at least YK_CUDA_SCRATCH_BYTES, is there without a wait.
+ */
+enum {
+    YK_CUDA_SCRATCH_BYTES = 64 << 20,
+};
+void *yk_cuda_scratch(struct yk_backend_lane *lane, size_t bytes);
+
+/* Notes what a call said, `doing` being "normalise" or the like. False, once anything went wrong.
+ */
+bool yk_cuda_note(struct yk_backend_lane *lane, cudaError_t error, const char *doing);
+/* The same with a sentence of its own. */
+void yk_cuda_trouble(struct yk_backend_lane *lane, const char *sentence);
+bool yk_cuda_sound(const struct yk_backend_lane *lane);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
