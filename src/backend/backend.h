@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 enum {
-    YK_BACKEND_ABI = 1,
+    YK_BACKEND_ABI = 2,
     YK_BACKEND_ALIGNMENT = 64, /* of memory that a device gives */
 };
 
@@ -40,6 +40,11 @@ struct yk_backend_options {
     const int32_t *cores;
     int32_t core_count; /* 0: threads go where the system likes */
     int32_t comm_core;
+    /* Of a GPU. */
+    const char *attention; /* "cudnn", "own"; NULL: whichever serves best */
+    const char *products;  /* the file that keeps which algorithm is fastest for a product, copied;
+                              NULL: found anew by every process */
+    bool side_streams;     /* products whose outputs lie side by side (cuts) run side by side */
 };
 
 struct yk_backend {
@@ -57,10 +62,14 @@ struct yk_backend {
     /* Memory of the host that copies to and from the device are fast with. */
     yk_status (*take_host)(struct yk_backend_device *device, size_t bytes, void **out);
     void (*give_back_host)(struct yk_backend_device *device, void *memory);
+    /* Or NULL, where the memory is the host's: bytes of the device in use now, by anybody. */
+    size_t (*used)(struct yk_backend_device *device);
 
     yk_status (*lane_create)(struct yk_backend_device *device, const char *name,
                              struct yk_backend_lane **out);
     void (*lane_destroy)(struct yk_backend_lane *lane); /* after what is on it has run */
+    /* Or NULL: `bytes` of scratch memory for ops on the lane are taken now, not when one asks. */
+    yk_status (*prepare)(struct yk_backend_lane *lane, size_t bytes);
     /* Waits until all that is on the lane has run. */
     yk_status (*finish)(struct yk_backend_lane *lane);
 
@@ -78,8 +87,11 @@ struct yk_backend {
     /* Between memories of this device and the host, in any direction. */
     void (*copy)(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);
     void (*clear)(struct yk_backend_lane *lane, void *memory, size_t bytes);
-    /* Work of the host in its turn on the lane: it must not put work on lanes. */
+    /* Work of the host in its turn on the lane: it must not call the backend. */
     void (*call)(struct yk_backend_lane *lane, void (*function)(void *user), void *user);
+    /* Or NULL: what is put on the lane between the two is known to profilers by this name. */
+    void (*begin_range)(struct yk_backend_lane *lane, const char *name);
+    void (*end_range)(struct yk_backend_lane *lane);
 
     void (*matmul)(struct yk_backend_lane *lane, const struct yk_matmul *op);
     void (*attend)(struct yk_backend_lane *lane, const struct yk_attend *op);

@@ -53,6 +53,8 @@ struct yk_matmul {
     enum yk_ending ending;
     void *aux; /* (m, n) of c's type; of RELU never written */
     int64_t aux_stride;
+    int64_t cuts[2]; /* columns where another product begins that could as well be its own, such as
+                        keys and values behind queries; 0: none */
 };
 
 /*

@@ -1,6 +1,6 @@
 #include "cli/loaded.h"
 
-#include "cli/engine.h"
+#include "cli/device.h"
 
 static yk_status describe(const struct yk_loaded_words *words, struct yk_loaded *loaded)
 {
@@ -16,14 +16,16 @@ static yk_status describe(const struct yk_loaded_words *words, struct yk_loaded 
 
 yk_status yk_loaded_open(const struct yk_loaded_words *words, struct yk_loaded *out)
 {
+    struct yk_device_choice device;
+    YK_TRY(yk_device_choose(words->device, &device));
     YK_TRY(yk_arena_create(&out->arena));
     YK_TRY(yk_checkpoint_open(words->path, &out->checkpoint));
     out->tokenizer = out->checkpoint->tokenizer;
     YK_TRY(describe(words, out));
     const struct yk_net_settings settings = {.lora_alpha = out->checkpoint->lora_alpha};
     YK_TRY(yk_net_create(out->model, &settings, &out->net));
-    YK_TRY(yk_engine_open_cpu(&(struct yk_backend_options){.threads = (int32_t)words->threads},
-                              &out->engine));
+    YK_TRY(yk_engine_open(&device, &(struct yk_backend_options){.threads = (int32_t)words->threads},
+                          &out->engine));
     YK_TRY(yk_store_create(out->net, &out->engine, YK_OPTIMIZER_NONE, &out->store));
     return yk_checkpoint_load(out->checkpoint, words->weights, out->store);
 }

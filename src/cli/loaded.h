@@ -7,6 +7,7 @@
 #ifndef YK_CLI_LOADED_H
 #define YK_CLI_LOADED_H
 
+#include "cli/device.h"
 #include "cli/options.h"
 #include "nn/net.h"
 #include "nn/store.h"
@@ -21,6 +22,7 @@ struct yk_loaded_words {
     const char *precision; /* NULL: that of the training */
     int64_t batch;         /* 0: 1 */
     int64_t sequence;      /* 0: as it was trained */
+    const char *device;    /* as of --device */
     int64_t threads;       /* 0: one on each core */
 };
 
@@ -51,6 +53,15 @@ void yk_loaded_close(struct yk_loaded *loaded);
         .group = YK_LOADED_GROUP,                                                                  \
         .kind = YK_OPTION_INPUT,                                                                   \
         .offset = offsetof(type, field.weights),                                                   \
+    },                                                                                             \
+    {                                                                                              \
+        .name = "device",                                                                          \
+        .placeholder = "DEVICE",                                                                   \
+        .help = YK_DEVICE_HELP,                                                                    \
+        .group = YK_LOADED_GROUP,                                                                  \
+        .kind = YK_OPTION_TEXT,                                                                    \
+        .preset = "auto",                                                                          \
+        .offset = offsetof(type, field.device),                                                    \
     },                                                                                             \
     {                                                                                              \
         .name = "threads",                                                                         \

@@ -1,4 +1,4 @@
-#include "cli/engine.h"
+#include "cli/device.h"
 #include "cli/folder.h"
 #include "cli/interrupt.h"
 #include "cli/process_memory.h"
@@ -178,7 +178,7 @@ static yk_status open_engine(struct yk_profiling *profiling)
         .core_count = pinned ? team->cores.compute_count : 0,
         .comm_core = team->cores.message,
     };
-    return yk_engine_open_cpu(&options, &profiling->engine);
+    return yk_engine_open(&(struct yk_device_choice){0}, &options, &profiling->engine);
 }
 
 /* A rank alone exchanges with itself. */

@@ -1,6 +1,7 @@
 #include "cli/profile_path.h"
 #include "cli/train.h"
 
+#include "cli/device.h"
 #include "cli/drawings.h"
 #include "cli/workload.h"
 #include "nn/optimizer.h"
@@ -38,6 +39,32 @@ static bool rate_choices(size_t number, struct yk_choice *out)
         {"constant", "the same to the end"},
         {"cosine", "down to --least-rate along half a cosine"},
         {"inverse-root", "down with the square root of the step"},
+    };
+    if (number >= sizeof choices / sizeof choices[0]) {
+        return false;
+    }
+    *out = choices[number];
+    return true;
+}
+
+static bool attention_choices(size_t number, struct yk_choice *out)
+{
+    static const struct yk_choice choices[] = {
+        {"cudnn", "cuDNN's, where it has some; else yoke's"},
+        {"own", "yoke's own"},
+    };
+    if (number >= sizeof choices / sizeof choices[0]) {
+        return false;
+    }
+    *out = choices[number];
+    return true;
+}
+
+static bool qkv_choices(size_t number, struct yk_choice *out)
+{
+    static const struct yk_choice choices[] = {
+        {"fused", "by one product"},
+        {"streams", "by three, side by side on streams of their own"},
     };
     if (number >= sizeof choices / sizeof choices[0]) {
         return false;
@@ -208,12 +235,17 @@ static const struct yk_option options[] = {
     {ROW("keep", "N", RUN_GROUP, "Keep the newest so many checkpoints"), INTEGER(1, INT32_MAX, "2"),
      TO(keep)},
 
+    {ROW("device", "DEVICE", PLAN_GROUP, YK_DEVICE_HELP), TEXT, .preset = "auto", TO(device)},
     {ROW("cluster", "CLUSTER", PLAN_GROUP,
-         "The device to train on: cpu:8, or a cluster file of one CPU; else all cores of this "
-         "machine"),
+         "What to plan for: cpu:8, h200, or a cluster file of one device; else this machine's GPU "
+         "or all of its cores"),
      TEXT, TO(cluster)},
     {ROW("threads", "N", PLAN_GROUP, "Compute with so many threads; else one for each core"),
      INTEGER(1, MOST_THREADS, NULL), TO(threads)},
+    {ROW("attention", "NAME", PLAN_GROUP, "Of a GPU: whose kernels attend"),
+     CHOICE(attention_choices, NULL), TO(attention)},
+    {ROW("qkv", "NAME", PLAN_GROUP, "Of a GPU: how queries, keys and values are computed"),
+     CHOICE(qkv_choices, "fused"), TO(qkv)},
     {ROW("ranks", "N", PLAN_GROUP,
          "Start so many processes on this machine with mpirun; else those that a launcher has "
          "started, or one"),
@@ -278,7 +310,8 @@ const struct yk_command yk_command_train = {
     .summary = "train a model by a plan, and keep checkpoints, metrics and a trace",
     .description =
         "Finds a plan for one step, says what it will take, and trains by it on this machine's "
-        "CPU. Text is cut into tokens by --tokenizer, or learned by character: a new model gets as "
+        "GPU, or on its CPU. Text is cut into tokens by --tokenizer, or learned by character: a "
+        "new model gets as "
         "many tokens as the tokenizer or the text has. GPT and Llama learn from text, or from "
         "instructions (.jsonl), of which only what completes a prompt bears loss; BERT from text "
         "with tokens masked; an encoder–decoder from sentences and their translations "

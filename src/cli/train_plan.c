@@ -57,24 +57,39 @@ static yk_status describe_machine(int64_t threads, int32_t ranks, struct yk_aren
     return *out ? YK_OK : yk_fail_out_of_memory();
 }
 
-/* Devices that a plan may be for: one CPU for each rank. */
-static yk_status check_cluster(const struct yk_train_words *words, const char *source,
-                               bool from_plan, int32_t ranks, const struct yk_cluster *cluster)
+static yk_status refuse_devices(const struct yk_train_words *words, const char *source,
+                                bool from_plan, const char *reason)
 {
-    bool cpus = true;
+    return from_plan ? yk_fail(YK_ERROR_INPUT,
+                               "%s: the plan is for %s, but %s; make another plan, or leave --plan "
+                               "out",
+                               words->plan, source, reason)
+                     : yk_fail(YK_ERROR_INPUT, "%s: %s; name others, or leave --cluster out",
+                               source, reason);
+}
+
+/* Devices that a plan may be for: one CPU for each rank, or one GPU. */
+static yk_status check_cluster(const struct yk_train_words *words, const char *source,
+                               bool from_plan, int32_t ranks, const struct yk_cluster *cluster,
+                               struct yk_device_choice *device)
+{
+    int32_t cpus = 0;
     for (int32_t i = 0; i < cluster->device_count; i++) {
-        cpus = cpus && cluster->devices[i].is_cpu;
+        cpus += cluster->devices[i].is_cpu ? 1 : 0;
     }
-    if (!cpus) {
-        return from_plan ? yk_fail(YK_ERROR_INPUT,
-                                   "%s: the plan is for %s, but training runs on CPUs so far; make "
-                                   "a plan for those, such as cpu:8, or leave --plan out",
-                                   words->plan, source)
-                         : yk_fail(YK_ERROR_INPUT,
-                                   "%s: training runs on CPUs so far; name those, such as cpu:8, "
-                                   "or leave --cluster out",
-                                   source);
+    const bool gpu = cpus < cluster->device_count;
+    if (gpu && (cpus > 0 || cluster->device_count > 1)) {
+        return refuse_devices(words, source, from_plan,
+                              "training runs on CPUs, or on one GPU, so far");
     }
+    if (gpu && !device->gpu && !words->dry_run) {
+        return refuse_devices(words, source, from_plan,
+                              "no GPU is used here (yoke doctor says what is missing)");
+    }
+    if (!gpu && device->gpu && words->device && strncmp(words->device, "cuda", 4) == 0) {
+        return refuse_devices(words, source, from_plan, "--device asks for a GPU");
+    }
+    device->gpu = gpu;
     if (!words->plan && cluster->device_count != ranks) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: %d device%s for %d rank%s; start one for each by --ranks %d, or by "
@@ -93,12 +108,32 @@ static int32_t count_ranks(const struct yk_train_words *words, const struct yk_t
                                                 : 1;
 }
 
+/* Several ranks compute on CPUs. */
+static yk_status choose_device(const struct yk_train_words *words, int32_t ranks,
+                               struct yk_device_choice *out)
+{
+    if (ranks == 1) {
+        return yk_device_choose(words->device, out);
+    }
+    *out = (struct yk_device_choice){0};
+    return words->device && strncmp(words->device, "cuda", 4) == 0
+               ? yk_fail(YK_ERROR_INPUT,
+                         "--device %s: several ranks train on CPUs so far; leave --ranks out, or "
+                         "use --device cpu",
+                         words->device)
+               : YK_OK;
+}
+
 static yk_status find_cluster(const struct yk_train_words *words, const struct yk_train_team *team,
-                              struct yk_arena *arena, const char **out)
+                              const struct yk_device_choice *device, struct yk_arena *arena,
+                              const char **out)
 {
     if (words->cluster) {
         *out = words->cluster;
         return YK_OK;
+    }
+    if (device->gpu) {
+        return yk_device_describe_gpu(device->number, arena, out);
     }
     return yk_train_team_is_alone(team)
                ? describe_machine(words->threads, count_ranks(words, team), arena, out)
@@ -114,7 +149,8 @@ static yk_status open_cluster(const struct yk_train_words *words, const struct y
     const bool first = yk_train_team_rank(team) == 0; /* the one that measurements are asked by */
     const char *profile = first ? planned->profile : NULL;
     YK_TRY(yk_cluster_open(source, &out->cluster));
-    YK_TRY(check_cluster(words, source, from_plan, count_ranks(words, team), out->cluster));
+    YK_TRY(check_cluster(words, source, from_plan, count_ranks(words, team), out->cluster,
+                         &out->device));
     if (first && (words->profile || !words->plan)) {
         YK_TRY(yk_profile_path_settle(words->profile, arena, &profile));
     }
@@ -350,7 +386,8 @@ yk_status yk_train_plan_find(const struct yk_train_words *words, const struct yk
     const char *source = NULL;
     yk_status status = words->plan ? read_sources(words->plan, arena, &planned) : YK_OK;
     YK_TRY(yk_train_team_agree(team, status));
-    YK_TRY(find_cluster(words, team, arena, &source));
+    YK_TRY(choose_device(words, count_ranks(words, team), &out->device));
+    YK_TRY(find_cluster(words, team, &out->device, arena, &source));
     status = open_cluster(words, team, &planned, source, arena, out);
     YK_TRY(yk_train_team_agree(team, status));
     if (!yk_train_team_is_alone(team)) {

@@ -1,10 +1,11 @@
 /*
- * Train plan: the plan that is trained by: searched for on the CPUs of the ranks, or read from a
- * file. Rank 0 finds it, and tells the others.
+ * Train plan: the plan that is trained by: searched for on the GPU or the CPUs of the ranks, or
+ * read from a file. Rank 0 finds it, and tells the others.
  */
 #ifndef YK_CLI_TRAIN_PLAN_H
 #define YK_CLI_TRAIN_PLAN_H
 
+#include "cli/device.h"
 #include "cli/train.h"
 #include "cli/train_team.h"
 #include "cluster/cluster.h"
@@ -13,6 +14,7 @@
 
 /* Starts as {0}; does not move once a plan has been found. */
 struct yk_train_plan {
+    struct yk_device_choice device; /* where this rank computes */
     struct yk_cluster *cluster;
     struct yk_profile *profile; /* or NULL */
     struct yk_cost_book book;

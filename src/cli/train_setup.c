@@ -1,7 +1,7 @@
 #include "cli/train_setup.h"
 
 #include "base/log.h"
-#include "cli/engine.h"
+#include "cli/device.h"
 #include "cli/folder.h"
 #include "cli/known.h"
 #include "cli/outputs.h"
@@ -366,8 +366,10 @@ static yk_status open_engine(struct yk_training *training)
         .cores = pinned ? cores->compute : NULL,
         .core_count = pinned ? cores->compute_count : 0,
         .comm_core = cores->message,
+        .attention = training->words.attention,
+        .side_streams = training->words.qkv && strcmp(training->words.qkv, "streams") == 0,
     };
-    return yk_engine_open_cpu(&options, &training->engine);
+    return yk_engine_open(&training->plan.device, &options, &training->engine);
 }
 
 static yk_status open_store(struct yk_training *training)

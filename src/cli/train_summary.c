@@ -153,6 +153,9 @@ static yk_status write_json(const struct yk_training *training, const char *chec
     add_value(out, "tokens_per_s", run->tokens / run->seconds);
     add_value(out, "median_step_s", run->median_step_s);
     add_value(out, "peak_bytes", yk_process_memory().peak_bytes);
+    if (run->device_bytes > 0) {
+        add_value(out, "device_bytes", run->device_bytes);
+    }
     add_words(out, "checkpoint", checkpoint);
     if (training->ranks && training->plan.planned->plan->rank_count > 1) {
         yk_text_add(out, ",\"ranks\":");
@@ -173,14 +176,15 @@ static void write_speed(const struct yk_training *training, struct yk_text *out)
     char planned_memory[YK_UNITS_SIZE];
     yk_units_format(run->median_step_s, YK_UNIT_SECONDS, measured);
     yk_units_format(planned->trial.step_s, YK_UNIT_SECONDS, predicted);
-    yk_units_format(yk_process_memory().peak_bytes, YK_UNIT_BYTES, peak);
+    const bool own = run->device_bytes > 0; /* the device has memory of its own */
+    yk_units_format(own ? run->device_bytes : yk_process_memory().peak_bytes, YK_UNIT_BYTES, peak);
     yk_units_format(planned_bytes(training), YK_UNIT_BYTES, planned_memory);
     yk_text_addf(out, "  speed       %.0f tokens/s, MFU %.1f %%\n", run->tokens / run->seconds,
                  100 * yk_planned_mfu(planned) * ratio);
     yk_text_addf(out, "  step        %s measured, half of them faster; %s predicted (%.2f of it)\n",
                  measured, predicted, ratio);
-    yk_text_addf(out, "  memory      %s at most in the whole process; %s planned\n", peak,
-                 planned_memory);
+    yk_text_addf(out, "  memory      %s at most %s; %s planned\n", peak,
+                 own ? "in use on the GPU" : "in the whole process", planned_memory);
 }
 
 yk_status yk_train_summarise(const struct yk_training *training,

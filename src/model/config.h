@@ -78,6 +78,14 @@ struct yk_model_config {
 /* How many tokens the head tells apart: `target_vocabulary`, or else `vocabulary`. */
 int64_t yk_model_config_target_vocabulary(const struct yk_model_config *config);
 
+/* The count of numbers from one row of logits to the next: matrix units want rows to begin at
+ * multiples of 16 bytes, and memory, where rows are long, of 128. */
+static inline int64_t yk_logit_stride(int64_t vocabulary)
+{
+    const int64_t step = vocabulary >= 4096 ? 64 : 8;
+    return (vocabulary + step - 1) / step * step;
+}
+
 /* A built-in model's name and what it is, for lists; false past the last one. */
 bool yk_model_config_builtin(size_t number, const char **name, const char **summary);
 

@@ -327,7 +327,7 @@ void yk_layer_draft_loss(struct yk_layer_draft *draft, int64_t rows, int64_t cla
     const double numbers = (double)rows * (double)classes;
     add_forward(draft, vector_work("loss", LOSS_OPERATIONS * numbers,
                                    2 * numbers * (double)item_bytes(draft), 1));
-    keep(draft, rows * classes);
+    keep(draft, rows * yk_logit_stride(classes));
 }
 
 void yk_layer_draft_idle(struct yk_layer_draft *draft, int64_t parameters)

@@ -136,7 +136,13 @@ void yk_attention_forward(const struct yk_pass *pass, const struct yk_attention_
     const struct yk_attend attend = attend_op(pass, shape, saved);
     yk_site_forward(pass, shape->queries,
                     &(struct yk_site_forward){
-                        .x = x, .y = saved->q, .inner = saved->inner_q, .weights = weights});
+                        .x = x,
+                        .y = saved->q,
+                        .inner = saved->inner_q,
+                        .weights = weights,
+                        .cuts = {is_cross(shape) ? 0 : query_width(shape),
+                                 is_cross(shape) ? 0 : query_width(shape) + key_width(shape)},
+                    });
     if (is_cross(shape)) {
         yk_site_forward(pass, shape->memory,
                         &(struct yk_site_forward){

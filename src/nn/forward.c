@@ -333,14 +333,17 @@ static yk_status download(const struct yk_forward *forward, int64_t row, int64_t
     const struct yk_net *net = forward->store->net;
     const int64_t V = yk_model_config_target_vocabulary(net->config);
     const enum yk_precision type = yk_net_precision(net, net->layer_count - 1);
-    engine->backend->cast(engine->lane,
-                          &(struct yk_cast){
-                              .count = rows * V,
-                              .from = (char *)forward->logits + row * V * yk_precision_bytes(type),
-                              .to = forward->wide,
-                              .from_type = type,
-                              .to_type = YK_PRECISION_FP32,
-                          });
+    const int64_t stride = yk_logit_stride(V) * yk_precision_bytes(type);
+    for (int64_t i = 0; i < rows; i++) {
+        engine->backend->cast(engine->lane,
+                              &(struct yk_cast){
+                                  .count = V,
+                                  .from = (char *)forward->logits + (row + i) * stride,
+                                  .to = forward->wide + i * V,
+                                  .from_type = type,
+                                  .to_type = YK_PRECISION_FP32,
+                              });
+    }
     return yk_engine_download(engine, out, forward->wide, (size_t)(rows * V) * sizeof *out);
 }
 

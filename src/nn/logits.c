@@ -5,10 +5,15 @@ static int64_t vocabulary_of(const struct yk_net *net)
     return yk_model_config_target_vocabulary(net->config);
 }
 
+static int64_t stride_of(const struct yk_net *net)
+{
+    return yk_logit_stride(vocabulary_of(net));
+}
+
 void *yk_logits_carve(const struct yk_net *net, int32_t layer, int64_t rows,
                       struct yk_carver *carver)
 {
-    return yk_carve(carver, rows * vocabulary_of(net),
+    return yk_carve(carver, rows * stride_of(net),
                     (size_t)yk_precision_bytes(yk_net_precision(net, layer)));
 }
 
@@ -34,7 +39,7 @@ void yk_logits_forward(const struct yk_pass *pass, const struct yk_logits *io, f
         .b_stride = C,
         .b_transposed = true,
         .c = io->logits,
-        .c_stride = V,
+        .c_stride = stride_of(pass->net),
         .scale = 1,
         .a_type = io->x_type,
         .b_type = yk_pass_type(&owner, 0),
@@ -51,7 +56,7 @@ void yk_logits_forward(const struct yk_pass *pass, const struct yk_logits *io, f
             &(struct yk_lose){
                 .rows = yk_pass_rows(pass),
                 .classes = V,
-                .stride = V,
+                .stride = stride_of(pass->net),
                 .logits = io->logits,
                 .targets = pass->targets,
                 .row_losses = losses,
@@ -72,7 +77,7 @@ static void bias_back(const struct yk_pass *pass, const struct yk_logits *io)
                             .rows = yk_pass_rows(pass),
                             .columns = vocabulary_of(pass->net),
                             .from = io->logits,
-                            .stride = vocabulary_of(pass->net),
+                            .stride = stride_of(pass->net),
                             .to = to,
                             .from_type = yk_net_precision(pass->net, pass->layer),
                             .to_type = pass->net->workload.precision,
@@ -91,7 +96,7 @@ void yk_logits_backward(const struct yk_pass *pass, const struct yk_logits *io, 
         .n = C,
         .k = V,
         .a = io->logits,
-        .a_stride = V,
+        .a_stride = stride_of(pass->net),
         .b = yk_pass_weights(&owner, 0),
         .b_stride = C,
         .c = dx,

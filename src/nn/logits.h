@@ -12,7 +12,8 @@ struct yk_logits {
     const void *x; /* (rows, C) */
     enum yk_precision x_type;
     int32_t bias; /* (V), among the layer's own parameters; −1: none */
-    void *logits; /* (rows, V) in the precision of the head's products; afterwards their gradient */
+    void *logits; /* (rows, V), yk_logit_stride() apart, in the precision of the head's products;
+                     afterwards their gradient */
 };
 
 /* Room for logits, and, of forward's workspace, for the losses of rows. */

@@ -209,6 +209,7 @@ void yk_site_forward(const struct yk_pass *pass, int32_t number, const struct yk
         .scale = 1,
         .a_type = type,
         .c_type = yk_net_precision(pass->net, pass->layer),
+        .cuts = {io->cuts[0], io->cuts[1]},
     };
     op.b = weights_of(pass, site, io->weights, &op.b_type);
     if (site->bias >= 0) {

@@ -16,8 +16,9 @@ struct yk_site_forward {
     const void *add; /* NULL: none */
     enum yk_ending ending;
     void *aux;
-    void *inner;   /* (rows, parts · rank): what the adapter's halves pass on; NULL without */
-    void *weights; /* room for dequantised ones; NULL unless NF4 */
+    void *inner;     /* (rows, parts · rank): what the adapter's halves pass on; NULL without */
+    void *weights;   /* room for dequantised ones; NULL unless NF4 */
+    int64_t cuts[2]; /* of the output, as in struct yk_matmul */
 };
 
 /* dx (rows, in) = ending(dy (rows, out) · weights + add), and the gradients of whatever is trained.

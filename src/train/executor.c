@@ -25,6 +25,7 @@ static void carve_host(struct yk_executor *executor, struct yk_carver *carver)
     for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
         executor->slots[i].read = yk_carve(carver, executor->report_count, sizeof(double));
         executor->slots[i].verdict_read = yk_carve(carver, 1, sizeof(struct yk_verdict));
+        executor->slots[i].note = yk_carve(carver, YK_NOTE_COUNT, sizeof(double));
     }
 }
 
@@ -74,7 +75,7 @@ static yk_status create_op_events(struct yk_executor *executor, int32_t set)
         events->round = -1;
         YK_TRY(engine->backend->event_create(engine->device, &events->started));
         YK_TRY(engine->backend->event_create(engine->device, &events->ended));
-        executor->slowed[set][i] = (struct yk_slowed){executor, events->started};
+        executor->slowed[set][i] = (struct yk_slowed){.executor = executor};
     }
     return YK_OK;
 }
@@ -106,6 +107,28 @@ static yk_status create_events(struct yk_executor *executor)
 }
 
 /* ---- making one ---- */
+
+static yk_status name_ops(struct yk_executor *executor)
+{
+    struct yk_text text = {0};
+    yk_status status = YK_OK;
+    if (!executor->backend->begin_range) {
+        return YK_OK;
+    }
+    YK_TRY_NEW(executor->arena, executor->names, executor->list->op_count + 1);
+    for (int32_t i = 0; i < executor->list->op_count && status == YK_OK; i++) {
+        text.length = 0;
+        yk_op_describe(executor->program, &executor->list->ops[i], &text);
+        status = yk_text_status(&text);
+        if (status == YK_OK) {
+            executor->names[i] =
+                yk_arena_copy_text(executor->arena, yk_text_chars(&text), text.length);
+            status = executor->names[i] ? YK_OK : yk_fail_out_of_memory();
+        }
+    }
+    yk_text_free(&text);
+    return status;
+}
 
 static int compare_waits(const void *a, const void *b)
 {
@@ -172,6 +195,7 @@ static yk_status set_up(struct yk_executor *executor)
     YK_TRY(take_memory(executor));
     YK_TRY(create_lanes(executor));
     YK_TRY(create_events(executor));
+    YK_TRY(name_ops(executor));
     if (executor->ranks > 1) {
         YK_TRY(yk_exchanges_make(&(struct yk_exchanges_wish){.program = executor->program,
                                                              .ranks = executor->options.ranks,
@@ -351,6 +375,20 @@ yk_status yk_executor_verdict(struct yk_executor *executor, bool *skipped)
     return YK_OK;
 }
 
+/* How long the rank computed in a round whose computing is done. */
+static double add_computed_s(const struct yk_executor *executor, int64_t round)
+{
+    const struct yk_op_events *events = executor->events[round % YK_EXECUTOR_ROUNDS];
+    double sum = 0;
+    for (int32_t i = 0; i < executor->list->op_count; i++) {
+        if (executor->list->ops[i].lane == YK_LANE_COMPUTE && events[i].works) {
+            sum += executor->backend->event_s(events[i].ended) -
+                   executor->backend->event_s(events[i].started);
+        }
+    }
+    return sum;
+}
+
 yk_status yk_executor_end(struct yk_executor *executor, struct yk_step_result *out)
 {
     struct yk_step_slot *slot = yk_executor_slot(executor, executor->ended);
@@ -363,10 +401,14 @@ yk_status yk_executor_end(struct yk_executor *executor, struct yk_step_result *o
         .loss = slot->read[YK_REPORT_LOSS] / (double)slot->step.batch->counted,
         .norm = slot->verdict_read->norm,
         .skipped = executor->barrier && slot->verdict_read->skip != 0,
-        .stopped = slot->read[YK_REPORT_STOP] > 0,
+        .stopped =
+            executor->ranks > 1 ? slot->read[YK_REPORT_STOP] > 0 : atomic_load(&executor->stop),
         .seconds = done_s - began_s,
         .compute_s = slot->read + YK_REPORT_SUMS + executor->facts->L,
     };
+    if (executor->ranks > 1) {
+        atomic_store(&executor->computed_s, add_computed_s(executor, slot->round));
+    }
     executor->last_done_s = done_s;
     executor->last_began_s = began_s;
     executor->traced = slot->round;

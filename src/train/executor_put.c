@@ -147,37 +147,29 @@ static void put_update(struct yk_executor *executor, int32_t number, int64_t ste
 
 /* ---- the result of a step ---- */
 
-/* How long the rank computed in the round before the one that is put now. */
-static double computed_s(const struct yk_executor *executor, int64_t round)
+/* What the host of this rank has to say to the others, as late as it can. */
+static void write_note(void *user)
 {
-    const struct yk_op_events *events =
-        executor->events[(round + YK_EXECUTOR_ROUNDS) % YK_EXECUTOR_ROUNDS];
-    double sum = 0;
-    for (int32_t i = 0; round >= 0 && i < executor->list->op_count; i++) {
-        if (executor->list->ops[i].lane == YK_LANE_COMPUTE && events[i].works) {
-            sum += executor->backend->event_s(events[i].ended) -
-                   executor->backend->event_s(events[i].started);
-        }
-    }
-    return sum;
+    const struct yk_step_slot *slot = user;
+    slot->note[YK_NOTE_STOP] = atomic_load(&slot->executor->stop) ? 1 : 0;
+    slot->note[YK_NOTE_SECONDS] = atomic_load(&slot->executor->computed_s);
 }
 
-/* What the host of this rank has to say, as late as it can. */
-static void add_note(void *user)
+static void add_note(struct yk_executor *executor, struct yk_step_slot *slot,
+                     struct yk_backend_lane *lane)
 {
-    struct yk_step_slot *slot = user;
-    struct yk_executor *executor = slot->executor;
-    const int64_t round = executor->barrier ? slot->round - 1 : slot->round;
-    slot->report[YK_REPORT_STOP] = atomic_load(&executor->stop) ? 1 : 0;
-    slot->report[YK_REPORT_SUMS + executor->facts->L + executor->rank] =
-        computed_s(executor, round);
+    double *seconds = slot->report + YK_REPORT_SUMS + executor->facts->L + executor->rank;
+    executor->backend->call(lane, write_note, slot);
+    executor->backend->copy(lane, slot->report + YK_REPORT_STOP, slot->note + YK_NOTE_STOP,
+                            sizeof *slot->note);
+    executor->backend->copy(lane, seconds, slot->note + YK_NOTE_SECONDS, sizeof *slot->note);
 }
 
 static void judge(struct yk_executor *executor, struct yk_step_slot *slot,
                   struct yk_backend_lane *lane)
 {
-    executor->backend->call(lane, add_note, slot);
     if (executor->ranks > 1) {
+        add_note(executor, slot, lane);
         executor->options.ranks->comm->reduce(&slot->exchange);
     }
     executor->backend->judge(lane, &(struct yk_judge){
@@ -307,11 +299,17 @@ static void put_waits(struct yk_executor *executor, int32_t number)
     }
 }
 
+static void note_start(void *user)
+{
+    struct yk_slowed *slowed = user;
+    slowed->started_s = yk_clock_now_s();
+}
+
 /* Makes what was computed since the op started take so many times as long. */
 static void linger(void *user)
 {
     const struct yk_slowed *slowed = user;
-    const double spent_s = yk_clock_now_s() - slowed->executor->backend->event_s(slowed->started);
+    const double spent_s = yk_clock_now_s() - slowed->started_s;
     const double more_s = spent_s * (slowed->executor->options.slow - 1);
     if (more_s > 0) {
         const struct timespec pause = {
@@ -346,18 +344,28 @@ static void put_op(struct yk_executor *executor, int32_t number, int64_t step, b
     const struct yk_backend *backend = executor->backend;
     struct yk_backend_lane *lane = executor->lanes[op->lane];
     struct yk_op_events *events = &executor->events[executor->rounds % YK_EXECUTOR_ROUNDS][number];
+    struct yk_slowed *slowed = &executor->slowed[executor->rounds % YK_EXECUTOR_ROUNDS][number];
+    const bool lingers = works && executor->options.slow > 1 && is_computing(op);
     events->works = works;
     put_waits(executor, number);
     if (executor->options.begins && works) {
         backend->call(lane, tell_begin, &executor->told[number]);
     }
     backend->record(lane, events->started);
+    if (lingers) {
+        backend->call(lane, note_start, slowed);
+    }
+    if (works && executor->names) {
+        backend->begin_range(lane, executor->names[number]);
+    }
     if (works) {
         put_work(executor, number, step);
     }
-    if (works && executor->options.slow > 1 && is_computing(op)) {
-        backend->call(lane, linger,
-                      &executor->slowed[executor->rounds % YK_EXECUTOR_ROUNDS][number]);
+    if (works && executor->names) {
+        backend->end_range(lane);
+    }
+    if (lingers) {
+        backend->call(lane, linger, slowed);
     }
     backend->record(lane, events->ended);
     if (executor->options.begins && works) {

@@ -24,6 +24,10 @@ enum {
     YK_REPORT_LOSS = 0,
     YK_REPORT_STOP = 1,
     YK_REPORT_SUMS = 2,
+    /* Numbers of what the host adds to a report. */
+    YK_NOTE_STOP = 0,
+    YK_NOTE_SECONDS = 1,
+    YK_NOTE_COUNT = 2,
 };
 
 struct yk_op_events {
@@ -42,6 +46,7 @@ struct yk_step_slot {
     double began_s; /* of the first in a row; else NAN: when the one before was done */
     double *report; /* on the device: loss, sums … of this rank, then of all */
     double *read;   /* the same on the host */
+    double *note;   /* (YK_NOTE_COUNT) on the host */
     struct yk_verdict *verdict;
     struct yk_verdict *verdict_read;
     struct yk_comm_reduce exchange; /* of the report */
@@ -66,7 +71,7 @@ struct yk_told {
 
 struct yk_slowed {
     struct yk_executor *executor;
-    struct yk_backend_event *started;
+    double started_s;
 };
 
 struct yk_executor {
@@ -85,9 +90,10 @@ struct yk_executor {
     bool owns_comm_lane;
     struct yk_op_events *events[YK_EXECUTOR_ROUNDS]; /* (ops) each */
     struct yk_told *told;                            /* (ops) */
-    struct yk_slowed *slowed[YK_EXECUTOR_ROUNDS];    /* (ops) each */
-    struct yk_backend_event *reduced;                /* all gradients, before the ranks agree */
-    struct yk_backend_event *summed;                 /* their squares */
+    const char **names; /* (ops) for profilers; NULL where the backend knows none */
+    struct yk_slowed *slowed[YK_EXECUTOR_ROUNDS]; /* (ops) each */
+    struct yk_backend_event *reduced;             /* all gradients, before the ranks agree */
+    struct yk_backend_event *summed;              /* their squares */
     struct yk_places places;
     struct yk_exchanges exchanges;
     int32_t *first_wait; /* (ops + 1) in places.waits, sorted by op */
@@ -117,6 +123,7 @@ struct yk_executor {
     int64_t traced;      /* the round of the last step that ended: what is traced */
     double last_began_s; /* when that began: when the one before was done */
     atomic_bool stop;
+    _Atomic double computed_s; /* how long the rank computed in the step that ended last */
 };
 
 static inline struct yk_step_slot *yk_executor_slot(struct yk_executor *executor, int64_t step)

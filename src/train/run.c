@@ -16,6 +16,7 @@
 enum {
     MOST_BAD_STEPS = 8, /* in a row */
     MOST_PENDING = 4,
+    MEMORY_NOTED = 16, /* of so many steps, once */
 };
 
 /* A step that has begun and not ended. */
@@ -277,6 +278,15 @@ static yk_status begin(struct running *running)
     return YK_OK;
 }
 
+/* All is taken by the end of the first steps; asking takes the driver a while. */
+static void note_memory(struct yk_run *run)
+{
+    const struct yk_engine *engine = &run->store->engine;
+    if (engine->backend->used && run->state.step % MEMORY_NOTED == 1) {
+        run->device_bytes = fmax(run->device_bytes, (double)engine->backend->used(engine->device));
+    }
+}
+
 /* Ends the oldest step that has begun. */
 static yk_status end(struct running *running)
 {
@@ -289,6 +299,7 @@ static yk_status end(struct running *running)
         running->pending[i] = running->pending[i + 1];
     }
     run->state.step++;
+    note_memory(run);
     running->stopped = running->stopped || result.stopped;
     tell(running, &result, &ended);
     return judge(running, &result);

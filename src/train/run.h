@@ -81,6 +81,7 @@ struct yk_run {
     double median_step_s;
     double tokens;          /* trained on, filling left out */
     double seconds;         /* of all steps together */
+    double device_bytes;    /* of a device with memory of its own, the most in use after a step */
     struct yk_trace *trace; /* of this rank's last step; the caller destroys it */
     double traced_s;        /* when that began, on the clock of base/clock.h */
     bool agreed;            /* where it failed, all ranks did */

@@ -62,6 +62,11 @@ struct op_bench {
     struct op_array arrays[OP_ARRAYS];
     int32_t array_count;
 
+    /* Errors in norm that are allowed, by type of the result; 0: the table's own. */
+    double tolerance[YK_PRECISION_COUNT];
+    /* Of a product of fp32 and 16 bits, where more must be allowed than that; 0: no more. */
+    double mixed_tolerance;
+
     struct yk_text failures;
     int64_t case_count;
     uint64_t digest;                  /* of all bytes that came back */
@@ -114,6 +119,9 @@ void *op_at(const struct op_array *array, int64_t at);
 void op_bench_upload(struct op_bench *bench);
 /* Waits for the lane and brings all arrays back. */
 void op_bench_run(struct op_bench *bench);
+
+/* The error in norm that op_expect() allows the array. */
+double op_tolerance(const struct op_bench *bench, const struct op_array *array);
 
 /*
  * The results must be near `expected`: the error in norm, and that of the worst number, over those

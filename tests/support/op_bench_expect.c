@@ -60,10 +60,13 @@ void op_expect_within(struct op_bench *bench, struct op_array *array, const char
 }
 
 /* Results are summed in fp32 and rounded to the type they are stored in. */
-static double tolerance_of(const struct op_array *array)
+double op_tolerance(const struct op_bench *bench, const struct op_array *array)
 {
     if (array->kind == OP_DOUBLES) {
         return 1e-12;
+    }
+    if (bench->tolerance[array->type] > 0) {
+        return bench->tolerance[array->type];
     }
     switch (array->type) {
     case YK_PRECISION_BF16:
@@ -78,7 +81,7 @@ static double tolerance_of(const struct op_array *array)
 void op_expect(struct op_bench *bench, struct op_array *array, const char *what,
                const double *expected, double size)
 {
-    op_expect_within(bench, array, what, expected, size, tolerance_of(array));
+    op_expect_within(bench, array, what, expected, size, op_tolerance(bench, array));
 }
 
 void op_expect_exactly(struct op_bench *bench, struct op_array *array, const char *what,

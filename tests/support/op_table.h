@@ -4,7 +4,8 @@
  *
  * Relative errors in norm that are allowed: 1e-5 where results are fp32, 1e-3 for fp16, 6e-3 for
  * bf16, 1e-12 for sums in double precision; a single number may be off by four times that of the
- * largest one. Inputs are rounded to their type before the reference sees them.
+ * largest one. A bench may allow other errors. Inputs are rounded to their type before the
+ * reference sees them.
  */
 #ifndef YK_TESTS_OP_TABLE_H
 #define YK_TESTS_OP_TABLE_H

@@ -52,8 +52,9 @@ static void try_drop(struct op_bench *bench, const int64_t size[3], enum yk_prec
 void op_table_drop(struct op_bench *bench)
 {
     /* rows, width, sequence: places of a sample that begin anywhere in four words */
-    static const int64_t sizes[][3] = {{1, 1, 1},    {3, 7, 1},    {9, 17, 3},   {130, 65, 65},
-                                       {7, 1030, 7}, {34, 64, 17}, {65, 3, 130}, {0, 7, 7}};
+    static const int64_t sizes[][3] = {{1, 1, 1},     {3, 7, 1},    {9, 17, 3},
+                                       {130, 65, 65}, {7, 1030, 7}, {34, 64, 17},
+                                       {65, 3, 130},  {40, 64, 17}, {0, 7, 7}};
     static const float rates[] = {0, 0.3F};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (int j = 0; j < OP_TYPES; j++) {

@@ -176,9 +176,9 @@ static void try_rotate(struct op_bench *bench, const int64_t size[5], enum yk_pr
 void op_table_rotate(struct op_bench *bench)
 {
     /* rows, sequence, heads, head_size, gap */
-    static const int64_t sizes[][5] = {{1, 1, 1, 2, 0},    {3, 3, 1, 6, 1},      {14, 7, 3, 16, 32},
-                                       {34, 17, 2, 64, 0}, {130, 65, 1, 128, 0}, {65, 65, 5, 34, 3},
-                                       {0, 7, 2, 8, 0}};
+    static const int64_t sizes[][5] = {
+        {1, 1, 1, 2, 0},      {3, 3, 1, 6, 1},    {14, 7, 3, 16, 32},  {34, 17, 2, 64, 0},
+        {130, 65, 1, 128, 0}, {65, 65, 5, 34, 3}, {40, 17, 3, 64, 16}, {0, 7, 2, 8, 0}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (int j = 0; j < OP_TYPES; j++) {
             try_rotate(bench, sizes[i], op_types[j], false);

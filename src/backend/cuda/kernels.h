@@ -38,6 +38,16 @@ void yk_cuda_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise
  * gets bias, add and ending. */
 void yk_cuda_end_product(struct yk_backend_lane *lane, const struct yk_matmul *op);
 
+/* to (rows, columns) = from, in another type; `adds` it to what is there. */
+void yk_cuda_cast_matrix(struct yk_backend_lane *lane, int64_t rows, int64_t columns,
+                         const void *from, int64_t from_stride, enum yk_precision from_type,
+                         void *to, int64_t to_stride, enum yk_precision to_type, bool adds);
+
+/* The parts of a product between its cuts, each on a stream of its own. */
+void yk_cuda_multiply_beside(struct yk_backend_lane *lane, const struct yk_matmul *op,
+                             void (*multiply)(struct yk_backend_lane *lane,
+                                              const struct yk_matmul *op));
+
 /* Attention by kernels of our own: any type, size, mask and dropout. */
 void yk_cuda_attend_own(struct yk_backend_lane *lane, const struct yk_attend *op);
 void yk_cuda_attend_back_own(struct yk_backend_lane *lane, const struct yk_attend_back *op);

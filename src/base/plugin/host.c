@@ -1,15 +1,16 @@
 /* What the archive's sources call to say what went wrong, handed on to the program that loaded this
  * plug-in: base/status.c is not linked here. */
-#include "comm/plugin.h"
+#include "base/plugin_file.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 enum {
     SENTENCE_SIZE = 1024
 };
 
-extern yk_comm_plugin_fail_function yk_comm_plugin_fail;
-__attribute__((visibility("default"))) yk_comm_plugin_fail_function yk_comm_plugin_fail;
+extern yk_plugin_fail_function yk_plugin_fail;
+__attribute__((visibility("default"))) yk_plugin_fail_function yk_plugin_fail;
 
 yk_status(yk_fail)(yk_status status, const char *format, ...)
 {
@@ -18,7 +19,7 @@ yk_status(yk_fail)(yk_status status, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    return yk_comm_plugin_fail ? yk_comm_plugin_fail(status, "%s", sentence) : status;
+    return yk_plugin_fail ? yk_plugin_fail(status, "%s", sentence) : status;
 }
 
 yk_status(yk_fail_out_of_memory)(void)

@@ -1,0 +1,163 @@
+"""Runs cases with yoke and PyTorch, by turns on one GPU, and prints what each makes of them.
+
+    compare.py [--only yoke|torch] [--rounds N] [--mode MODE] … [CASE …]
+
+Besides the cases of cases.py: losses (losses.py) and precisions (precisions.py). OUT=FILE in the
+environment adds a JSON line for each row of the table.
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from cases import CASES, USUAL
+from counts import (PEAK_FLOPS, exact_per_token, exact_per_token_of_pairs, formula_per_token)
+from torch_side import TorchError, TorchSide
+import yoke_side
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TABLES = ("losses", "precisions")  # of scripts of their own
+HEADER = ("  case              who       tokens/s  ratio   step ms    MFU  exact"
+          "  allocated GiB  on GPU GiB    loss")
+
+
+def read_settings():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cases", nargs="*", metavar="CASE",
+                        help=f"{', '.join((*CASES, *TABLES))}; else {', '.join(USUAL)}")
+    parser.add_argument("--only", choices=("yoke", "torch"))
+    parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--warmup", type=int, default=4, help="steps before those that count")
+    parser.add_argument("--steps", type=int, default=12, help="that count, of a round")
+    parser.add_argument("--limit", type=int, default=240, help="seconds of one round")
+    parser.add_argument("--mode", default="default", help="of torch.compile, or eager")
+    parser.add_argument("--compile", default="usual", choices=("usual", "whole", "blocks"))
+    parser.add_argument("--attention", default="usual", choices=("usual", "cudnn", "flash"))
+    parser.add_argument("--masked-only", action="store_true",
+                        help="PyTorch's BERT makes logits of masked tokens alone")
+    parser.add_argument("--yoke", default="", metavar="WORDS",
+                        help='more options of yoke train: --yoke="--attention own"')
+    parser.add_argument("--scratch", help="a folder for data and weights, kept")
+    settings = parser.parse_args()
+    settings.cases = settings.cases or USUAL
+    for name in settings.cases:
+        if name not in CASES and name not in TABLES:
+            parser.error(f"there is no case {name}")
+    return settings
+
+
+def exact_of(case, settings):
+    if case.sequence:
+        return exact_per_token(case)
+    return exact_per_token_of_pairs(
+        case, yoke_side.lengths_of(case, settings.warmup + settings.steps))
+
+
+def combine(who, case, rounds, settings):
+    """One row: medians of rounds, the most of their memory."""
+    row = {"case": case.name, "who": who, "rounds": rounds}
+    for key in ("tokens_per_s", "median_step_s", "mean_tokens_per_s"):
+        row[key] = statistics.median(result[key] for result in rounds)
+    for key in ("gpu_bytes", "allocated_bytes", "planned_bytes", "device_bytes"):
+        found = [result[key] for result in rounds if result.get(key)]
+        row[key] = max(found) if found else None
+    formula = formula_per_token(case)
+    row["mfu"] = formula and formula * row["tokens_per_s"] / PEAK_FLOPS
+    row["exact_mfu"] = exact_of(case, settings) * row["tokens_per_s"] / PEAK_FLOPS
+    row["last_loss"] = rounds[-1]["last_loss"]
+    return row
+
+
+def text(value, form, scale=1.0):
+    return form % (value * scale) if value is not None else "-"
+
+
+def print_row(row, other):
+    ratio = other and row["tokens_per_s"] / other["tokens_per_s"]
+    memory = row["allocated_bytes"] or row["planned_bytes"]
+    print("  %-16s  %-6s  %10.0f  %5s  %8.2f  %5s  %5s  %13s  %10s  %6.3f" % (
+        row["case"], row["who"], row["tokens_per_s"], text(ratio, "%.2f"),
+        1e3 * row["median_step_s"], text(row["mfu"], "%.1f", 100),
+        text(row["exact_mfu"], "%.1f", 100), text(memory, "%.2f", 2 ** -30),
+        text(row["gpu_bytes"], "%.2f", 2 ** -30), row["last_loss"]), flush=True)
+    if os.environ.get("OUT"):
+        with open(os.environ["OUT"], "a", encoding="utf-8") as file:
+            file.write(json.dumps(row | {"ratio": ratio}) + "\n")
+
+
+def measure_both(case, settings, scratch):
+    """The rounds of (torch, yoke), as far as they were asked for and worked."""
+    options = None
+    if settings.only != "torch":
+        options = yoke_side.prepare(case, scratch, settings.warmup + settings.steps)
+        options += settings.yoke.split()
+    count = min(settings.rounds, case.most_rounds)
+    yoke_rounds, torch_rounds = [], []
+
+    def run_yoke():
+        yoke_rounds.append(yoke_side.measure(case, options, f"{scratch}/run", settings))
+
+    if settings.only == "yoke":
+        for _ in range(count):
+            run_yoke()
+        return torch_rounds, yoke_rounds
+    with TorchSide(case, settings) as torch:
+        for _ in range(count):
+            torch_rounds.append(torch.round())
+            if settings.only != "torch":
+                try:
+                    run_yoke()
+                except yoke_side.YokeError as error:
+                    print(f"{case.name}: {error}", file=sys.stderr)
+    return torch_rounds, yoke_rounds
+
+
+def compare(case, settings, scratch):
+    try:
+        torch_rounds, yoke_rounds = measure_both(case, settings, scratch)
+    except (TorchError, yoke_side.YokeError) as error:
+        print(f"{case.name}: {error}", file=sys.stderr)
+        return False
+    torch = combine("torch", case, torch_rounds, settings) if torch_rounds else None
+    yoke = combine("yoke", case, yoke_rounds, settings) if yoke_rounds else None
+    if torch:
+        print_row(torch, None)
+    if yoke:
+        print_row(yoke, torch)
+    return bool(yoke) or settings.only == "torch"
+
+
+def run_cases(settings, scratch):
+    fine = True
+    cases = [CASES[name] for name in settings.cases if name in CASES]
+    if cases:
+        print(f"medians of up to {settings.rounds} rounds by turns, of {settings.steps} steps after "
+              f"{settings.warmup}; PyTorch: torch.compile {settings.mode}; MFU in % of "
+              f"{PEAK_FLOPS / 1e12:.0f} TFLOP/s; allocated: by PyTorch, planned by yoke")
+        print(HEADER)
+    for case in cases:
+        fine = compare(case, settings, scratch) and fine
+    for name in TABLES:
+        if name in settings.cases:
+            words = [sys.executable, f"{HERE}/{name}.py", "--device", settings.device]
+            fine = subprocess.run(words, check=False).returncode == 0 and fine
+    return fine
+
+
+def main():
+    settings = read_settings()
+    if settings.scratch:
+        os.makedirs(settings.scratch, exist_ok=True)
+        fine = run_cases(settings, settings.scratch)
+    else:
+        with tempfile.TemporaryDirectory(dir=yoke_side.scratch_place()) as scratch:
+            fine = run_cases(settings, scratch)
+    sys.exit(0 if fine else 1)
+
+
+if __name__ == "__main__":
+    main()

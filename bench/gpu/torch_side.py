@@ -1,0 +1,71 @@
+"""Keeps a PyTorch script at hand: it compiles once, and takes its turn when asked."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+
+from gpu_memory import Watch
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class TorchError(Exception):
+    pass
+
+
+class TorchSide:
+    """with TorchSide(…) as torch: torch.round(), as often as rounds were announced."""
+
+    def __init__(self, case, settings):
+        self.case = case
+        self.limit_s = settings.limit
+        self.errors = tempfile.TemporaryFile(mode="w+", encoding="utf-8")
+        self.watch = None
+        words = [sys.executable, f"{HERE}/torch_{case.family}.py", case.torch_of or case.name,
+                 "--device", settings.device, "--mode", settings.mode, "--compile",
+                 settings.compile, "--attention", settings.attention, "--warmup", settings.warmup,
+                 "--steps", settings.steps, "--rounds", settings.rounds, "--wait"]
+        if settings.masked_only:
+            words.append("--masked-only")
+        self.words = [str(word) for word in words]
+        self.process = None
+
+    def __enter__(self):
+        self.watch = Watch().__enter__()
+        self.process = subprocess.Popen(self.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self.errors, text=True)
+        return self
+
+    def __exit__(self, *_):
+        self.watch.__exit__()
+        if self.process.poll() is None:
+            self.process.stdin.close()
+            try:
+                self.process.wait(5)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.errors.close()
+
+    def fail(self):
+        self.process.wait()
+        self.errors.seek(0)
+        raise TorchError(f"{' '.join(self.words)}\n{self.errors.read()[-2000:]}")
+
+    def round(self):
+        """The memory is the most of the first round, in which nothing else uses the GPU."""
+        timer = threading.Timer(self.limit_s, self.process.kill)
+        timer.start()
+        try:
+            self.process.stdin.write("\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        timer.cancel()
+        if not line.startswith("{"):
+            self.fail()
+        self.watch.__exit__()
+        return json.loads(line) | {"case": self.case.name, "gpu_bytes": self.watch.bytes}

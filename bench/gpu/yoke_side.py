@@ -1,0 +1,133 @@
+"""Runs yoke train on a case and reads what it measured."""
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import time
+
+from cases import config_of
+from gpu_memory import Watch
+from make_data import (BERT_SPECIAL, PAIR_SPECIAL, pair_lengths, random_tokens, write_llama_weights,
+                       write_shard, write_side, write_tokenizer)
+
+YOKE = os.environ.get("YOKE", "build/release/yoke")
+LONGEST = 128  # tokens of a sentence
+USUAL_PAIR = 32  # tokens, by which batches of pairs are planned
+SCRATCH_BYTES = 40e9  # weights of Llama, and checkpoints
+WITHOUT_EVALUATION = ["--eval-part", "0%", "--save-every", "0"]
+
+
+class YokeError(Exception):
+    pass
+
+
+def scratch_place():
+    """In memory where there is room, which spares the disk's time; else the usual place."""
+    memory = "/dev/shm"
+    roomy = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > SCRATCH_BYTES
+    return memory if roomy else None
+
+
+def lengths_of(case, steps):
+    """The pairs of a case: enough that no batch comes twice."""
+    return pair_lengths((steps + 2) * case.batch_tokens, LONGEST)
+
+
+def prepare_tokens(case, folder, steps):
+    path = f"{folder}/{case.name}.bin"
+    first = len(BERT_SPECIAL) if case.family == "bert" else 0
+    count = (case.batch * steps + 4) * case.sequence
+    write_shard(path, random_tokens(count, first, case.sizes["vocabulary"]),
+                case.sizes["vocabulary"])
+    options = ["--data", path, "--batch", case.batch, "--seq", case.sequence]
+    if case.family == "bert":
+        tokenizer = f"{folder}/{case.name}-tokenizer.json"
+        write_tokenizer(tokenizer, BERT_SPECIAL, case.sizes["vocabulary"])
+        options += ["--tokenizer", tokenizer]
+    return options
+
+
+def prepare_pairs(case, folder, steps):
+    vocabulary = case.sizes["vocabulary"]
+    pairs = lengths_of(case, steps)
+    paths = [f"{folder}/{case.name}.{side}" for side in ("source", "target", "json")]
+    write_side(paths[0], [source for source, _ in pairs], vocabulary, 2)
+    write_side(paths[1], [target for _, target in pairs], vocabulary, 3)
+    write_tokenizer(paths[2], PAIR_SPECIAL, vocabulary)
+    return ["--data", paths[0], "--target", paths[1], "--tokenizer", paths[2],
+            "--batch-tokens", case.batch_tokens, "--seq", USUAL_PAIR, "--longest", LONGEST,
+            "--label-smoothing", 0.1]
+
+
+def prepare_model(case, folder):
+    """Adapters need weights to be beside, which cases of one model share."""
+    if case.lora_rank:
+        weights = f"{folder}/weights-{case.torch_of or case.name}"
+        if not os.path.exists(weights):
+            write_llama_weights(weights, case)
+        return ["--weights", weights, "--lora", case.lora_rank, "--lora-alpha", case.lora_alpha]
+    path = f"{folder}/{case.name}-config.json"
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(config_of(case), file)
+    return ["--model", path]
+
+
+def prepare(case, folder, steps):
+    """Writes what the case trains on, and returns the options that say so."""
+    data = prepare_pairs if case.family == "translation" else prepare_tokens
+    return prepare_model(case, folder) + data(case, folder, steps) + list(case.yoke_options)
+
+
+def command(options, folder, steps, device, precision="bf16", rate=3e-4):
+    words = [YOKE, "train", *options, "--precision", precision, "--steps", steps, "--rate", rate,
+             "--rate-rule", "constant", "--warmup", 0, *WITHOUT_EVALUATION, "--out", folder,
+             "--quiet", "--json"]
+    if device != "cpu":
+        words += ["--device", device]
+    return [str(word) for word in words]
+
+
+def read_steps(folder):
+    with open(f"{folder}/metrics.jsonl", encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    return [line for line in lines if "loss" in line]
+
+
+def run(words, folder, limit_s):
+    """(summary, steps, bytes on the GPU, seconds in all) of a run; its folder goes."""
+    shutil.rmtree(folder, ignore_errors=True)
+    begin = time.perf_counter()
+    with Watch() as watch:
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, timeout=limit_s,
+                                  check=False)
+        except subprocess.TimeoutExpired as error:
+            raise YokeError(f"yoke took more than {limit_s} s") from error
+        except FileNotFoundError as error:
+            raise YokeError(f"there is no {words[0]}") from error
+    if done.returncode != 0:
+        raise YokeError(f"{' '.join(words)}\nexit code {done.returncode}: {done.stderr[-2000:]}")
+    steps = read_steps(folder)
+    shutil.rmtree(folder)
+    return json.loads(done.stdout), steps, watch.bytes, time.perf_counter() - begin
+
+
+def measure(case, options, folder, settings, precision="bf16"):
+    """One round, in the words of the PyTorch scripts."""
+    words = command(options, folder, settings.warmup + settings.steps, settings.device, precision)
+    summary, steps, gpu_bytes, seconds = run(words, folder, settings.limit)
+    timed = steps[settings.warmup:]
+    tokens = [step["tokens_per_s"] * step["seconds"] for step in timed]
+    return {
+        "case": case.name,
+        "run_s": seconds,
+        "median_step_s": statistics.median(step["seconds"] for step in timed),
+        "tokens_per_s": statistics.median(step["tokens_per_s"] for step in timed),
+        "mean_tokens_per_s": sum(tokens) / sum(step["seconds"] for step in timed),
+        "last_loss": steps[-1]["loss"],
+        "gpu_bytes": gpu_bytes,
+        "planned_bytes": summary["planned_bytes"],
+        "device_bytes": summary.get("device_bytes"),
+        "host_bytes": summary["peak_bytes"],
+    }

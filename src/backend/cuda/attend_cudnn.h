@@ -1,0 +1,35 @@
+/*
+ * Attention by cuDNN: plans for the shapes that come often, kept by the device.
+ *
+ * A plan is compiled when it is made, which takes about half a second. So it is made when a shape
+ * has been asked for a few times or is large; and once there are many, only for shapes that keep
+ * coming: where batches differ in length all the time, most would not be used again. Under
+ * options.attention = "cudnn" every shape gets one at once.
+ *
+ * Lanes may be used by different threads; a lock of the device lets one at a time in.
+ */
+#ifndef YK_BACKEND_CUDA_ATTEND_CUDNN_H
+#define YK_BACKEND_CUDA_ATTEND_CUDNN_H
+
+#include "backend/cuda/lane.h"
+#include "backend/ops.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct yk_cuda_attention;
+
+/* Where the device keeps it: NULL before the first use. */
+struct yk_cuda_attention **yk_cuda_attention_of(struct yk_backend_device *device);
+
+/* After all lanes have come to an end; NULL is fine. */
+void yk_cuda_attention_destroy(struct yk_cuda_attention *attention);
+
+/* The most scratch memory that the op asks a lane for, in bytes; 0 where cuDNN cannot serve. */
+size_t yk_cuda_attend_workspace(const struct yk_attend *op, bool back);
+
+/* Why the last shape was refused, in the library's own words: for whoever looks into it, when
+ * nothing else runs. */
+const char *yk_cuda_attention_reason(void);
+
+#endif

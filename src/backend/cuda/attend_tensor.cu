@@ -1,0 +1,251 @@
+/*
+ * Attention by tensor cores (Dao 2023): a block has 128 queries, each of its four warps 32 of them,
+ * and goes through the keys in tiles, of which the next is copied while one is worked on. Scores,
+ * powers and the output stay in registers.
+ */
+#include "backend/cuda/attend_tile.cuh"
+
+enum {
+    M = 2, /* · 16 queries a warp */
+    WARP_ROWS = M * 16,
+    ROWS = WARP_ROWS * YK_TENSOR_THREADS / 32,
+};
+
+/* What a lane knows of its rows, 16m + 8r + lane / 4 of the warp's. Sums are of its columns only.
+ */
+struct softmax {
+    float highest[M][2];
+    float sums[M][2];
+};
+
+template <int D> struct layout {
+    static constexpr int keys = 64; /* of a tile: as registers allow */
+    static constexpr int tile_bytes = keys * D * 2;
+    static constexpr int query_bytes = ROWS * D * 2;
+    /* Queries, then twice keys and values. */
+    static constexpr int bytes = query_bytes + 4 * tile_bytes;
+};
+
+/* Scores of keys from s that the queries from t do not see become −∞. */
+template <int N>
+static __device__ __forceinline__ void mask(const struct yk_attend_head &head, int t, int s,
+                                            float (&scores)[M][N][4])
+{
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int m = 0; m < M; m++) {
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+            const int seen = yk_attend_seen(head, t + m * 16 + r * 8 + lane / 4) - s - lane % 4 * 2;
+#pragma unroll
+            for (int n = 0; n < N; n++) {
+#pragma unroll
+                for (int j = 0; j < 2; j++) {
+                    if (n * 8 + j >= seen) {
+                        scores[m][n][2 * r + j] = -INFINITY;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/* Scores become powers, and the output so far is scaled anew. */
+template <int D, int N>
+static __device__ __forceinline__ void exponentiate(float scale, float (&scores)[M][N][4],
+                                                    struct softmax &softmax,
+                                                    float (&out)[M][D / 8][4])
+{
+#pragma unroll
+    for (int m = 0; m < M; m++) {
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+            float highest = softmax.highest[m][r];
+            const float before = highest;
+#pragma unroll
+            for (int n = 0; n < N; n++) {
+                highest = fmaxf(highest, fmaxf(scores[m][n][2 * r], scores[m][n][2 * r + 1]));
+            }
+            highest = fmaxf(highest, __shfl_xor_sync(0xffffffffU, highest, 1));
+            highest = fmaxf(highest, __shfl_xor_sync(0xffffffffU, highest, 2));
+            const float base = highest == -INFINITY ? 0.0F : highest * scale;
+            const float worth = yk_power(fmaf(before, scale, -base));
+            float sum = 0;
+#pragma unroll
+            for (int n = 0; n < N; n++) {
+#pragma unroll
+                for (int j = 0; j < 2; j++) {
+                    const float power = yk_power(fmaf(scores[m][n][2 * r + j], scale, -base));
+                    scores[m][n][2 * r + j] = power;
+                    sum += power;
+                }
+            }
+            softmax.highest[m][r] = highest;
+            softmax.sums[m][r] = fmaf(softmax.sums[m][r], worth, sum);
+#pragma unroll
+            for (int n = 0; n < D / 8; n++) {
+                out[m][n][2 * r] *= worth;
+                out[m][n][2 * r + 1] *= worth;
+            }
+        }
+    }
+}
+
+template <typename T, int D>
+static __device__ __forceinline__ void
+bring_keys(const struct yk_attend &op, const struct yk_attend_head &head, int s, uint32_t to)
+{
+    const T *k = static_cast<const T *>(op.k) +
+                 yk_attend_row(head.sample, op.keys, s, op.k_stride, head.kv_head, D);
+    const T *v = static_cast<const T *>(op.v) +
+                 yk_attend_row(head.sample, op.keys, s, op.v_stride, head.kv_head, D);
+    yk_tile_bring<T, D, layout<D>::keys>(to, k, op.k_stride, head.length - s);
+    yk_tile_bring<T, D, layout<D>::keys>(to + layout<D>::tile_bytes, v, op.v_stride,
+                                         head.length - s);
+    yk_copies_end();
+}
+
+/* The warp's rows of out and sums. */
+template <typename T, int D>
+static __device__ __forceinline__ void
+finish(const struct yk_attend &op, const struct yk_attend_head &head, int t,
+       const struct softmax &softmax, const float (&out)[M][D / 8][4], unsigned char *room)
+{
+    const int lane = threadIdx.x % 32;
+    const int queries = static_cast<int>(op.queries);
+    float shares[M][2];
+#pragma unroll
+    for (int m = 0; m < M; m++) {
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+            const int row = t + m * 16 + r * 8 + lane / 4;
+            float sum = softmax.sums[m][r];
+            sum += __shfl_xor_sync(0xffffffffU, sum, 1);
+            sum += __shfl_xor_sync(0xffffffffU, sum, 2);
+            shares[m][r] = sum == 0 ? 0.0F : 1.0F / sum;
+            if (op.sums && lane % 4 == 0 && row < queries) {
+                const float highest = softmax.highest[m][r] * op.scale;
+                op.sums[(head.sample * op.heads + head.head) * op.queries + row] =
+                    highest + log2f(sum) * YK_LN_2;
+            }
+        }
+    }
+    yk_tile_store<T, D, M>(out, shares, room,
+                           static_cast<T *>(op.out) +
+                               yk_attend_row(head.sample, queries, t, op.out_stride, head.head, D),
+                           op.out_stride, queries - t);
+}
+
+template <typename T, int D, bool DROP>
+static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
+    attend(const struct yk_attend_task task)
+{
+#if YK_HAS_TENSOR_CORES
+    extern __shared__ __align__(128) unsigned char shared[];
+    constexpr int keys = layout<D>::keys;
+    constexpr int N = keys / 8;
+    const struct yk_attend &op = task.op;
+    /* Tiles that see most begin first. */
+    const unsigned heads = static_cast<unsigned>(op.batch * op.heads);
+    const unsigned place = blockIdx.x % heads;
+    const struct yk_attend_head head = yk_attend_head_of(op, place / op.heads, place % op.heads);
+    const int queries = static_cast<int>(op.queries);
+    const int first = static_cast<int>(gridDim.x / heads - 1 - blockIdx.x / heads) * ROWS;
+    const int warp = threadIdx.x / 32;
+    const int t = first + warp * WARP_ROWS;
+    const int end = yk_attend_seen(head, min(first + ROWS, queries) - 1);
+    const int warp_end = t < queries ? yk_attend_seen(head, min(t + WARP_ROWS, queries) - 1) : 0;
+    const int warp_whole = yk_attend_seen(head, t);
+    const uint32_t base = yk_shared_address(shared);
+    yk_tile_bring<T, D, ROWS>(base,
+                              static_cast<const T *>(op.q) + yk_attend_row(head.sample, queries,
+                                                                           first, op.q_stride,
+                                                                           head.head, D),
+                              op.q_stride, queries - first);
+    bring_keys<T, D>(op, head, 0, base + layout<D>::query_bytes);
+    const yk_tile_stored<D, M> stored = {base + warp * WARP_ROWS * D * 2, yk_tile_lane_left<D>()};
+    yk_tile_held<D, M> held;
+    struct softmax softmax;
+    float out[M][D / 8][4];
+    yk_tile_clear(out);
+#pragma unroll
+    for (int i = 0; i < M * 2; i++) {
+        softmax.highest[i / 2][i % 2] = -INFINITY;
+        softmax.sums[i / 2][i % 2] = 0;
+    }
+    yk_copies_wait();
+    __syncthreads();
+    if (D == 64) {
+        yk_tile_hold(stored, held);
+    }
+    uint32_t here = base + layout<D>::query_bytes;
+    uint32_t other = here + 2 * layout<D>::tile_bytes;
+    for (int s = 0; s < end; s += keys) {
+        if (s + keys < end) {
+            bring_keys<T, D>(op, head, s + keys, other);
+        }
+        if (s < warp_end) {
+            float scores[M][N][4];
+            uint32_t powers[M][N / 2][4];
+            if (D == 64) {
+                yk_tile_scores<T, D>(held, here, scores);
+            } else {
+                yk_tile_scores<T, D>(stored, here, scores);
+            }
+            if (s + keys > warp_whole) {
+                mask(head, t, s, scores);
+            }
+            exponentiate<D>(task.power_scale, scores, softmax, out);
+            if (DROP) {
+                yk_tile_drop(task, head, t, s, scores);
+            }
+            yk_tile_pack<T>(scores, powers);
+            yk_tile_add<T, D>(powers, here + layout<D>::tile_bytes, out);
+        }
+        const uint32_t worked_on = here;
+        here = other;
+        other = worked_on;
+        yk_copies_wait();
+        __syncthreads();
+    }
+    finish<T, D>(op, head, t, softmax, out, shared + warp * WARP_ROWS * D * 2);
+#endif
+}
+
+template <typename T, int D, bool DROP>
+static void put(struct yk_backend_lane *lane, const struct yk_attend_task *task)
+{
+    const struct yk_attend *op = &task->op;
+    const int64_t blocks = op->batch * op->heads * yk_ceil_div(op->queries, ROWS);
+    if (!yk_cuda_note(lane,
+                      cudaFuncSetAttribute(reinterpret_cast<const void *>(attend<T, D, DROP>),
+                                           cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                           layout<D>::bytes),
+                      "attend")) {
+        return;
+    }
+    const cudaStream_t stream = yk_cuda_stream(lane);
+    const unsigned grid = static_cast<unsigned>(blocks);
+    attend<T, D, DROP><<<grid, YK_TENSOR_THREADS, layout<D>::bytes, stream>>>(*task);
+    yk_cuda_note(lane, cudaGetLastError(), "attend");
+}
+
+template <typename T>
+static void put_type(struct yk_backend_lane *lane, const struct yk_attend_task *task)
+{
+    const bool drop = task->op.dropout.rate > 0;
+    if (task->op.head_size == 64) {
+        drop ? put<T, 64, true>(lane, task) : put<T, 64, false>(lane, task);
+    } else {
+        drop ? put<T, 128, true>(lane, task) : put<T, 128, false>(lane, task);
+    }
+}
+
+void yk_cuda_attend_tensor(struct yk_backend_lane *lane, const struct yk_attend_task *task)
+{
+    if (task->op.type == YK_PRECISION_FP16) {
+        put_type<__half>(lane, task);
+    } else {
+        put_type<__nv_bfloat16>(lane, task);
+    }
+}

@@ -1,0 +1,249 @@
+/*
+ * Tiles of 16-bit numbers, (rows, D), in shared memory, and products of them by tensor cores.
+ *
+ * A row is D / 8 pieces of 16 bytes; piece p of row r lies where piece p ^ (r % 8) would: eight
+ * rows of the same piece, as tensor cores are fed, are then in different banks. A warp has M · 16
+ * rows of the left side and of the result, in registers as attend_mma.cuh says.
+ */
+#ifndef YK_BACKEND_CUDA_ATTEND_TILE_CUH
+#define YK_BACKEND_CUDA_ATTEND_TILE_CUH
+
+#include "backend/cuda/attend.cuh"
+#include "backend/cuda/attend_mma.cuh"
+
+enum {
+    YK_TENSOR_THREADS = 128, /* of a block */
+};
+
+template <int D> static __device__ __forceinline__ uint32_t yk_tile_place(int row, int piece)
+{
+    return static_cast<uint32_t>(row * 2 * D + (piece ^ (row & 7)) * 16);
+}
+
+/* Where this lane's row of four matrices is in 16 rows and columns: for left sides and turned right
+ * sides the second matrix is below the first, for right sides it is beside it. Columns 16k are
+ * further by ^ 32k, rows 8r by + 16rD. */
+template <int D> static __device__ __forceinline__ uint32_t yk_tile_lane_left(void)
+{
+    const int lane = threadIdx.x % 32;
+    return yk_tile_place<D>(lane & 15, lane >> 4);
+}
+
+template <int D> static __device__ __forceinline__ uint32_t yk_tile_lane_right(void)
+{
+    const int lane = threadIdx.x % 32;
+    return yk_tile_place<D>((lane & 7) + (lane >> 4) * 8, (lane >> 3) & 1);
+}
+
+/* Begins to copy ROWS rows from memory, by all threads of the block; those from `count` on become
+ * zero. */
+template <typename T, int D, int ROWS>
+static __device__ __forceinline__ void yk_tile_bring(uint32_t to, const T *from, int64_t stride,
+                                                     int count)
+{
+    constexpr int step = YK_TENSOR_THREADS / (D / 8);
+    const int piece = threadIdx.x % (D / 8);
+    const int first = threadIdx.x / (D / 8);
+    const T *mine = from + first * stride + piece * 8;
+#pragma unroll
+    for (int i = 0; i < ROWS / step; i++) {
+        const int row = first + i * step;
+        yk_copy_ahead(to + yk_tile_place<D>(row, piece), row < count ? mine : from, row < count);
+        mine += step * stride;
+    }
+}
+
+/* Left sides that stay in registers, and such that are loaded when they are needed. */
+template <int D, int M> struct yk_tile_held {
+    uint32_t numbers[D / 16][M][4];
+
+    __device__ __forceinline__ void get(int k, uint32_t (&out)[M][4]) const
+    {
+#pragma unroll
+        for (int i = 0; i < M * 4; i++) {
+            out[i / 4][i % 4] = numbers[k][i / 4][i % 4];
+        }
+    }
+};
+
+template <int D, int M> struct yk_tile_stored {
+    uint32_t rows; /* the first of this warp */
+    uint32_t lane;
+
+    __device__ __forceinline__ void get(int k, uint32_t (&out)[M][4]) const
+    {
+#pragma unroll
+        for (int m = 0; m < M; m++) {
+            yk_load_matrices(rows + m * 32 * D + (lane ^ (k * 32)), out[m]);
+        }
+    }
+};
+
+template <int D, int M>
+static __device__ __forceinline__ void yk_tile_hold(const yk_tile_stored<D, M> &stored,
+                                                    yk_tile_held<D, M> &held)
+{
+#pragma unroll
+    for (int k = 0; k < D / 16; k++) {
+        stored.get(k, held.numbers[k]);
+    }
+}
+
+template <int M, int N>
+static __device__ __forceinline__ void yk_tile_clear(float (&numbers)[M][N][4])
+{
+#pragma unroll
+    for (int i = 0; i < M * N * 4; i++) {
+        numbers[i / 4 / N][i / 4 % N][i % 4] = 0;
+    }
+}
+
+/* to (M · 16, N · 8) = left · rowsᵀ over the size of a head; rows (N · 8, D). */
+template <typename T, int D, int M, int N, typename LEFT>
+static __device__ __forceinline__ void yk_tile_scores(const LEFT &left, uint32_t rows,
+                                                      float (&to)[M][N][4])
+{
+    const uint32_t lane = yk_tile_lane_right<D>();
+    yk_tile_clear(to);
+#pragma unroll
+    for (int k = 0; k < D / 16; k++) {
+        uint32_t a[M][4];
+        left.get(k, a);
+#pragma unroll
+        for (int n = 0; n < N / 2; n++) {
+            uint32_t b[4];
+            yk_load_matrices(rows + n * 32 * D + (lane ^ (k * 32)), b);
+#pragma unroll
+            for (int m = 0; m < M; m++) {
+                yk_multiply<T>(to[m][2 * n], a[m], b[0], b[1]);
+                yk_multiply<T>(to[m][2 * n + 1], a[m], b[2], b[3]);
+            }
+        }
+    }
+}
+
+/* What a product gave becomes the left side of the next. */
+template <typename T, int M, int N>
+static __device__ __forceinline__ void yk_tile_pack(const float (&from)[M][N][4],
+                                                    uint32_t (&to)[M][N / 2][4])
+{
+#pragma unroll
+    for (int m = 0; m < M; m++) {
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            to[m][n / 2][n % 2 * 2] = yk_pack<T>(from[m][n][0], from[m][n][1]);
+            to[m][n / 2][n % 2 * 2 + 1] = yk_pack<T>(from[m][n][2], from[m][n][3]);
+        }
+    }
+}
+
+/* to (M · 16, D) += left (M · 16, K · 16) · rows (K · 16, D). */
+template <typename T, int D, int M, int K>
+static __device__ __forceinline__ void yk_tile_add(const uint32_t (&left)[M][K][4], uint32_t rows,
+                                                   float (&to)[M][D / 8][4])
+{
+    const uint32_t lane = yk_tile_lane_left<D>();
+#pragma unroll
+    for (int k = 0; k < K; k++) {
+#pragma unroll
+        for (int n = 0; n < D / 16; n++) {
+            uint32_t b[4];
+            yk_load_matrices_turned(rows + k * 32 * D + (lane ^ (n * 32)), b);
+#pragma unroll
+            for (int m = 0; m < M; m++) {
+                yk_multiply<T>(to[m][2 * n], left[m][k], b[0], b[1]);
+                yk_multiply<T>(to[m][2 * n + 1], left[m][k], b[2], b[3]);
+            }
+        }
+    }
+}
+
+/*
+ * What dropout multiplies rows r0 = 8r0 … and columns of a result by, for this lane: numbers 2i and
+ * 2i + 1 of row g, then those of row g + 8. Two lanes share the four words of a place that is a
+ * multiple of 4: the even one finds those of row g, the odd one those of row g + 8.
+ */
+static __device__ __forceinline__ void yk_tile_factors(const struct yk_attend_task &task,
+                                                       int64_t sample, uint64_t upper,
+                                                       uint64_t lower, float (&out)[4])
+{
+    const bool odd = threadIdx.x % 2;
+    if (task.op.keys % 4 == 0) {
+        const uint4 words = yk_attend_words(task.op, sample, (odd ? lower : upper) / 4);
+        const uint32_t first = __shfl_xor_sync(0xffffffffU, odd ? words.x : words.z, 1);
+        const uint32_t second = __shfl_xor_sync(0xffffffffU, odd ? words.y : words.w, 1);
+        out[0] = yk_attend_keep(task, odd ? first : words.x);
+        out[1] = yk_attend_keep(task, odd ? second : words.y);
+        out[2] = yk_attend_keep(task, odd ? words.z : first);
+        out[3] = yk_attend_keep(task, odd ? words.w : second);
+        return;
+    }
+    float pair[2];
+    yk_attend_factors(task, sample, upper, pair);
+    out[0] = pair[0];
+    out[1] = pair[1];
+    yk_attend_factors(task, sample, lower, pair);
+    out[2] = pair[0];
+    out[3] = pair[1];
+}
+
+/* Multiplies numbers of queries t … (rows) and keys s … (columns) by what dropout says. */
+template <int M, int N>
+static __device__ __forceinline__ void yk_tile_drop(const struct yk_attend_task &task,
+                                                    const struct yk_attend_head &head, int t, int s,
+                                                    float (&numbers)[M][N][4])
+{
+    const int lane = threadIdx.x % 32;
+    const uint64_t step = static_cast<uint64_t>(task.op.keys) * 8;
+    uint64_t place = yk_attend_place(task.op, head, t + lane / 4) + s + lane % 4 * 2;
+#pragma unroll
+    for (int m = 0; m < M; m++) {
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            float factors[4];
+            yk_tile_factors(task, head.sample, place + n * 8, place + step + n * 8, factors);
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                numbers[m][n][i] *= factors[i];
+            }
+        }
+        place += 2 * step;
+    }
+}
+
+/*
+ * The first `count` of a warp's M · 16 rows, row r times scales[r / 8 of this lane's], to memory:
+ * by way of shared memory that only this warp uses, so that rows are written whole.
+ */
+template <typename T, int D, int M>
+static __device__ __forceinline__ void
+yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&scales)[M][2], unsigned char *room,
+              T *to, int64_t stride, int count)
+{
+    const int lane = threadIdx.x % 32;
+    __syncwarp();
+#pragma unroll
+    for (int m = 0; m < M; m++) {
+#pragma unroll
+        for (int n = 0; n < D / 8; n++) {
+#pragma unroll
+            for (int r = 0; r < 2; r++) {
+                const uint32_t place = yk_tile_place<D>(m * 16 + r * 8 + lane / 4, n);
+                *reinterpret_cast<uint32_t *>(room + place + lane % 4 * 4) = yk_pack<T>(
+                    numbers[m][n][2 * r] * scales[m][r], numbers[m][n][2 * r + 1] * scales[m][r]);
+            }
+        }
+    }
+    __syncwarp();
+#pragma unroll
+    for (int i = lane; i < M * 16 * (D / 8); i += 32) {
+        const int row = i / (D / 8);
+        const int piece = i % (D / 8);
+        if (row < count) {
+            *reinterpret_cast<uint4 *>(to + row * stride + piece * 8) =
+                *reinterpret_cast<const uint4 *>(room + yk_tile_place<D>(row, piece));
+        }
+    }
+}
+
+#endif

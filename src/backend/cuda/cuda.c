@@ -1,0 +1,175 @@
+/* The backend's table, and a device from its opening to its end. */
+#include "backend/cuda/attend_cudnn.h"
+#include "backend/cuda/device.h"
+#include "backend/cuda/kernels.h"
+#include "backend/cuda/products.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+yk_status yk_cuda_fail(const struct yk_backend_device *device, cudaError_t error, const char *doing)
+{
+    const bool lost = error == cudaErrorDevicesUnavailable || error == cudaErrorNoDevice ||
+                      error == cudaErrorECCUncorrectable;
+    return yk_fail(lost ? YK_ERROR_LOST : YK_ERROR_SYSTEM, "GPU %d (%s), %s: %s",
+                   (int)device->number, device->name, doing, cudaGetErrorString(error));
+}
+
+void yk_cuda_enter(const struct yk_backend_device *device)
+{
+    (void)cudaSetDevice(device->number);
+}
+
+struct yk_cuda_attention **yk_cuda_attention_of(struct yk_backend_device *device)
+{
+    return &device->attention;
+}
+
+static yk_status read_choice(const char *word, enum yk_cuda_attention_choice *out)
+{
+    if (!word) {
+        *out = YK_CUDA_ATTENTION_BEST;
+    } else if (strcmp(word, "cudnn") == 0) {
+        *out = YK_CUDA_ATTENTION_CUDNN;
+    } else if (strcmp(word, "own") == 0) {
+        *out = YK_CUDA_ATTENTION_OWN;
+    } else {
+        return yk_fail(YK_ERROR_USAGE, "there is no attention \"%s\": cudnn or own", word);
+    }
+    return YK_OK;
+}
+
+static yk_status count_devices(int32_t number)
+{
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess || count == 0) {
+        return yk_fail(YK_ERROR_SYSTEM, "no GPU can be used here: %s",
+                       error == cudaSuccess ? "the driver finds none" : cudaGetErrorString(error));
+    }
+    if (number < 0 || number >= count) {
+        return yk_fail(YK_ERROR_INPUT, "there is no GPU %d here: they are numbered from 0 to %d",
+                       (int)number, count - 1);
+    }
+    return YK_OK;
+}
+
+static yk_status look_at(struct yk_backend_device *device)
+{
+    struct cudaDeviceProp facts;
+    const cudaError_t error = cudaGetDeviceProperties(&facts, device->number);
+    if (error != cudaSuccess) {
+        return yk_cuda_fail(device, error, "asking what it is");
+    }
+    (void)snprintf(device->name, sizeof device->name, "%s", facts.name);
+    device->memory_bytes = facts.totalGlobalMem;
+    device->chip = (struct yk_cuda_chip){
+        .processors = facts.multiProcessorCount,
+        .capability = facts.major * 10 + facts.minor,
+        .shared_bytes = facts.sharedMemPerBlockOptin,
+        .cache_bytes = (size_t)facts.l2CacheSize,
+    };
+    return YK_OK;
+}
+
+static void close_device(struct yk_backend_device *device)
+{
+    if (device) {
+        yk_cuda_enter(device);
+        yk_cuda_attention_destroy(device->attention);
+        yk_cuda_products_destroy(device->products);
+        yk_cuda_clock_close(device);
+        free(device);
+    }
+}
+
+static yk_status open_device(const struct yk_backend_options *options,
+                             struct yk_backend_device **out)
+{
+    YK_TRY(count_devices(options->number));
+    struct yk_backend_device *device = calloc(1, sizeof *device);
+    if (!device) {
+        return yk_fail_out_of_memory();
+    }
+    device->number = options->number;
+    device->side_streams = options->side_streams;
+    yk_status status = read_choice(options->attention, &device->attention_choice);
+    if (status == YK_OK) {
+        const cudaError_t error = cudaSetDevice(device->number);
+        status = error == cudaSuccess ? YK_OK : yk_cuda_fail(device, error, "taking it");
+    }
+    if (status == YK_OK) {
+        status = look_at(device);
+    }
+    if (status == YK_OK) {
+        status = yk_cuda_clock_open(device);
+    }
+    if (status == YK_OK) {
+        status = yk_cuda_products_create(device, options->products, &device->products);
+    }
+    if (status != YK_OK) {
+        close_device(device);
+        return status;
+    }
+    *out = device;
+    return YK_OK;
+}
+
+static void describe(const struct yk_backend_device *device, struct yk_text *out)
+{
+    yk_text_addf(out, "%s, %.1f GiB, compute capability %d.%d", device->name,
+                 (double)device->memory_bytes / (1024.0 * 1024 * 1024),
+                 (int)device->chip.capability / 10, (int)device->chip.capability % 10);
+}
+
+extern const struct yk_backend yk_backend_plugin;
+__attribute__((visibility("default"))) const struct yk_backend yk_backend_plugin = {
+    .name = "cuda",
+    .abi = YK_BACKEND_ABI,
+    .open = open_device,
+    .close = close_device,
+    .describe = describe,
+    .take = yk_cuda_take,
+    .give_back = yk_cuda_give_back,
+    .take_host = yk_cuda_take_host,
+    .give_back_host = yk_cuda_give_back_host,
+    .used = yk_cuda_used,
+    .lane_create = yk_cuda_lane_create,
+    .lane_destroy = yk_cuda_lane_destroy,
+    .prepare = yk_cuda_prepare,
+    .finish = yk_cuda_finish,
+    .event_create = yk_cuda_event_create,
+    .event_destroy = yk_cuda_event_destroy,
+    .record = yk_cuda_record,
+    .wait = yk_cuda_wait,
+    .reach = yk_cuda_reach,
+    .event_s = yk_cuda_event_s,
+    .copy = yk_cuda_copy,
+    .clear = yk_cuda_clear,
+    .call = yk_cuda_call,
+    .begin_range = yk_cuda_begin_range,
+    .end_range = yk_cuda_end_range,
+    .matmul = yk_cuda_matmul,
+    .attend = yk_cuda_attend,
+    .attend_back = yk_cuda_attend_back,
+    .normalise = yk_cuda_normalise,
+    .normalise_back = yk_cuda_normalise_back,
+    .embed = yk_cuda_embed,
+    .embed_back = yk_cuda_embed_back,
+    .rotate = yk_cuda_rotate,
+    .gate = yk_cuda_gate,
+    .gate_back = yk_cuda_gate_back,
+    .drop = yk_cuda_drop,
+    .sum_rows = yk_cuda_sum_rows,
+    .lose = yk_cuda_lose,
+    .sum_squares = yk_cuda_sum_squares,
+    .judge = yk_cuda_judge,
+    .adamw = yk_cuda_adamw,
+    .sgd = yk_cuda_sgd,
+    .cast = yk_cuda_cast,
+    .add = yk_cuda_add,
+    .quantise = yk_cuda_quantise,
+    .dequantise = yk_cuda_dequantise,
+};

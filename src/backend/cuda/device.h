@@ -1,0 +1,101 @@
+/*
+ * Device: the insides of this backend's device, lanes and events, shared by its host sources.
+ */
+#ifndef YK_BACKEND_CUDA_DEVICE_H
+#define YK_BACKEND_CUDA_DEVICE_H
+
+#include "backend/backend.h"
+#include "backend/cuda/lane.h"
+
+#include <cublasLt.h>
+#include <pthread.h>
+
+enum {
+    YK_CUDA_NAME_SIZE = 256,
+    YK_CUDA_WORDS_SIZE = 512,
+    YK_CUDA_SENTENCE_SIZE = 1024,
+    YK_CUDA_SIDES = 2, /* streams beside a lane's own, for products that run side by side */
+};
+
+struct yk_cuda_products;
+struct yk_cuda_attention;
+
+enum yk_cuda_attention_choice {
+    YK_CUDA_ATTENTION_BEST,
+    YK_CUDA_ATTENTION_CUDNN,
+    YK_CUDA_ATTENTION_OWN,
+};
+
+struct yk_backend_device {
+    int32_t number;
+    char name[YK_CUDA_NAME_SIZE];
+    size_t memory_bytes;
+    struct yk_cuda_chip chip;
+    enum yk_cuda_attention_choice attention_choice;
+    bool side_streams;
+    struct yk_cuda_products *products;
+    struct yk_cuda_attention *attention; /* NULL until it is asked for */
+
+    /* Events are timed from one that is known on the host's clock, and is renewed now and then:
+     * the driver counts in fp32, which is coarse after minutes. */
+    pthread_mutex_t clock_lock;
+    cudaStream_t clock_stream;
+    cudaEvent_t anchor;
+    double anchor_s;
+};
+
+struct yk_backend_lane {
+    struct yk_backend_device *device;
+    char name[YK_CUDA_NAME_SIZE];
+    cudaStream_t stream;
+    void *scratch;
+    size_t scratch_bytes;
+    struct yk_backend_lane *sides[YK_CUDA_SIDES]; /* NULL until they are used, as their events */
+    cudaEvent_t fork;
+    cudaEvent_t joins[YK_CUDA_SIDES];
+    yk_status status;
+    char sentence[YK_CUDA_SENTENCE_SIZE];
+};
+
+struct yk_backend_event {
+    struct yk_backend_device *device;
+    struct yk_backend_lane *lane; /* on which it was recorded last; NULL: never */
+    cudaEvent_t event;
+};
+
+/* The sentence for a call that failed; YK_ERROR_LOST where the device is gone. */
+yk_status yk_cuda_fail(const struct yk_backend_device *device, cudaError_t error,
+                       const char *doing) YK_MUST_USE;
+
+/* Makes the device the calling thread's. */
+void yk_cuda_enter(const struct yk_backend_device *device);
+
+/* memory.c, lanes.c and clock.c: the entries of the backend's table. */
+yk_status yk_cuda_take(struct yk_backend_device *device, size_t bytes, void **out) YK_MUST_USE;
+void yk_cuda_give_back(struct yk_backend_device *device, void *memory);
+yk_status yk_cuda_take_host(struct yk_backend_device *device, size_t bytes, void **out) YK_MUST_USE;
+void yk_cuda_give_back_host(struct yk_backend_device *device, void *memory);
+size_t yk_cuda_used(struct yk_backend_device *device);
+
+yk_status yk_cuda_lane_create(struct yk_backend_device *device, const char *name,
+                              struct yk_backend_lane **out) YK_MUST_USE;
+void yk_cuda_lane_destroy(struct yk_backend_lane *lane);
+yk_status yk_cuda_prepare(struct yk_backend_lane *lane, size_t bytes) YK_MUST_USE;
+yk_status yk_cuda_finish(struct yk_backend_lane *lane) YK_MUST_USE;
+void yk_cuda_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);
+void yk_cuda_clear(struct yk_backend_lane *lane, void *memory, size_t bytes);
+void yk_cuda_call(struct yk_backend_lane *lane, void (*function)(void *user), void *user);
+void yk_cuda_begin_range(struct yk_backend_lane *lane, const char *name);
+void yk_cuda_end_range(struct yk_backend_lane *lane);
+
+yk_status yk_cuda_event_create(struct yk_backend_device *device,
+                               struct yk_backend_event **out) YK_MUST_USE;
+void yk_cuda_event_destroy(struct yk_backend_event *event);
+void yk_cuda_record(struct yk_backend_lane *lane, struct yk_backend_event *event);
+void yk_cuda_wait(struct yk_backend_lane *lane, struct yk_backend_event *event);
+yk_status yk_cuda_reach(struct yk_backend_event *event) YK_MUST_USE;
+double yk_cuda_event_s(const struct yk_backend_event *event);
+yk_status yk_cuda_clock_open(struct yk_backend_device *device) YK_MUST_USE;
+void yk_cuda_clock_close(struct yk_backend_device *device);
+
+#endif

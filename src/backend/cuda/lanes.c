@@ -1,0 +1,179 @@
+/* Lanes are streams. What goes wrong on one stays with it and is told when somebody waits for it.
+ */
+#include "backend/cuda/device.h"
+
+#include <nvtx3/nvToolsExt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+cudaStream_t yk_cuda_stream(const struct yk_backend_lane *lane)
+{
+    return lane->stream;
+}
+
+const struct yk_cuda_chip *yk_cuda_chip(const struct yk_backend_lane *lane)
+{
+    return &lane->device->chip;
+}
+
+struct yk_backend_device *yk_cuda_device(const struct yk_backend_lane *lane)
+{
+    return lane->device;
+}
+
+/* ---- trouble ---- */
+
+bool yk_cuda_sound(const struct yk_backend_lane *lane)
+{
+    return lane->status == YK_OK;
+}
+
+void yk_cuda_trouble(struct yk_backend_lane *lane, const char *sentence)
+{
+    if (lane->status == YK_OK) {
+        lane->status = YK_ERROR_SYSTEM;
+        (void)snprintf(lane->sentence, sizeof lane->sentence, "GPU %d (%s): %s",
+                       (int)lane->device->number, lane->device->name, sentence);
+    }
+}
+
+bool yk_cuda_note(struct yk_backend_lane *lane, cudaError_t error, const char *doing)
+{
+    if (error != cudaSuccess) {
+        char sentence[YK_CUDA_WORDS_SIZE];
+        (void)snprintf(sentence, sizeof sentence, "%s: %s", doing, cudaGetErrorString(error));
+        yk_cuda_trouble(lane, sentence);
+    }
+    return lane->status == YK_OK;
+}
+
+/* ---- scratch ---- */
+
+static bool grow(struct yk_backend_lane *lane, size_t bytes)
+{
+    /* What is on the lane may still use the old one. */
+    if (!yk_cuda_note(lane, cudaStreamSynchronize(lane->stream), "waiting for scratch memory")) {
+        return false;
+    }
+    (void)cudaFree(lane->scratch);
+    lane->scratch = NULL;
+    lane->scratch_bytes = 0;
+    const size_t wanted = bytes > YK_CUDA_SCRATCH_BYTES ? bytes : YK_CUDA_SCRATCH_BYTES;
+    if (cudaMalloc(&lane->scratch, wanted) != cudaSuccess) {
+        char sentence[YK_CUDA_WORDS_SIZE];
+        (void)cudaGetLastError();
+        (void)snprintf(sentence, sizeof sentence,
+                       "%.1f MiB of scratch memory are not free; use a smaller batch or --memory",
+                       (double)wanted / (1024 * 1024));
+        yk_cuda_trouble(lane, sentence);
+        return false;
+    }
+    lane->scratch_bytes = wanted;
+    return true;
+}
+
+void *yk_cuda_scratch(struct yk_backend_lane *lane, size_t bytes)
+{
+    if (lane->status != YK_OK || (lane->scratch_bytes < bytes && !grow(lane, bytes))) {
+        return NULL;
+    }
+    if (!lane->scratch && !grow(lane, bytes)) {
+        return NULL;
+    }
+    return lane->scratch;
+}
+
+static yk_status tell(const struct yk_backend_lane *lane)
+{
+    return lane->status == YK_OK ? YK_OK : yk_fail(lane->status, "%s", lane->sentence);
+}
+
+yk_status yk_cuda_prepare(struct yk_backend_lane *lane, size_t bytes)
+{
+    yk_cuda_enter(lane->device);
+    (void)yk_cuda_scratch(lane, bytes);
+    return tell(lane);
+}
+
+/* ---- lanes ---- */
+
+yk_status yk_cuda_lane_create(struct yk_backend_device *device, const char *name,
+                              struct yk_backend_lane **out)
+{
+    struct yk_backend_lane *lane = calloc(1, sizeof *lane);
+    if (!lane) {
+        return yk_fail_out_of_memory();
+    }
+    yk_cuda_enter(device);
+    lane->device = device;
+    (void)snprintf(lane->name, sizeof lane->name, "%s", name);
+    const cudaError_t error = cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking);
+    if (error != cudaSuccess) {
+        free(lane);
+        return yk_cuda_fail(device, error, "making a stream");
+    }
+    *out = lane;
+    return YK_OK;
+}
+
+void yk_cuda_lane_destroy(struct yk_backend_lane *lane)
+{
+    if (!lane) {
+        return;
+    }
+    yk_cuda_enter(lane->device);
+    (void)cudaStreamSynchronize(lane->stream);
+    for (int i = 0; i < YK_CUDA_SIDES && lane->sides[i]; i++) {
+        yk_cuda_lane_destroy(lane->sides[i]);
+        (void)cudaEventDestroy(lane->joins[i]);
+    }
+    if (lane->fork) {
+        (void)cudaEventDestroy(lane->fork);
+    }
+    (void)cudaFree(lane->scratch);
+    (void)cudaStreamDestroy(lane->stream);
+    free(lane);
+}
+
+yk_status yk_cuda_finish(struct yk_backend_lane *lane)
+{
+    yk_cuda_enter(lane->device);
+    (void)yk_cuda_note(lane, cudaStreamSynchronize(lane->stream), lane->name);
+    return tell(lane);
+}
+
+void yk_cuda_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes)
+{
+    if (lane->status == YK_OK && bytes > 0) {
+        (void)yk_cuda_note(lane, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, lane->stream),
+                           "copying");
+    }
+}
+
+void yk_cuda_clear(struct yk_backend_lane *lane, void *memory, size_t bytes)
+{
+    if (lane->status == YK_OK && bytes > 0) {
+        (void)yk_cuda_note(lane, cudaMemsetAsync(memory, 0, bytes, lane->stream), "clearing");
+    }
+}
+
+void yk_cuda_call(struct yk_backend_lane *lane, void (*function)(void *user), void *user)
+{
+    if (lane->status == YK_OK) {
+        (void)yk_cuda_note(lane, cudaLaunchHostFunc(lane->stream, function, user),
+                           "calling the host");
+    }
+}
+
+void yk_cuda_begin_range(struct yk_backend_lane *lane, const char *name)
+{
+    (void)lane;
+    (void)nvtxRangePushA(name);
+}
+
+void yk_cuda_end_range(struct yk_backend_lane *lane)
+{
+    (void)lane;
+    (void)nvtxRangePop();
+}

@@ -1,0 +1,62 @@
+/*
+ * Partials: sums of columns that blocks left in scratch, (groups, columns) of them, added up in the
+ * order of the groups' numbers and then to what is there, with one rounding.
+ */
+#ifndef YK_BACKEND_CUDA_PARTIALS_CUH
+#define YK_BACKEND_CUDA_PARTIALS_CUH
+
+#include "backend/cuda/held_rows.cuh"
+
+enum {
+    YK_PARTIAL_LANES = 32, /* columns of a block */
+    YK_PARTIAL_TURNS = 32, /* threads that share a column's groups */
+};
+
+struct yk_partials {
+    const float *sums; /* (groups, targets, columns) */
+    int64_t columns;
+    int32_t groups;
+    int32_t targets;
+    void *to[2]; /* (columns) each; NULL: not wanted */
+    enum yk_precision type;
+};
+
+/* A block takes 32 columns of target blockIdx.y. */
+static __global__ void __launch_bounds__(YK_PARTIAL_LANES *YK_PARTIAL_TURNS)
+    add_partials(struct yk_partials partials)
+{
+    __shared__ float sums[YK_PARTIAL_TURNS][YK_PARTIAL_LANES];
+    const int lane = threadIdx.x % YK_PARTIAL_LANES;
+    const int turn = threadIdx.x / YK_PARTIAL_LANES;
+    const int64_t column = static_cast<int64_t>(blockIdx.x) * YK_PARTIAL_LANES + lane;
+    void *to = blockIdx.y == 0 ? partials.to[0] : partials.to[1];
+    if (!to) {
+        return;
+    }
+    float sum = 0;
+    if (column < partials.columns) {
+        const int64_t stride = partials.targets * partials.columns;
+        const float *from = partials.sums + blockIdx.y * partials.columns + column;
+#pragma unroll 8
+        for (int group = turn; group < partials.groups; group += YK_PARTIAL_TURNS) {
+            sum += from[group * stride];
+        }
+    }
+    sums[turn][lane] = sum;
+    __syncthreads();
+    if (turn == 0 && column < partials.columns) {
+        for (int i = 1; i < YK_PARTIAL_TURNS; i++) {
+            sum += sums[i][lane];
+        }
+        yk_typed_add(partials.type, to, column, sum);
+    }
+}
+
+static inline void yk_add_partials(cudaStream_t stream, const struct yk_partials *partials)
+{
+    const dim3 grid(static_cast<unsigned>(yk_ceil_div(partials->columns, YK_PARTIAL_LANES)),
+                    static_cast<unsigned>(partials->targets));
+    add_partials<<<grid, YK_PARTIAL_LANES * YK_PARTIAL_TURNS, 0, stream>>>(*partials);
+}
+
+#endif

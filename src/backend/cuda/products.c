@@ -1,0 +1,336 @@
+#include "backend/cuda/products.h"
+
+#include "backend/cuda/device.h"
+#include "backend/cuda/kernels.h"
+#include "backend/cuda/product_cache.h"
+#include "backend/cuda/product_run.h"
+#include "backend/cuda/product_shape.h"
+#include "base/hash.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LABEL_SIZE = 400,
+    PLANS = 2048, /* descriptors kept; when there are too many, all are made anew */
+    CANDIDATES = 16,
+    TIMED_RUNS = 3,
+};
+
+struct known {
+    struct yk_product_shape shape;
+    struct yk_product_plan plan;
+    struct yk_product_choice choice;
+    bool used;
+};
+
+struct yk_cuda_products {
+    struct yk_backend_device *device;
+    cublasLtHandle_t library;
+    struct yk_product_cache *cache;
+    pthread_mutex_t lock;
+    struct known *known; /* (PLANS), open addressing */
+    int32_t known_count;
+};
+
+/* ---- made and destroyed ---- */
+
+yk_status yk_cuda_products_create(struct yk_backend_device *device, const char *path,
+                                  struct yk_cuda_products **out)
+{
+    char label[LABEL_SIZE];
+    struct yk_cuda_products *products = calloc(1, sizeof *products);
+    if (!products) {
+        return yk_fail_out_of_memory();
+    }
+    (void)snprintf(label, sizeof label, "yoke products 1, %s, cuBLASLt %zu, shapes of %zu bytes",
+                   device->name, cublasLtGetVersion(), sizeof(struct yk_product_shape));
+    products->device = device;
+    (void)pthread_mutex_init(&products->lock, NULL);
+    yk_status status = YK_OK;
+    if (cublasLtCreate(&products->library) != CUBLAS_STATUS_SUCCESS) {
+        status = yk_fail(YK_ERROR_SYSTEM, "GPU %d (%s): cuBLASLt cannot be started",
+                         (int)device->number, device->name);
+    }
+    products->known = calloc(PLANS, sizeof *products->known);
+    if (status == YK_OK && !products->known) {
+        status = yk_fail_out_of_memory();
+    }
+    if (status == YK_OK) {
+        status = yk_product_cache_open(path, label, &products->cache);
+    }
+    if (status != YK_OK) {
+        yk_cuda_products_destroy(products);
+        return status;
+    }
+    *out = products;
+    return YK_OK;
+}
+
+static void forget_all(struct yk_cuda_products *products)
+{
+    for (int32_t i = 0; products->known && i < PLANS; i++) {
+        if (products->known[i].used) {
+            yk_product_plan_free(&products->known[i].plan);
+            products->known[i].used = false;
+        }
+    }
+    products->known_count = 0;
+}
+
+void yk_cuda_products_destroy(struct yk_cuda_products *products)
+{
+    if (products) {
+        forget_all(products);
+        free(products->known);
+        yk_product_cache_close(products->cache);
+        if (products->library) {
+            (void)cublasLtDestroy(products->library);
+        }
+        (void)pthread_mutex_destroy(&products->lock);
+        free(products);
+    }
+}
+
+/* ---- one run ---- */
+
+static cublasStatus_t point(const struct yk_product_plan *plan, const struct yk_product_call *call)
+{
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    if (call->bias) {
+        status = cublasLtMatmulDescSetAttribute(plan->work, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                                &call->bias, sizeof call->bias);
+    }
+    if (status == CUBLAS_STATUS_SUCCESS && call->aux) {
+        status = cublasLtMatmulDescSetAttribute(
+            plan->work, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &call->aux, sizeof call->aux);
+    }
+    return status;
+}
+
+static cublasStatus_t run(struct yk_cuda_products *products, const struct yk_product_plan *plan,
+                          const cublasLtMatmulAlgo_t *algorithm, const struct yk_product_call *call)
+{
+    const float beta = call->add ? 1.0F : 0.0F;
+    const void *add = call->add ? call->add : call->c;
+    return cublasLtMatmul(products->library, plan->work, &call->scale, call->b, plan->b, call->a,
+                          plan->a, &beta, add, plan->add, call->c, plan->c, algorithm,
+                          call->workspace, YK_PRODUCT_WORKSPACE, call->stream);
+}
+
+/* ---- choosing an algorithm ---- */
+
+static int propose(struct yk_cuda_products *products, const struct yk_product_shape *shape,
+                   const struct yk_product_plan *plan, cublasLtMatmulHeuristicResult_t *out)
+{
+    cublasLtMatmulPreference_t wish = NULL;
+    const size_t workspace = YK_PRODUCT_WORKSPACE;
+    const uint32_t alignment = (uint32_t)shape->alignment;
+    int count = 0;
+    if (cublasLtMatmulPreferenceCreate(&wish) != CUBLAS_STATUS_SUCCESS) {
+        return 0;
+    }
+    (void)cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                               &workspace, sizeof workspace);
+    static const cublasLtMatmulPreferenceAttributes_t sides[] = {
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        (void)cublasLtMatmulPreferenceSetAttribute(wish, sides[i], &alignment, sizeof alignment);
+    }
+    if (cublasLtMatmulAlgoGetHeuristic(products->library, plan->work, plan->b, plan->a, plan->add,
+                                       plan->c, wish, CANDIDATES, out,
+                                       &count) != CUBLAS_STATUS_SUCCESS) {
+        count = 0;
+    }
+    (void)cublasLtMatmulPreferenceDestroy(wish);
+    return count;
+}
+
+/* Milliseconds of the fastest of some runs, with what is left to do after it; negative where it
+ * does not run. */
+static float time_one(struct yk_cuda_products *products, const struct yk_product_plan *plan,
+                      const cublasLtMatmulAlgo_t *algorithm, const struct yk_product_call *call,
+                      const cudaEvent_t events[2])
+{
+    float best = -1;
+    for (int i = 0; i <= TIMED_RUNS; i++) {
+        float taken = 0;
+        (void)cudaEventRecord(events[0], call->stream);
+        if (run(products, plan, algorithm, call) != CUBLAS_STATUS_SUCCESS) {
+            (void)cudaGetLastError();
+            return -1;
+        }
+        if (call->rest) {
+            call->rest(call);
+        }
+        (void)cudaEventRecord(events[1], call->stream);
+        if (cudaEventSynchronize(events[1]) != cudaSuccess ||
+            cudaEventElapsedTime(&taken, events[0], events[1]) != cudaSuccess) {
+            return -1;
+        }
+        if (i > 0 && (best < 0 || taken < best)) {
+            best = taken;
+        }
+    }
+    return best;
+}
+
+float yk_product_try(struct yk_cuda_products *products, const struct yk_product_shape *shape,
+                     const struct yk_product_call *call, struct yk_product_choice *out)
+{
+    cublasLtMatmulHeuristicResult_t found[CANDIDATES];
+    struct yk_product_plan plan;
+    cudaEvent_t events[2] = {NULL, NULL};
+    float best = -1;
+    *out = (struct yk_product_choice){0};
+    if (yk_product_plan_make(shape, &plan) != CUBLAS_STATUS_SUCCESS) {
+        return -1;
+    }
+    const int count =
+        point(&plan, call) == CUBLAS_STATUS_SUCCESS ? propose(products, shape, &plan, found) : 0;
+    if (cudaEventCreate(&events[0]) == cudaSuccess && cudaEventCreate(&events[1]) == cudaSuccess) {
+        for (int i = 0; i < count; i++) {
+            const float taken = time_one(products, &plan, &found[i].algo, call, events);
+            if (taken >= 0 && (best < 0 || taken < best)) {
+                best = taken;
+                out->algorithm = found[i].algo;
+                out->exists = 1;
+            }
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        if (events[i]) {
+            (void)cudaEventDestroy(events[i]);
+        }
+    }
+    yk_product_plan_free(&plan);
+    return best;
+}
+
+/* ---- what is known ---- */
+
+/* Lengths that differ little do with one algorithm: eight of them between a power of two and the
+ * next. */
+static int64_t round_length(int64_t length)
+{
+    int64_t step = 1;
+    while (length / step > 16) {
+        step *= 2;
+    }
+    return (length + step - 1) / step * step;
+}
+
+static struct yk_product_shape round_shape(const struct yk_product_shape *shape)
+{
+    struct yk_product_shape rounded = *shape;
+    rounded.m = round_length(shape->m);
+    rounded.k = round_length(shape->k);
+    /* A stride is as long as its row, or some fixed width: only whether it is aligned counts. */
+    rounded.a_stride = shape->a_stride % 8;
+    rounded.b_stride = shape->b_stride % 8;
+    rounded.c_stride = shape->c_stride % 8;
+    rounded.add_stride = shape->add_stride > 0 ? 1 + shape->add_stride % 8 : 0;
+    rounded.aux_stride = shape->aux_stride > 0 ? 1 + shape->aux_stride % 8 : 0;
+    return rounded;
+}
+
+static struct known *find_known(struct yk_cuda_products *products,
+                                const struct yk_product_shape *shape)
+{
+    size_t at = (size_t)yk_hash_bytes(shape, sizeof *shape) % PLANS;
+    while (products->known[at].used &&
+           memcmp(&products->known[at].shape, shape, sizeof *shape) != 0) {
+        at = (at + 1) % PLANS;
+    }
+    return &products->known[at];
+}
+
+static const struct yk_product_choice *choose(struct yk_cuda_products *products,
+                                              const struct yk_product_shape *shape,
+                                              yk_product_chooser *chooser, void *user)
+{
+    const struct yk_product_shape rounded = round_shape(shape);
+    const struct yk_product_choice *choice = yk_product_cache_find(products->cache, &rounded);
+    if (!choice) {
+        struct yk_product_choice made = {0};
+        chooser(products, shape, user, &made);
+        if (yk_product_cache_add(products->cache, &rounded, &made) != YK_OK) {
+            return NULL;
+        }
+        choice = yk_product_cache_find(products->cache, &rounded);
+    }
+    return choice;
+}
+
+static struct known *know(struct yk_cuda_products *products, const struct yk_product_shape *shape,
+                          yk_product_chooser *chooser, void *user)
+{
+    struct known *known = find_known(products, shape);
+    if (known->used) {
+        return known;
+    }
+    const struct yk_product_choice *choice = choose(products, shape, chooser, user);
+    if (!choice) {
+        return NULL;
+    }
+    if (products->known_count >= PLANS / 2) {
+        forget_all(products);
+        known = find_known(products, shape);
+    }
+    struct yk_product_shape made = *shape;
+    if (choice->split) {
+        yk_product_shape_alone(&made);
+    }
+    if (yk_product_plan_make(&made, &known->plan) != CUBLAS_STATUS_SUCCESS) {
+        return NULL;
+    }
+    known->shape = *shape;
+    known->choice = *choice;
+    known->used = true;
+    products->known_count++;
+    return known;
+}
+
+/* An algorithm that was found with other lengths may not do with these. */
+static bool run_proposed(struct yk_cuda_products *products, struct known *known,
+                         const struct yk_product_call *call)
+{
+    cublasLtMatmulHeuristicResult_t found[CANDIDATES];
+    struct yk_product_shape made = known->shape;
+    if (known->choice.split) {
+        yk_product_shape_alone(&made);
+    }
+    const int count = propose(products, &made, &known->plan, found);
+    for (int i = 0; i < count; i++) {
+        if (run(products, &known->plan, &found[i].algo, call) == CUBLAS_STATUS_SUCCESS) {
+            known->choice.algorithm = found[i].algo;
+            known->choice.exists = 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool yk_product_run(struct yk_cuda_products *products, const struct yk_product_shape *shape,
+                    const struct yk_product_call *call, yk_product_chooser *chooser, void *user,
+                    bool *split)
+{
+    (void)pthread_mutex_lock(&products->lock);
+    struct known *known = know(products, shape, chooser, user);
+    bool done = known && point(&known->plan, call) == CUBLAS_STATUS_SUCCESS;
+    if (done) {
+        *split = known->choice.split != 0;
+        struct yk_product_call used = *call;
+        if (*split) {
+            used.add = shape->in_place ? call->add : NULL;
+        }
+        done = (known->choice.exists && run(products, &known->plan, &known->choice.algorithm,
+                                            &used) == CUBLAS_STATUS_SUCCESS) ||
+               run_proposed(products, known, &used);
+    }
+    (void)pthread_mutex_unlock(&products->lock);
+    return done;
+}

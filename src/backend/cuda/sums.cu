@@ -1,0 +1,126 @@
+#include "backend/cuda/kernels.h"
+
+#include "backend/cuda/block_sum.cuh"
+#include "backend/cuda/numbers.cuh"
+#include "backend/cuda/stretch.cuh"
+
+enum {
+    THREADS = 512,
+    UNITS = 4,    /* fours a thread has under way */
+    RESIDENT = 4, /* blocks a processor has at once */
+    END_THREADS = 256,
+};
+
+/* Squares of large numbers are no fp32, and many small ones would be lost in a sum of it: all is
+ * double precision. */
+static __device__ __forceinline__ double square(float x)
+{
+    return static_cast<double>(x) * static_cast<double>(x);
+}
+
+template <typename T>
+static __global__ void __launch_bounds__(THREADS)
+    sum_stretch(const T *from, yk_stretch stretch, double *sums)
+{
+    const int64_t threads = static_cast<int64_t>(gridDim.x) * THREADS;
+    const int64_t thread = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
+    const T *fours = from + stretch.head;
+    double sum0 = 0;
+    double sum1 = 0;
+    for (int64_t first = thread; first < stretch.fours; first += UNITS * threads) {
+        yk_four<T> stored[UNITS] = {};
+#pragma unroll
+        for (int unit = 0; unit < UNITS; unit++) {
+            const int64_t at = first + unit * threads;
+            if (at < stretch.fours) {
+                stored[unit] = yk_load_four(fours + 4 * at);
+            }
+        }
+#pragma unroll
+        for (int unit = 0; unit < UNITS; unit++) {
+            const float4 x = yk_open_four(stored[unit]);
+            sum0 += square(x.x);
+            sum1 += square(x.y);
+            sum0 += square(x.z);
+            sum1 += square(x.w);
+        }
+    }
+    for (int64_t edge = thread; edge < stretch.edges; edge += threads) {
+        sum0 += square(yk_load(from[yk_edge_at(stretch, edge)]));
+    }
+    const double sum = yk_block_sum(sum0 + sum1);
+    if (threadIdx.x == 0) {
+        sums[blockIdx.x] = sum;
+    }
+}
+
+static __global__ void __launch_bounds__(END_THREADS)
+    add_sums(const double *sums, unsigned count, double *to)
+{
+    double sum = 0;
+    for (unsigned i = threadIdx.x; i < count; i += END_THREADS) {
+        sum += sums[i];
+    }
+    sum = yk_block_sum(sum);
+    if (threadIdx.x == 0) {
+        *to = sum;
+    }
+}
+
+void yk_cuda_sum_squares(struct yk_backend_lane *lane, const struct yk_sum_squares *op)
+{
+    if (!yk_cuda_sound(lane)) {
+        return;
+    }
+    cudaStream_t stream = yk_cuda_stream(lane);
+    const yk_stretch stretch = yk_cut(op->count, {{op->from, yk_precision_bytes(op->type)}});
+    const unsigned most = static_cast<unsigned>(yk_cuda_chip(lane)->processors) * RESIDENT;
+    const unsigned needed = yk_stretch_blocks(stretch, THREADS, UNITS);
+    const unsigned blocks = needed < most ? needed : most;
+    double *sums = op->to;
+    if (blocks != 1) { /* of no numbers, too, the second kernel writes the sum */
+        sums = static_cast<double *>(yk_cuda_scratch(lane, most * sizeof *sums));
+        if (!sums) {
+            return;
+        }
+    }
+    if (blocks > 0) {
+        yk_with_type(op->type, [&](auto number) {
+            using T = decltype(number);
+            sum_stretch<<<blocks, THREADS, 0, stream>>>(static_cast<const T *>(op->from), stretch,
+                                                        sums);
+        });
+    }
+    if (blocks != 1) {
+        add_sums<<<1, END_THREADS, 0, stream>>>(sums, blocks, op->to);
+    }
+    yk_cuda_note(lane, cudaGetLastError(), "sum_squares");
+}
+
+static __global__ void __launch_bounds__(END_THREADS) reach_verdict(struct yk_judge op)
+{
+    double total = 0;
+    for (int64_t i = threadIdx.x; i < op.count; i += END_THREADS) {
+        total += op.sums[i];
+    }
+    total = yk_block_sum(total);
+    if (threadIdx.x != 0) {
+        return;
+    }
+    const double unscale = static_cast<double>(op.unscale);
+    const double norm = unscale * sqrt(total);
+    const double fit = static_cast<double>(op.clip) / (norm + 1e-6);
+    const double clipped = op.clip > 0.0F && fit < 1.0 ? fit : 1.0;
+    op.verdict->norm = norm;
+    op.verdict->factor = static_cast<float>(unscale * clipped);
+    op.verdict->skip = isfinite(norm) ? 0 : 1;
+}
+
+void yk_cuda_judge(struct yk_backend_lane *lane, const struct yk_judge *op)
+{
+    if (!yk_cuda_sound(lane)) {
+        return;
+    }
+    reach_verdict<<<1, END_THREADS, 0, yk_cuda_stream(lane)>>>(*op);
+    yk_cuda_note(lane, cudaGetLastError(), "judge");
+}

@@ -1,0 +1,163 @@
+#include "cli/device.h"
+
+#include "backend/load.h"
+#include "base/number.h"
+#include "cli/plugin.h"
+#include "cluster/discover.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    PATH_SIZE = 4096,
+    LINE_SIZE = 128,
+    MOST_GPUS = 1024,
+};
+
+#define MIB (1024.0 * 1024.0)
+
+static const char plugin_file[] = "yoke-cuda.so";
+
+static bool find_plugin(char path[YK_PLUGIN_PATH_SIZE])
+{
+    for (size_t i = 0; i < yk_plugin_count; i++) {
+        if (strcmp(yk_plugins[i].file, plugin_file) == 0) {
+            return yk_plugin_find(&yk_plugins[i], path);
+        }
+    }
+    return false;
+}
+
+static yk_status choose_best(struct yk_device_choice *out)
+{
+    struct yk_machine machine;
+    char path[YK_PLUGIN_PATH_SIZE];
+    *out = (struct yk_device_choice){0};
+    if (find_plugin(path)) {
+        YK_TRY(yk_discover(NULL, &machine));
+        out->gpu = machine.gpu_count > 0;
+    }
+    return YK_OK;
+}
+
+static bool read_number(const char *word, int64_t *out)
+{
+    return yk_number_read_integer(word, strlen(word), out) && *out >= 0 && *out < MOST_GPUS;
+}
+
+yk_status yk_device_choose(const char *word, struct yk_device_choice *out)
+{
+    static const char gpu[] = "cuda";
+    char path[YK_PLUGIN_PATH_SIZE];
+    int64_t number = 0;
+    if (!word || strcmp(word, "auto") == 0) {
+        return choose_best(out);
+    }
+    *out = (struct yk_device_choice){0};
+    if (strcmp(word, "cpu") == 0) {
+        return YK_OK;
+    }
+    const char *rest = word + sizeof gpu - 1;
+    if (strncmp(word, gpu, sizeof gpu - 1) != 0 ||
+        (*rest != '\0' && (*rest != ':' || !read_number(rest + 1, &number)))) {
+        return yk_fail(YK_ERROR_USAGE, "--device %s: cpu, cuda, cuda:1 and the like, or auto",
+                       word);
+    }
+    if (!find_plugin(path)) {
+        return yk_fail(YK_ERROR_SYSTEM,
+                       "--device %s: yoke was built without %s; build it where the CUDA toolkit is "
+                       "installed (nvcc, with cuBLAS and cuDNN)",
+                       word, plugin_file);
+    }
+    *out = (struct yk_device_choice){.gpu = true, .number = (int32_t)number};
+    return YK_OK;
+}
+
+yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena, const char **out)
+{
+    struct yk_machine machine;
+    char line[LINE_SIZE];
+    YK_TRY(yk_discover(NULL, &machine));
+    if (machine.gpu_count == 0) {
+        return yk_fail(YK_ERROR_SYSTEM, "no GPU can be used here: %s",
+                       machine.note ? machine.note : "the driver finds none");
+    }
+    if (number >= machine.gpu_count) {
+        return yk_fail(YK_ERROR_INPUT, "there is no GPU %d here: they are numbered from 0 to %d",
+                       (int)number, machine.gpu_count - 1);
+    }
+    const struct yk_nvml_gpu *gpu = &machine.gpus[number];
+    const struct yk_datasheet *sheet = yk_discover_sheet(gpu->name);
+    if (!sheet) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s has no datasheet in yoke to plan with; describe it with: yoke devices "
+                       "--output here.json, and train with --cluster here.json",
+                       gpu->name);
+    }
+    const int length =
+        snprintf(line, sizeof line, "%s:%.0fMiB", sheet->name, gpu->memory_bytes / MIB - 0.5);
+    *out = yk_arena_copy_text(arena, line, (size_t)length);
+    return *out ? YK_OK : yk_fail_out_of_memory();
+}
+
+/* Where what was found out about products is kept; false where there is no such place. */
+static bool find_products(char out[PATH_SIZE])
+{
+    const char *cache = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    char folder[PATH_SIZE];
+    int length = 0;
+    if (cache && cache[0] == '/') {
+        length = snprintf(folder, sizeof folder, "%s", cache);
+    } else if (home && home[0] == '/') {
+        length = snprintf(folder, sizeof folder, "%s/.cache", home);
+    }
+    if (length <= 0 || length >= (int)sizeof folder) {
+        return false;
+    }
+    (void)mkdir(folder, 0777);
+    const int first = snprintf(out, PATH_SIZE, "%s/yoke", folder);
+    if (first >= PATH_SIZE) {
+        return false;
+    }
+    (void)mkdir(out, 0777);
+    return snprintf(out, PATH_SIZE, "%s/yoke/cuda-products.txt", folder) < PATH_SIZE;
+}
+
+static yk_status open_gpu(const struct yk_device_choice *choice,
+                          const struct yk_backend_options *options, struct yk_engine *out)
+{
+    char plugin[YK_PLUGIN_PATH_SIZE];
+    char products[PATH_SIZE];
+    struct yk_backend_options filled = *options;
+    filled.number = choice->number;
+    filled.products = find_products(products) ? products : NULL;
+    if (!find_plugin(plugin)) {
+        return yk_fail(YK_ERROR_SYSTEM, "%s is not here any more", plugin_file);
+    }
+    YK_TRY(yk_backend_load(plugin, &out->backend));
+    return out->backend->open(&filled, &out->device);
+}
+
+yk_status yk_engine_open(const struct yk_device_choice *choice,
+                         const struct yk_backend_options *options, struct yk_engine *out)
+{
+    if (choice->gpu) {
+        YK_TRY(open_gpu(choice, options, out));
+    } else {
+        out->backend = &yk_backend_cpu;
+        YK_TRY(out->backend->open(options, &out->device));
+    }
+    return out->backend->lane_create(out->device, "load", &out->lane);
+}
+
+void yk_engine_close(struct yk_engine *engine)
+{
+    if (engine->backend) {
+        engine->backend->lane_destroy(engine->lane);
+        engine->backend->close(engine->device);
+    }
+    *engine = (struct yk_engine){0};
+}

@@ -1,0 +1,42 @@
+#include "support/op_try.h"
+
+#include <string.h>
+
+/* A line at a time: cmocka cuts what is longer than a kilobyte. */
+static void print_failures(const struct op_bench *bench, const char *where)
+{
+    const char *line = yk_text_chars(&bench->failures);
+    while (*line) {
+        const size_t length = strcspn(line, "\n");
+        print_error("%s: %.*s\n", where, (int)length, line);
+        line += length + 1;
+    }
+}
+
+bool op_try(struct op_bench *bench, const struct op_row *row, const char *where)
+{
+    yk_text_free(&bench->failures);
+    memset(bench->worst, 0, sizeof bench->worst);
+    bench->case_count = 0;
+    bench->digest = 0;
+    row->run(bench);
+    print_message("%s, %s: %lld cases; errors in norm up to %.1e in fp32, %.1e in fp16, "
+                  "%.1e in bf16\n",
+                  row->name, where, (long long)bench->case_count, bench->worst[YK_PRECISION_FP32],
+                  bench->worst[YK_PRECISION_FP16], bench->worst[YK_PRECISION_BF16]);
+    print_failures(bench, where);
+    return bench->failures.length == 0 && bench->case_count > 0;
+}
+
+int op_try_table(const char *name, CMUnitTestFunction test)
+{
+    struct CMUnitTest tests[OP_TABLE_ROWS];
+    for (int i = 0; i < OP_TABLE_ROWS; i++) {
+        tests[i] = (struct CMUnitTest){
+            .name = op_table[i].name,
+            .test_func = test,
+            .initial_state = (void *)(uintptr_t)&op_table[i],
+        };
+    }
+    return cmocka_run_group_tests_name(name, tests, NULL, NULL);
+}
