@@ -13,7 +13,6 @@ import argparse
 import csv
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from collections import defaultdict
@@ -80,7 +79,7 @@ def profile(case, options, steps, folder, settings):
              "node", "--metrics", METRIC, "--csv", "--log-file", path,
              *yoke_side.command(options, f"{folder}/run", steps, "cuda")]
     try:
-        yoke_side.run(words, f"{folder}/run", settings.limit)
+        yoke_side.launch(words, f"{folder}/run", settings.limit)
     except yoke_side.YokeError as error:
         said = open(path).read()[-1000:] if os.path.exists(path) else ""
         sys.exit(f"{case.name}: {error}\n{said}")

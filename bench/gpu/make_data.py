@@ -12,6 +12,7 @@ from cases import config_of
 from counts import llama_linears
 
 NARROW_VOCABULARY = 65536
+LONGEST = 128  # tokens of a sentence
 BERT_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PAIR_SPECIAL = ["<pad>", "<s>", "</s>", "<unk>"]
 
@@ -57,14 +58,14 @@ def write_tokenizer(path, special, vocabulary):
         json.dump(tokenizer, file)
 
 
-def pair_lengths(tokens, longest, seed=1):
+def pair_lengths(tokens, seed=1):
     """(S, T) of pairs of about `tokens` a side, their ends counted: most of 10 to 60 tokens, like
     sentences of newspapers."""
     generator = np.random.default_rng(seed)
     pairs, taken = [], 0
     while taken < tokens:
-        source = int(np.clip(generator.lognormal(3.2, 0.6), 2, longest))
-        target = int(np.clip(round(source * generator.normal(1.0, 0.15)), 2, longest))
+        source = int(np.clip(generator.lognormal(3.2, 0.6), 2, LONGEST))
+        target = int(np.clip(round(source * generator.normal(1.0, 0.15)), 2, LONGEST))
         pairs.append((source, target))
         taken += source
     return pairs

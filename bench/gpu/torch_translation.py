@@ -14,7 +14,6 @@ from make_data import PAIR_SPECIAL, pair_lengths, random_tokens
 from torch_common import Training, compile_model, read_options, serve
 
 BATCHES = 24
-LONGEST = 128
 MULTIPLE = 8
 NO_TARGET = -100
 PAD, START, END = (PAIR_SPECIAL.index(name) for name in ("<pad>", "<s>", "</s>"))
@@ -170,7 +169,7 @@ def make_batch(piece, vocabulary, device, seed):
 def main():
     options = read_options()
     case = options.case
-    pieces = cut_pieces(pair_lengths(BATCHES * case.batch_tokens, LONGEST), case.batch_tokens)
+    pieces = cut_pieces(pair_lengths(BATCHES * case.batch_tokens), case.batch_tokens)
     np.random.default_rng(1).shuffle(pieces)
     batches = [make_batch(piece, case.sizes["vocabulary"], options.device, number)
                for number, piece in enumerate(pieces)]

@@ -8,11 +8,10 @@ import time
 
 from cases import config_of
 from gpu_memory import Watch
-from make_data import (BERT_SPECIAL, PAIR_SPECIAL, pair_lengths, random_tokens, write_llama_weights,
-                       write_shard, write_side, write_tokenizer)
+from make_data import (BERT_SPECIAL, LONGEST, PAIR_SPECIAL, pair_lengths, random_tokens,
+                       write_llama_weights, write_shard, write_side, write_tokenizer)
 
 YOKE = os.environ.get("YOKE", "build/release/yoke")
-LONGEST = 128  # tokens of a sentence
 USUAL_PAIR = 32  # tokens, by which batches of pairs are planned
 SCRATCH_BYTES = 40e9  # weights of Llama, and checkpoints
 WITHOUT_EVALUATION = ["--eval-part", "0%", "--save-every", "0"]
@@ -31,7 +30,7 @@ def scratch_place():
 
 def lengths_of(case, steps):
     """The pairs of a case: enough that no batch comes twice."""
-    return pair_lengths((steps + 2) * case.batch_tokens, LONGEST)
+    return pair_lengths((steps + 2) * case.batch_tokens)
 
 
 def prepare_tokens(case, folder, steps):
@@ -94,8 +93,8 @@ def read_steps(folder):
     return [line for line in lines if "loss" in line]
 
 
-def run(words, folder, limit_s):
-    """(summary, steps, bytes on the GPU, seconds in all) of a run; its folder goes."""
+def launch(words, folder, limit_s):
+    """(what it printed, bytes on the GPU, seconds) of a command that trains into an empty folder."""
     shutil.rmtree(folder, ignore_errors=True)
     begin = time.perf_counter()
     with Watch() as watch:
@@ -103,14 +102,20 @@ def run(words, folder, limit_s):
             done = subprocess.run(words, capture_output=True, text=True, timeout=limit_s,
                                   check=False)
         except subprocess.TimeoutExpired as error:
-            raise YokeError(f"yoke took more than {limit_s} s") from error
+            raise YokeError(f"{words[0]} took more than {limit_s} s") from error
         except FileNotFoundError as error:
             raise YokeError(f"there is no {words[0]}") from error
     if done.returncode != 0:
         raise YokeError(f"{' '.join(words)}\nexit code {done.returncode}: {done.stderr[-2000:]}")
+    return done.stdout, watch.bytes, time.perf_counter() - begin
+
+
+def run(words, folder, limit_s):
+    """(summary, steps, bytes on the GPU, seconds in all) of a run; its folder goes."""
+    printed, gpu_bytes, seconds = launch(words, folder, limit_s)
     steps = read_steps(folder)
     shutil.rmtree(folder)
-    return json.loads(done.stdout), steps, watch.bytes, time.perf_counter() - begin
+    return json.loads(printed), steps, gpu_bytes, seconds
 
 
 def measure(case, options, folder, settings, precision="bf16"):

@@ -349,9 +349,11 @@ static yk_status fill_weights(struct yk_training *training)
         const char *base = words->lora_rank > 0 ? words->weights : NULL;
         return yk_checkpoint_load(training->checkpoint, base, store);
     }
-    YK_TRY(yk_store_start(store, (uint64_t)words->seed));
     if (words->weights) {
+        YK_TRY(yk_store_start_adapters(store, (uint64_t)words->seed));
         YK_TRY(yk_checkpoint_load_model(words->weights, store));
+    } else {
+        YK_TRY(yk_store_start(store, (uint64_t)words->seed));
     }
     return words->adapter ? yk_adapter_load(store, words->adapter) : YK_OK;
 }

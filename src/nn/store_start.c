@@ -46,14 +46,27 @@ static yk_status start_one(struct yk_store *store, int32_t layer,
     return status;
 }
 
-yk_status yk_store_start(struct yk_store *store, uint64_t seed)
+/* All parameters, or adapters alone. */
+static yk_status start(struct yk_store *store, uint64_t seed, bool adapters)
 {
     for (int32_t l = 0; l < store->net->layer_count; l++) {
         const struct yk_net_layer *layer = &store->net->layers[l];
         const bool kept = store->layers[l].holding.keep != YK_KEEP_NOTHING;
         for (int32_t i = 0; kept && i < layer->parameter_count; i++) {
-            YK_TRY(start_one(store, l, &layer->parameters[i], seed));
+            if (!adapters || layer->parameters[i].adapter) {
+                YK_TRY(start_one(store, l, &layer->parameters[i], seed));
+            }
         }
     }
     return YK_OK;
+}
+
+yk_status yk_store_start(struct yk_store *store, uint64_t seed)
+{
+    return start(store, seed, false);
+}
+
+yk_status yk_store_start_adapters(struct yk_store *store, uint64_t seed)
+{
+    return start(store, seed, true);
 }

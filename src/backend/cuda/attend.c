@@ -12,6 +12,26 @@ static bool is_nothing(const struct yk_attend *op)
     return op->batch == 0 || op->queries == 0 || op->heads == 0;
 }
 
+/* Where nobody asks, keys and values have no gradient. */
+static void clear_keys(struct yk_backend_lane *lane, const struct yk_attend_back *op)
+{
+    const struct yk_attend *forward = &op->forward;
+    const size_t number = (size_t)yk_precision_bytes(forward->type);
+    const size_t width = (size_t)(forward->kv_heads * forward->head_size) * number;
+    const size_t rows = (size_t)(forward->batch * forward->keys);
+    if (rows == 0 || width == 0) {
+        return;
+    }
+    (void)yk_cuda_note(
+        lane,
+        cudaMemset2DAsync(op->dk, (size_t)op->dk_stride * number, 0, width, rows, lane->stream),
+        "attend_back");
+    (void)yk_cuda_note(
+        lane,
+        cudaMemset2DAsync(op->dv, (size_t)op->dv_stride * number, 0, width, rows, lane->stream),
+        "attend_back");
+}
+
 void yk_cuda_attend(struct yk_backend_lane *lane, const struct yk_attend *op)
 {
     if (!yk_cuda_sound(lane) || is_nothing(op)) {
@@ -24,7 +44,11 @@ void yk_cuda_attend(struct yk_backend_lane *lane, const struct yk_attend *op)
 
 void yk_cuda_attend_back(struct yk_backend_lane *lane, const struct yk_attend_back *op)
 {
-    if (!yk_cuda_sound(lane) || is_nothing(&op->forward)) {
+    if (!yk_cuda_sound(lane)) {
+        return;
+    }
+    if (is_nothing(&op->forward)) {
+        clear_keys(lane, op);
         return;
     }
     if (!tries_cudnn(lane) || !yk_cuda_attend_back_cudnn(lane, op)) {

@@ -31,7 +31,7 @@ struct yk_attend_back_task {
     int64_t dq_stride;
     int64_t dk_stride;
     int64_t dv_stride;
-    const float *products; /* (B, heads, T): the sum of out ∘ d_out */
+    float *products; /* (B, heads, T): the sum of out ∘ d_out */
 };
 
 /* Any type and size. */

@@ -41,11 +41,14 @@ const char *yk_cuda_attention_reason(void)
 #include "backend/cuda/attend_cudnn_plans.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum {
     HEAD_SIZE_MOST = 128,
     HEAD_SIZE_STEP = 8, /* numbers in 16 bytes; strides are multiples of it, too */
     CAPABILITY_LEAST = 80,
+    VERSION_OF_ANY_LENGTH = 91600,
+    LENGTH_STEP = 64,
     PART = 256, /* bytes that parts of the scratch memory are rounded up to */
     TILE = 128, /* rows and columns that the workspace for dS is rounded up to */
 };
@@ -55,7 +58,10 @@ static const int64_t workspace_wanted = 512LL << 20;
 
 /* Gradients are the same bits every time. Without that the backward pass would need
  * 4 · B · heads · T · D bytes in place of 2 · B · heads · T · S, written and read once. */
-static const int32_t repeatable = 1;
+static int32_t is_repeatable(void)
+{
+    return getenv("YOKE_ATOMIC") ? 0 : 1;
+}
 
 static int64_t round_up(int64_t number, int64_t step)
 {
@@ -69,9 +75,16 @@ static bool is_aligned(const void *pointer, int64_t stride)
     return (uintptr_t)pointer % YK_CUDNN_ALIGNMENT == 0 && stride % HEAD_SIZE_STEP == 0;
 }
 
+/* Before 9.16, graphs for lengths that are not round are others. */
+static bool is_long_known(const struct yk_attend *op)
+{
+    return cudnnGetVersion() >= VERSION_OF_ANY_LENGTH ||
+           (op->queries % LENGTH_STEP == 0 && op->keys % LENGTH_STEP == 0);
+}
+
 static bool is_served(const struct yk_attend *op)
 {
-    return (op->type == YK_PRECISION_FP16 || op->type == YK_PRECISION_BF16) &&
+    return is_long_known(op) && (op->type == YK_PRECISION_FP16 || op->type == YK_PRECISION_BF16) &&
            op->dropout.rate == 0 && op->batch > 0 && op->queries > 0 && op->keys > 0 &&
            op->kv_heads > 0 && op->heads > 0 && op->heads % op->kv_heads == 0 &&
            op->head_size > 0 && op->head_size <= HEAD_SIZE_MOST &&
@@ -113,7 +126,7 @@ static struct yk_cudnn_shape back_shape_of(const struct yk_attend_back *op)
 {
     struct yk_cudnn_shape shape = shape_of(&op->forward);
     shape.back = 1;
-    shape.repeatable = repeatable;
+    shape.repeatable = is_repeatable();
     shape.dq_stride = op->dq_stride;
     shape.dk_stride = op->dk_stride;
     shape.dv_stride = op->dv_stride;
@@ -129,14 +142,14 @@ static int64_t delta_bytes(const struct yk_attend *op, int64_t batch)
 
 static int64_t dq_sums_bytes(const struct yk_attend *op, int64_t batch)
 {
-    return repeatable ? 0 : round_up(batch * op->heads * op->queries * op->head_size * 4, PART);
+    return is_repeatable() ? 0 : round_up(batch * op->heads * op->queries * op->head_size * 4, PART);
 }
 
 /* Of a plan: dS, and dk and dv of every head of queries where they are summed afterwards. */
 static int64_t plan_bytes(const struct yk_attend *op, int64_t batch)
 {
     int64_t bytes = 0;
-    if (repeatable) {
+    if (is_repeatable()) {
         bytes += batch * op->heads * round_up(op->queries, TILE) * round_up(op->keys, TILE) * 2;
     }
     if (op->heads != op->kv_heads) {

@@ -10,7 +10,7 @@
 
 enum {
     SHAPES = 256,            /* that are remembered */
-    VERSION_LEAST = 91600,   /* of cuDNN: older ones need other graphs where S is not round */
+    VERSION_LEAST = 91000,   /* of cuDNN: from which on graphs were tried */
     ENOUGH_TOKENS = 8192,    /* a shape of so many gets its plan at once, */
     ENOUGH_TIMES = 3,        /* others when asked for so often, */
     PLANS_AT_ONCE = 16,      /* until there are so many plans; */
@@ -71,7 +71,7 @@ static struct yk_cuda_attention *create(const struct yk_backend_device *device)
     }
     attention->at_once = device->attention_choice == YK_CUDA_ATTENTION_CUDNN;
     if (cudnnGetVersion() < VERSION_LEAST) {
-        give_reason("cuDNN is older than 9.16");
+        give_reason("cuDNN is older than 9.10");
         return attention;
     }
     const cudnnStatus_t status = cudnnCreate(&attention->handle);

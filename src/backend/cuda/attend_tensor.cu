@@ -16,10 +16,20 @@ enum {
 struct softmax {
     float highest[M][2];
     float sums[M][2];
+
+    __device__ __forceinline__ void clear(void)
+    {
+#pragma unroll
+        for (int i = 0; i < M * 2; i++) {
+            highest[i / 2][i % 2] = -INFINITY;
+            sums[i / 2][i % 2] = 0;
+        }
+    }
 };
 
 template <int D> struct layout {
-    static constexpr int keys = 64; /* of a tile: as registers allow */
+    static constexpr int keys = 64;        /* of a tile */
+    static constexpr bool holds = D == 64; /* queries stay in registers, where there are enough */
     static constexpr int tile_bytes = keys * D * 2;
     static constexpr int query_bytes = ROWS * D * 2;
     /* Queries, then twice keys and values. */
@@ -93,6 +103,15 @@ static __device__ __forceinline__ void exponentiate(float scale, float (&scores)
 
 template <typename T, int D>
 static __device__ __forceinline__ void
+bring_queries(const struct yk_attend &op, const struct yk_attend_head &head, int first, uint32_t to)
+{
+    const T *q = static_cast<const T *>(op.q) +
+                 yk_attend_row(head.sample, op.queries, first, op.q_stride, head.head, D);
+    yk_tile_bring<T, D, ROWS>(to, q, op.q_stride, static_cast<int>(op.queries) - first);
+}
+
+template <typename T, int D>
+static __device__ __forceinline__ void
 bring_keys(const struct yk_attend &op, const struct yk_attend_head &head, int s, uint32_t to)
 {
     const T *k = static_cast<const T *>(op.k) +
@@ -136,71 +155,69 @@ finish(const struct yk_attend &op, const struct yk_attend_head &head, int t,
                            op.out_stride, queries - t);
 }
 
+/* What the keys s … of a stage add to the output of the warp's queries t …. */
+template <typename T, int D, bool DROP, typename LEFT>
+static __device__ __forceinline__ void
+add_stage(const struct yk_attend_task &task, const struct yk_attend_head &head, int t, int s,
+          uint32_t stage, const LEFT &q, struct softmax &softmax, float (&out)[M][D / 8][4])
+{
+    constexpr int keys = layout<D>::keys;
+    float scores[M][keys / 8][4];
+    uint32_t powers[M][keys / 16][4];
+    yk_tile_scores<T, D>(q, stage, scores);
+    if (s + keys > yk_attend_seen(head, t)) {
+        mask(head, t, s, scores);
+    }
+    exponentiate<D>(task.power_scale, scores, softmax, out);
+    if (DROP) {
+        yk_tile_drop(task, head, t, s, scores);
+    }
+    yk_tile_pack<T>(scores, powers);
+    yk_tile_add<T, D>(powers, stage + layout<D>::tile_bytes, out);
+}
+
 template <typename T, int D, bool DROP>
 static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
     attend(const struct yk_attend_task task)
 {
 #if YK_HAS_TENSOR_CORES
+    using L = layout<D>;
     extern __shared__ __align__(128) unsigned char shared[];
-    constexpr int keys = layout<D>::keys;
-    constexpr int N = keys / 8;
     const struct yk_attend &op = task.op;
-    /* Tiles that see most begin first. */
+    /* The last queries, which see most keys, begin first. */
     const unsigned heads = static_cast<unsigned>(op.batch * op.heads);
     const unsigned place = blockIdx.x % heads;
     const struct yk_attend_head head = yk_attend_head_of(op, place / op.heads, place % op.heads);
     const int queries = static_cast<int>(op.queries);
     const int first = static_cast<int>(gridDim.x / heads - 1 - blockIdx.x / heads) * ROWS;
-    const int warp = threadIdx.x / 32;
-    const int t = first + warp * WARP_ROWS;
+    const int warp_row = threadIdx.x / 32 * WARP_ROWS;
+    const int t = first + warp_row;
     const int end = yk_attend_seen(head, min(first + ROWS, queries) - 1);
     const int warp_end = t < queries ? yk_attend_seen(head, min(t + WARP_ROWS, queries) - 1) : 0;
-    const int warp_whole = yk_attend_seen(head, t);
     const uint32_t base = yk_shared_address(shared);
-    yk_tile_bring<T, D, ROWS>(base,
-                              static_cast<const T *>(op.q) + yk_attend_row(head.sample, queries,
-                                                                           first, op.q_stride,
-                                                                           head.head, D),
-                              op.q_stride, queries - first);
-    bring_keys<T, D>(op, head, 0, base + layout<D>::query_bytes);
-    const yk_tile_stored<D, M> stored = {base + warp * WARP_ROWS * D * 2, yk_tile_lane_left<D>()};
+    uint32_t here = base + L::query_bytes;
+    uint32_t other = here + 2 * L::tile_bytes;
+    bring_queries<T, D>(op, head, first, base);
+    bring_keys<T, D>(op, head, 0, here);
+    const yk_tile_stored<D, M> stored = {base + warp_row * D * 2, yk_tile_lane_left<D>()};
     yk_tile_held<D, M> held;
     struct softmax softmax;
     float out[M][D / 8][4];
     yk_tile_clear(out);
-#pragma unroll
-    for (int i = 0; i < M * 2; i++) {
-        softmax.highest[i / 2][i % 2] = -INFINITY;
-        softmax.sums[i / 2][i % 2] = 0;
-    }
+    softmax.clear();
     yk_copies_wait();
     __syncthreads();
-    if (D == 64) {
+    if (L::holds) {
         yk_tile_hold(stored, held);
     }
-    uint32_t here = base + layout<D>::query_bytes;
-    uint32_t other = here + 2 * layout<D>::tile_bytes;
-    for (int s = 0; s < end; s += keys) {
-        if (s + keys < end) {
-            bring_keys<T, D>(op, head, s + keys, other);
+    for (int s = 0; s < end; s += L::keys) {
+        if (s + L::keys < end) {
+            bring_keys<T, D>(op, head, s + L::keys, other);
         }
-        if (s < warp_end) {
-            float scores[M][N][4];
-            uint32_t powers[M][N / 2][4];
-            if (D == 64) {
-                yk_tile_scores<T, D>(held, here, scores);
-            } else {
-                yk_tile_scores<T, D>(stored, here, scores);
-            }
-            if (s + keys > warp_whole) {
-                mask(head, t, s, scores);
-            }
-            exponentiate<D>(task.power_scale, scores, softmax, out);
-            if (DROP) {
-                yk_tile_drop(task, head, t, s, scores);
-            }
-            yk_tile_pack<T>(scores, powers);
-            yk_tile_add<T, D>(powers, here + layout<D>::tile_bytes, out);
+        if (s < warp_end && L::holds) {
+            add_stage<T, D, DROP>(task, head, t, s, here, held, softmax, out);
+        } else if (s < warp_end) {
+            add_stage<T, D, DROP>(task, head, t, s, here, stored, softmax, out);
         }
         const uint32_t worked_on = here;
         here = other;
@@ -208,7 +225,7 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
         yk_copies_wait();
         __syncthreads();
     }
-    finish<T, D>(op, head, t, softmax, out, shared + warp * WARP_ROWS * D * 2);
+    finish<T, D>(op, head, t, softmax, out, shared + warp_row * D * 2);
 #endif
 }
 

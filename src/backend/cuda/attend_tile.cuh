@@ -159,9 +159,9 @@ static __device__ __forceinline__ void yk_tile_add(const uint32_t (&left)[M][K][
 }
 
 /*
- * What dropout multiplies rows r0 = 8r0 … and columns of a result by, for this lane: numbers 2i and
- * 2i + 1 of row g, then those of row g + 8. Two lanes share the four words of a place that is a
- * multiple of 4: the even one finds those of row g, the odd one those of row g + 8.
+ * What dropout multiplies this lane's four numbers of a result by, rows being queries: those from
+ * place `upper` in row g, and from `lower` in row g + 8. Two lanes share the four words of a place
+ * that is a multiple of 4: the even one finds those of row g, the odd one those of row g + 8.
  */
 static __device__ __forceinline__ void yk_tile_factors(const struct yk_attend_task &task,
                                                        int64_t sample, uint64_t upper,
@@ -208,6 +208,48 @@ static __device__ __forceinline__ void yk_tile_drop(const struct yk_attend_task 
             }
         }
         place += 2 * step;
+    }
+}
+
+/*
+ * What dropout multiplies this lane's four numbers of a turned result by: keys s + g and s + g + 8
+ * (s a multiple of 8), queries t + 2i and t + 2i + 1. Four lanes share the words of four keys: each
+ * finds those of one of its numbers, and hands the others theirs.
+ */
+static __device__ __forceinline__ void yk_tile_factors_turned(const struct yk_attend_task &task,
+                                                              const struct yk_attend_head &head,
+                                                              int t, int s, float (&out)[4])
+{
+    const int lane = threadIdx.x % 32;
+    const int g = lane / 4;
+    const uint64_t first = yk_attend_place(task.op, head, t + lane % 4 * 2) + s;
+    const uint64_t second = first + task.op.keys;
+    if (task.op.keys % 4 != 0) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            float one[1];
+            yk_attend_factors(task, head.sample, (i % 2 ? second : first) + i / 2 * 8 + g, one);
+            out[i] = one[0];
+        }
+        return;
+    }
+    const int mine = g % 4;
+    const uint4 words = yk_attend_words(
+        task.op, head.sample, ((mine % 2 ? second : first) + mine / 2 * 8 + g / 4 * 4) / 4);
+    uint32_t got[4]; /* number mine ^ d, from the lane that found it */
+#pragma unroll
+    for (int d = 0; d < 4; d++) {
+        const int to = mine ^ d;
+        const uint32_t low = to % 2 ? words.y : words.x;
+        const uint32_t high = to % 2 ? words.w : words.z;
+        got[d] = __shfl_xor_sync(0xffffffffU, to / 2 ? high : low, d * 4);
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const int d = mine ^ i;
+        const uint32_t low = d % 2 ? got[1] : got[0];
+        const uint32_t high = d % 2 ? got[3] : got[2];
+        out[i] = yk_attend_keep(task, d / 2 ? high : low);
     }
 }
 

@@ -9,6 +9,8 @@
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/product_run.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -221,7 +223,12 @@ static void multiply(struct yk_backend_lane *lane, const struct yk_matmul *op)
     struct job job = {lane, *op};
     bool split = false;
     if (!yk_product_run(lane->device->products, &shape, &call, choose, &job, &split)) {
-        yk_cuda_trouble(lane, "cuBLASLt has no way to take a product of this shape");
+        char sentence[YK_CUDA_WORDS_SIZE];
+        (void)snprintf(sentence, sizeof sentence,
+                       "cuBLASLt has no way to take a product of %" PRId64 " x %" PRId64
+                       " x %" PRId64 " in %s",
+                       op->m, op->n, op->k, yk_precision_name(op->a_type));
+        yk_cuda_trouble(lane, sentence);
         return;
     }
     const struct yk_matmul rest = rest_of(op);

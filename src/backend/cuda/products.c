@@ -320,13 +320,15 @@ bool yk_product_run(struct yk_cuda_products *products, const struct yk_product_s
 {
     (void)pthread_mutex_lock(&products->lock);
     struct known *known = know(products, shape, chooser, user);
-    bool done = known && point(&known->plan, call) == CUBLAS_STATUS_SUCCESS;
+    struct yk_product_call used = *call;
+    *split = known && known->choice.split != 0;
+    if (*split) {
+        used.add = shape->in_place ? call->add : NULL;
+        used.bias = NULL;
+        used.aux = NULL;
+    }
+    bool done = known && point(&known->plan, &used) == CUBLAS_STATUS_SUCCESS;
     if (done) {
-        *split = known->choice.split != 0;
-        struct yk_product_call used = *call;
-        if (*split) {
-            used.add = shape->in_place ? call->add : NULL;
-        }
         done = (known->choice.exists && run(products, &known->plan, &known->choice.algorithm,
                                             &used) == CUBLAS_STATUS_SUCCESS) ||
                run_proposed(products, known, &used);
