@@ -27,6 +27,14 @@ enum yk_ending {
     YK_ENDING_SILU_BACK,
 };
 
+/* Sums that come with a product: gradients of biases, one way or another. */
+enum yk_sums_of {
+    YK_SUMS_OF_NOTHING,
+    YK_SUMS_OF_A, /* (m): op(a) over k; a is transposed */
+    YK_SUMS_OF_B, /* (n): op(b) over k; b is not transposed */
+    YK_SUMS_OF_C, /* (n): what c holds afterwards over m */
+};
+
 /* x (m, n) = scale · op(a) (m, k) · op(b) (k, n) + bias + add, then c = ending(x), added to what c
  * holds where `accumulate` says so (then without bias, add and ending). */
 struct yk_matmul {
@@ -55,6 +63,9 @@ struct yk_matmul {
     int64_t aux_stride;
     int64_t cuts[2]; /* columns where another product begins that could as well be its own, such as
                         keys and values behind queries; 0: none */
+    enum yk_sums_of sums_of;
+    void *sums; /* added to */
+    enum yk_precision sums_type;
 };
 
 /*

@@ -50,6 +50,7 @@ void yk_feed_backward(const struct yk_pass *pass, const struct yk_feed_saved *sa
                       const struct yk_stream_room *room, const void *x, const void *gradient,
                       const void *add, void *dx)
 {
+    void *up_bias = yk_site_bias_gradient(pass, YK_FEED_UP);
     yk_site_backward(pass, YK_FEED_DOWN,
                      &(struct yk_site_backward){
                          .x = saved->active,
@@ -60,6 +61,7 @@ void yk_feed_backward(const struct yk_pass *pass, const struct yk_feed_saved *sa
                          .inner = saved->inner_down,
                          .d_inner = room->d_inner,
                          .weights = room->weights,
+                         .dx_sums = up_bias,
                      });
     yk_site_backward(pass, YK_FEED_UP,
                      &(struct yk_site_backward){
@@ -70,5 +72,6 @@ void yk_feed_backward(const struct yk_pass *pass, const struct yk_feed_saved *sa
                          .inner = saved->inner_up,
                          .d_inner = room->d_inner,
                          .weights = room->weights,
+                         .bias_summed = up_bias != NULL,
                      });
 }

@@ -311,35 +311,35 @@ static void train_weights(const struct yk_pass *pass, const struct yk_site *site
     const struct yk_backend *backend = pass->store->engine.backend;
     const enum yk_precision type = pass->net->workload.precision;
     const enum yk_precision dy_type = yk_net_precision(pass->net, pass->layer);
-    const int64_t rows = rows_of(pass, io->rows);
-    backend->matmul(pass->lane, &(struct yk_matmul){
-                                    .m = site->flipped ? site->in : site->out,
-                                    .n = site->flipped ? site->out : site->in,
-                                    .k = rows,
-                                    .a = site->flipped ? io->x : io->dy,
-                                    .a_stride = site->flipped ? site->in : site->out,
-                                    .a_transposed = true,
-                                    .b = site->flipped ? io->dy : io->x,
-                                    .b_stride = site->flipped ? site->out : site->in,
-                                    .c = yk_pass_gradients(pass, site->weight),
-                                    .c_stride = site->flipped ? site->out : site->in,
-                                    .accumulate = true,
-                                    .scale = 1,
-                                    .a_type = site->flipped ? type : dy_type,
-                                    .b_type = site->flipped ? dy_type : type,
-                                    .c_type = type,
-                                });
-    if (site->bias >= 0) {
-        backend->sum_rows(pass->lane, &(struct yk_sum_rows){
-                                          .rows = rows,
-                                          .columns = site->out,
-                                          .from = io->dy,
-                                          .stride = site->out,
-                                          .to = yk_pass_gradients(pass, site->bias),
-                                          .from_type = dy_type,
-                                          .to_type = type,
-                                      });
+    struct yk_matmul op = {
+        .m = site->flipped ? site->in : site->out,
+        .n = site->flipped ? site->out : site->in,
+        .k = rows_of(pass, io->rows),
+        .a = site->flipped ? io->x : io->dy,
+        .a_stride = site->flipped ? site->in : site->out,
+        .a_transposed = true,
+        .b = site->flipped ? io->dy : io->x,
+        .b_stride = site->flipped ? site->out : site->in,
+        .c = yk_pass_gradients(pass, site->weight),
+        .c_stride = site->flipped ? site->out : site->in,
+        .accumulate = true,
+        .scale = 1,
+        .a_type = site->flipped ? type : dy_type,
+        .b_type = site->flipped ? dy_type : type,
+        .c_type = type,
+    };
+    if (site->bias >= 0 && !io->bias_summed) {
+        op.sums_of = site->flipped ? YK_SUMS_OF_B : YK_SUMS_OF_A;
+        op.sums = yk_pass_gradients(pass, site->bias);
+        op.sums_type = type;
     }
+    backend->matmul(pass->lane, &op);
+}
+
+void *yk_site_bias_gradient(const struct yk_pass *pass, int32_t number)
+{
+    const struct yk_site *site = &layer_of(pass)->sites[number];
+    return site->bias >= 0 && site->a < 0 ? yk_pass_gradients(pass, site->bias) : NULL;
 }
 
 void yk_site_backward(const struct yk_pass *pass, int32_t number, const struct yk_site_backward *io)
@@ -369,6 +369,11 @@ void yk_site_backward(const struct yk_pass *pass, int32_t number, const struct y
         op.add = io->dx;
     } else if (layer_of(pass)->parameters[site->weight].trained) {
         train_weights(pass, site, io);
+    }
+    if (io->dx_sums) {
+        op.sums_of = YK_SUMS_OF_C;
+        op.sums = io->dx_sums;
+        op.sums_type = pass->net->workload.precision;
     }
     if (io->dx) {
         op.b = weights_of(pass, site, io->weights, &op.b_type);

@@ -34,11 +34,18 @@ struct yk_site_backward {
     const void *inner;
     void *d_inner; /* as large as inner */
     void *weights;
+    void *dx_sums; /* (in) the gradient of a bias that dx is that of, too: sums of its columns are
+                      added; NULL: none */
+    bool bias_summed; /* the gradient of this product's own bias was made so */
 };
 
 void yk_site_forward(const struct yk_pass *pass, int32_t number, const struct yk_site_forward *io);
 void yk_site_backward(const struct yk_pass *pass, int32_t number,
                       const struct yk_site_backward *io);
+
+/* Where a site's backward adds the sums of its columns of dy: the gradient of its bias. NULL where
+ * it has none that is trained, or an adapter. */
+void *yk_site_bias_gradient(const struct yk_pass *pass, int32_t number);
 
 /* The inside of a site's adapter alone: for recomputation, where the product is not wanted again.
  */
