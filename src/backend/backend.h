@@ -41,7 +41,7 @@ struct yk_backend_options {
     int32_t core_count; /* 0: threads go where the system likes */
     int32_t comm_core;
     /* Of a GPU. */
-    const char *attention; /* "cudnn", "own"; NULL: whichever serves best */
+    const char *attention; /* "best" or NULL, "cudnn", "own" */
     const char *products;  /* the file that keeps which algorithm is fastest for a product, copied;
                               NULL: found anew by every process */
     bool side_streams;     /* products whose outputs lie side by side (cuts) run side by side */

@@ -50,7 +50,8 @@ static bool rate_choices(size_t number, struct yk_choice *out)
 static bool attention_choices(size_t number, struct yk_choice *out)
 {
     static const struct yk_choice choices[] = {
-        {"cudnn", "cuDNN's, where it has some; else yoke's"},
+        {"best", "cuDNN's or yoke's own, whichever is faster; the same bits every time"},
+        {"cudnn", "cuDNN's, where it has some: faster still, but last bits vary from run to run"},
         {"own", "yoke's own"},
     };
     if (number >= sizeof choices / sizeof choices[0]) {
@@ -243,7 +244,7 @@ static const struct yk_option options[] = {
     {ROW("threads", "N", PLAN_GROUP, "Compute with so many threads; else one for each core"),
      INTEGER(1, MOST_THREADS, NULL), TO(threads)},
     {ROW("attention", "NAME", PLAN_GROUP, "Of a GPU: whose kernels attend"),
-     CHOICE(attention_choices, NULL), TO(attention)},
+     CHOICE(attention_choices, "best"), TO(attention)},
     {ROW("qkv", "NAME", PLAN_GROUP, "Of a GPU: how queries, keys and values are computed"),
      CHOICE(qkv_choices, "fused"), TO(qkv)},
     {ROW("ranks", "N", PLAN_GROUP,

@@ -196,6 +196,9 @@ static yk_status set_up(struct yk_executor *executor)
     YK_TRY(create_lanes(executor));
     YK_TRY(create_events(executor));
     YK_TRY(name_ops(executor));
+    if (executor->backend->prepare) {
+        YK_TRY(executor->backend->prepare(executor->lanes[YK_LANE_COMPUTE], 0));
+    }
     if (executor->ranks > 1) {
         YK_TRY(yk_exchanges_make(&(struct yk_exchanges_wish){.program = executor->program,
                                                              .ranks = executor->options.ranks,

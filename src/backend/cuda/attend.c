@@ -2,9 +2,21 @@
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
 
+enum {
+    SMALL_HEAD = 64,
+};
+
 static bool tries_cudnn(const struct yk_backend_lane *lane)
 {
     return lane->device->attention_choice != YK_CUDA_ATTENTION_OWN;
+}
+
+/* Gradients are the same bits every time, unless cuDNN was asked for by name. Of small heads our
+ * own kernels make those as fast, without memory for all scores. */
+static bool tries_cudnn_back(const struct yk_backend_lane *lane, const struct yk_attend_back *op)
+{
+    return lane->device->attention_choice == YK_CUDA_ATTENTION_CUDNN ||
+           (tries_cudnn(lane) && op->forward.head_size > SMALL_HEAD);
 }
 
 static bool is_nothing(const struct yk_attend *op)
@@ -51,7 +63,9 @@ void yk_cuda_attend_back(struct yk_backend_lane *lane, const struct yk_attend_ba
         clear_keys(lane, op);
         return;
     }
-    if (!tries_cudnn(lane) || !yk_cuda_attend_back_cudnn(lane, op)) {
+    if (!tries_cudnn_back(lane, op) ||
+        !yk_cuda_attend_back_cudnn(lane, op,
+                                   lane->device->attention_choice != YK_CUDA_ATTENTION_CUDNN)) {
         yk_cuda_attend_back_own(lane, op);
     }
 }

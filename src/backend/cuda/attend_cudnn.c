@@ -11,23 +11,18 @@ bool yk_cuda_attend_cudnn(struct yk_backend_lane *lane, const struct yk_attend *
     return false;
 }
 
-bool yk_cuda_attend_back_cudnn(struct yk_backend_lane *lane, const struct yk_attend_back *op)
+bool yk_cuda_attend_back_cudnn(struct yk_backend_lane *lane, const struct yk_attend_back *op,
+                               bool repeatable)
 {
     (void)lane;
     (void)op;
+    (void)repeatable;
     return false;
 }
 
 void yk_cuda_attention_destroy(struct yk_cuda_attention *attention)
 {
     (void)attention;
-}
-
-size_t yk_cuda_attend_workspace(const struct yk_attend *op, bool back)
-{
-    (void)op;
-    (void)back;
-    return 0;
 }
 
 const char *yk_cuda_attention_reason(void)
@@ -41,7 +36,6 @@ const char *yk_cuda_attention_reason(void)
 #include "backend/cuda/attend_cudnn_plans.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
     HEAD_SIZE_MOST = 128,
@@ -55,13 +49,6 @@ enum {
 
 /* What a part of the batch may use; a larger batch goes backward in several. */
 static const int64_t workspace_wanted = 512LL << 20;
-
-/* Gradients are the same bits every time. Without that the backward pass would need
- * 4 · B · heads · T · D bytes in place of 2 · B · heads · T · S, written and read once. */
-static int32_t is_repeatable(void)
-{
-    return getenv("YOKE_ATOMIC") ? 0 : 1;
-}
 
 static int64_t round_up(int64_t number, int64_t step)
 {
@@ -122,11 +109,13 @@ static struct yk_cudnn_shape shape_of(const struct yk_attend *op)
     };
 }
 
-static struct yk_cudnn_shape back_shape_of(const struct yk_attend_back *op)
+/* Gradients that are the same bits every time need 2 · B · heads · T · S bytes, written and read
+ * once, in place of 4 · B · heads · T · D. */
+static struct yk_cudnn_shape back_shape_of(const struct yk_attend_back *op, bool repeatable)
 {
     struct yk_cudnn_shape shape = shape_of(&op->forward);
     shape.back = 1;
-    shape.repeatable = is_repeatable();
+    shape.repeatable = repeatable;
     shape.dq_stride = op->dq_stride;
     shape.dk_stride = op->dk_stride;
     shape.dv_stride = op->dv_stride;
@@ -140,16 +129,16 @@ static int64_t delta_bytes(const struct yk_attend *op, int64_t batch)
     return round_up(batch * op->heads * op->queries * 4, PART);
 }
 
-static int64_t dq_sums_bytes(const struct yk_attend *op, int64_t batch)
+static int64_t dq_sums_bytes(const struct yk_attend *op, int64_t batch, bool repeatable)
 {
-    return is_repeatable() ? 0 : round_up(batch * op->heads * op->queries * op->head_size * 4, PART);
+    return repeatable ? 0 : round_up(batch * op->heads * op->queries * op->head_size * 4, PART);
 }
 
 /* Of a plan: dS, and dk and dv of every head of queries where they are summed afterwards. */
-static int64_t plan_bytes(const struct yk_attend *op, int64_t batch)
+static int64_t plan_bytes(const struct yk_attend *op, int64_t batch, bool repeatable)
 {
     int64_t bytes = 0;
-    if (is_repeatable()) {
+    if (repeatable) {
         bytes += batch * op->heads * round_up(op->queries, TILE) * round_up(op->keys, TILE) * 2;
     }
     if (op->heads != op->kv_heads) {
@@ -158,26 +147,17 @@ static int64_t plan_bytes(const struct yk_attend *op, int64_t batch)
     return bytes;
 }
 
-static int64_t back_bytes(const struct yk_attend *op, int64_t batch)
-{
-    return delta_bytes(op, batch) + dq_sums_bytes(op, batch) + plan_bytes(op, batch);
-}
-
 /* How many samples go backward at once: all, or the largest part of them that leaves no rest and
  * keeps within the workspace; one at least. */
-static int64_t samples_at_once(const struct yk_attend *op)
+static int64_t samples_at_once(const struct yk_attend *op, bool repeatable)
 {
     for (int64_t parts = 1; parts < op->batch; parts++) {
-        if (op->batch % parts == 0 && plan_bytes(op, op->batch / parts) <= workspace_wanted) {
+        if (op->batch % parts == 0 &&
+            plan_bytes(op, op->batch / parts, repeatable) <= workspace_wanted) {
             return op->batch / parts;
         }
     }
     return 1;
-}
-
-size_t yk_cuda_attend_workspace(const struct yk_attend *op, bool back)
-{
-    return back && is_served(op) ? (size_t)back_bytes(op, samples_at_once(op)) : 0;
 }
 
 /* ---- the ops ---- */
@@ -248,11 +228,13 @@ static bool clear_rows(struct yk_backend_lane *lane, const struct yk_attend *op,
 
 /* The samples from `first` on, as many as the plan is for. */
 static bool run_back(struct yk_cuda_attention *attention, struct yk_cuda_attention_plan *plan,
-                     const struct yk_attend_back *op, int64_t first, int64_t samples, char *scratch)
+                     const struct yk_attend_back *op, const struct yk_cudnn_shape *shape,
+                     int64_t first, char *scratch)
 {
+    const int64_t samples = shape->batch;
     const struct yk_attend *forward = &op->forward;
     char *dq_sums = scratch + delta_bytes(forward, samples);
-    char *workspace = dq_sums + dq_sums_bytes(forward, samples);
+    char *workspace = dq_sums + dq_sums_bytes(forward, samples, shape->repeatable);
     void *pointers[YK_CUDNN_SLOTS];
     point_at(forward, first, &forward->scale, pointers);
     pointers[YK_CUDNN_D_OUT] = sample(op->d_out, first, forward->queries, forward->out_stride);
@@ -264,21 +246,22 @@ static bool run_back(struct yk_cuda_attention *attention, struct yk_cuda_attenti
     return yk_cuda_attention_run(attention, plan, pointers, workspace);
 }
 
-bool yk_cuda_attend_back_cudnn(struct yk_backend_lane *lane, const struct yk_attend_back *op)
+bool yk_cuda_attend_back_cudnn(struct yk_backend_lane *lane, const struct yk_attend_back *op,
+                               bool repeatable)
 {
     const struct yk_attend *forward = &op->forward;
     if (!is_back_served(op) || yk_cuda_chip(lane)->capability < CAPABILITY_LEAST) {
         return false;
     }
-    struct yk_cudnn_shape shape = back_shape_of(op);
-    shape.batch = samples_at_once(forward);
+    struct yk_cudnn_shape shape = back_shape_of(op, repeatable);
+    shape.batch = samples_at_once(forward, repeatable);
     struct yk_cuda_attention *attention = yk_cuda_attention_enter(lane);
     struct yk_cuda_attention_plan *plan =
         yk_cuda_attention_find(attention, &shape, forward->batch * forward->queries);
     bool done = plan != NULL;
     if (done) {
         const int64_t bytes = delta_bytes(forward, shape.batch) +
-                              dq_sums_bytes(forward, shape.batch) +
+                              dq_sums_bytes(forward, shape.batch, repeatable) +
                               yk_cuda_attention_workspace(plan);
         char *scratch = yk_cuda_scratch(lane, (size_t)bytes);
         done = scratch != NULL;
@@ -287,7 +270,7 @@ bool yk_cuda_attend_back_cudnn(struct yk_backend_lane *lane, const struct yk_att
                    clear_rows(lane, forward, op->dv, op->dv_stride);
         }
         for (int64_t i = 0; done && i < forward->batch; i += shape.batch) {
-            done = run_back(attention, plan, op, i, shape.batch, scratch);
+            done = run_back(attention, plan, op, &shape, i, scratch);
         }
     }
     yk_cuda_attention_leave(attention);

@@ -12,10 +12,6 @@
 #define YK_BACKEND_CUDA_ATTEND_CUDNN_H
 
 #include "backend/cuda/lane.h"
-#include "backend/ops.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 struct yk_cuda_attention;
 
@@ -24,9 +20,6 @@ struct yk_cuda_attention **yk_cuda_attention_of(struct yk_backend_device *device
 
 /* After all lanes have come to an end; NULL is fine. */
 void yk_cuda_attention_destroy(struct yk_cuda_attention *attention);
-
-/* The most scratch memory that the op asks a lane for, in bytes; 0 where cuDNN cannot serve. */
-size_t yk_cuda_attend_workspace(const struct yk_attend *op, bool back);
 
 /* Why the last shape was refused, in the library's own words: for whoever looks into it, when
  * nothing else runs. */

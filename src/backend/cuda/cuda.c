@@ -29,14 +29,14 @@ struct yk_cuda_attention **yk_cuda_attention_of(struct yk_backend_device *device
 
 static yk_status read_choice(const char *word, enum yk_cuda_attention_choice *out)
 {
-    if (!word) {
+    if (!word || strcmp(word, "best") == 0) {
         *out = YK_CUDA_ATTENTION_BEST;
     } else if (strcmp(word, "cudnn") == 0) {
         *out = YK_CUDA_ATTENTION_CUDNN;
     } else if (strcmp(word, "own") == 0) {
         *out = YK_CUDA_ATTENTION_OWN;
     } else {
-        return yk_fail(YK_ERROR_USAGE, "there is no attention \"%s\": cudnn or own", word);
+        return yk_fail(YK_ERROR_USAGE, "there is no attention \"%s\": best, cudnn or own", word);
     }
     return YK_OK;
 }

@@ -43,18 +43,15 @@ void yk_cuda_cast_matrix(struct yk_backend_lane *lane, int64_t rows, int64_t col
                          const void *from, int64_t from_stride, enum yk_precision from_type,
                          void *to, int64_t to_stride, enum yk_precision to_type, bool adds);
 
-/* The parts of a product between its cuts, each on a stream of its own. */
-void yk_cuda_multiply_beside(struct yk_backend_lane *lane, const struct yk_matmul *op,
-                             void (*multiply)(struct yk_backend_lane *lane,
-                                              const struct yk_matmul *op));
-
 /* Attention by kernels of our own: any type, size, mask and dropout. */
 void yk_cuda_attend_own(struct yk_backend_lane *lane, const struct yk_attend *op);
 void yk_cuda_attend_back_own(struct yk_backend_lane *lane, const struct yk_attend_back *op);
 
-/* Attention by cuDNN; false where it cannot, and then nothing was done. */
+/* Attention by cuDNN; false where it cannot, and then nothing was done. Gradients that need not be
+ * `repeatable`, the same bits every time, are made faster. */
 bool yk_cuda_attend_cudnn(struct yk_backend_lane *lane, const struct yk_attend *op);
-bool yk_cuda_attend_back_cudnn(struct yk_backend_lane *lane, const struct yk_attend_back *op);
+bool yk_cuda_attend_back_cudnn(struct yk_backend_lane *lane, const struct yk_attend_back *op,
+                               bool repeatable);
 
 #ifdef __cplusplus
 }

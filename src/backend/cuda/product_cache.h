@@ -17,8 +17,8 @@
 
 struct yk_product_choice {
     cublasLtMatmulAlgo_t algorithm;
-    int32_t split;  /* the product alone is the library's, the rest a kernel of ours */
-    int32_t exists; /* 0: no algorithm serves */
+    int32_t variant; /* enum yk_product_variant */
+    int32_t exists;  /* 0: no algorithm serves */
 };
 
 struct yk_product_cache;

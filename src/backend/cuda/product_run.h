@@ -21,16 +21,13 @@ struct yk_product_call {
     void *c;
     const void *bias;
     void *aux;
+    void *sums; /* overwritten, in c's type; NULL: none */
     float scale;
     void *workspace;
     /* Puts what the library does not do on the stream, where that is timed with it; or NULL. */
     void (*rest)(const struct yk_product_call *call);
     void *user;
 };
-
-/* Of a shape for the library to do in one, that of the product alone: what is added to it in place
- * stays with the library. */
-void yk_product_shape_alone(struct yk_product_shape *shape);
 
 /* Times the algorithms that the library proposes; the best one's milliseconds, or −1. */
 float yk_product_try(struct yk_cuda_products *products, const struct yk_product_shape *shape,
@@ -41,10 +38,13 @@ typedef void yk_product_chooser(struct yk_cuda_products *products,
                                 const struct yk_product_shape *shape, void *user,
                                 struct yk_product_choice *out);
 
-/* False where the library cannot. `split` tells whether bias, aux, ending and what is not added in
- * place are left to do. */
+/* False where the library cannot. What the variant leaves out is left to do. */
 bool yk_product_run(struct yk_cuda_products *products, const struct yk_product_shape *shape,
                     const struct yk_product_call *call, yk_product_chooser *chooser, void *user,
-                    bool *split);
+                    enum yk_product_variant *out);
+
+/* Of a call, what a shape in some variant asks for. */
+struct yk_product_call yk_product_call_reduce(const struct yk_product_call *call,
+                                              const struct yk_product_shape *reduced);
 
 #endif

@@ -25,9 +25,26 @@ static cublasLtEpilogue_t epilogue_of(const struct yk_product_shape *shape)
     case YK_PRODUCT_RELU:
         return shape->has_bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
     case YK_PRODUCT_GELU_BACK:
-        return CUBLASLT_EPILOGUE_DGELU;
+        return shape->sums_of == YK_SUMS_OF_C ? CUBLASLT_EPILOGUE_DGELU_BGRAD
+                                              : CUBLASLT_EPILOGUE_DGELU;
     default:
-        return CUBLASLT_EPILOGUE_DEFAULT;
+        /* The library's A is our b. */
+        return shape->sums_of == YK_SUMS_OF_B   ? CUBLASLT_EPILOGUE_BGRADA
+               : shape->sums_of == YK_SUMS_OF_A ? CUBLASLT_EPILOGUE_BGRADB
+                                                : CUBLASLT_EPILOGUE_DEFAULT;
+    }
+}
+
+void yk_product_shape_reduce(struct yk_product_shape *shape, enum yk_product_variant variant)
+{
+    if (variant != YK_PRODUCT_WHOLE) {
+        shape->sums_of = YK_SUMS_OF_NOTHING;
+    }
+    if (variant == YK_PRODUCT_BARE) {
+        shape->work = YK_PRODUCT_ALONE;
+        shape->has_bias = 0;
+        shape->aux_stride = 0;
+        shape->add_stride = shape->in_place ? shape->c_stride : 0;
     }
 }
 

@@ -18,6 +18,13 @@ enum yk_product_work {
     YK_PRODUCT_GELU_BACK,
 };
 
+/* What of a shape's work is done otherwise, where that is faster. */
+enum yk_product_variant {
+    YK_PRODUCT_WHOLE,
+    YK_PRODUCT_WITHOUT_SUMS,
+    YK_PRODUCT_BARE, /* the product, and what is added to it in place, alone */
+};
+
 /* In the words of the library, whose matrices are column by column: its A is our b, its B our a. */
 struct yk_product_shape {
     int64_t m;
@@ -36,7 +43,12 @@ struct yk_product_shape {
     int32_t has_bias;
     int32_t alignment; /* of all addresses: the largest power of two up to 16 */
     int32_t in_place;  /* what is added is c itself */
+    int32_t sums_of;   /* enum yk_sums_of */
+    int32_t unused;    /* 0: keys are compared byte by byte */
 };
+
+/* What is left of a shape in a variant. */
+void yk_product_shape_reduce(struct yk_product_shape *shape, enum yk_product_variant variant);
 
 /* The descriptors of one shape, ready for use; pointers are put in before each. */
 struct yk_product_plan {

@@ -45,7 +45,7 @@ yk_status yk_cuda_products_create(struct yk_backend_device *device, const char *
     if (!products) {
         return yk_fail_out_of_memory();
     }
-    (void)snprintf(label, sizeof label, "yoke products 1, %s, cuBLASLt %zu, shapes of %zu bytes",
+    (void)snprintf(label, sizeof label, "yoke products 2, %s, cuBLASLt %zu, shapes of %zu bytes",
                    device->name, cublasLtGetVersion(), sizeof(struct yk_product_shape));
     products->device = device;
     (void)pthread_mutex_init(&products->lock, NULL);
@@ -99,9 +99,10 @@ void yk_cuda_products_destroy(struct yk_cuda_products *products)
 static cublasStatus_t point(const struct yk_product_plan *plan, const struct yk_product_call *call)
 {
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-    if (call->bias) {
+    const void *vector = call->sums ? call->sums : call->bias; /* never both */
+    if (vector) {
         status = cublasLtMatmulDescSetAttribute(plan->work, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
-                                                &call->bias, sizeof call->bias);
+                                                &vector, sizeof vector);
     }
     if (status == CUBLAS_STATUS_SUCCESS && call->aux) {
         status = cublasLtMatmulDescSetAttribute(
@@ -281,9 +282,7 @@ static struct known *know(struct yk_cuda_products *products, const struct yk_pro
         known = find_known(products, shape);
     }
     struct yk_product_shape made = *shape;
-    if (choice->split) {
-        yk_product_shape_alone(&made);
-    }
+    yk_product_shape_reduce(&made, (enum yk_product_variant)choice->variant);
     if (yk_product_plan_make(&made, &known->plan) != CUBLAS_STATUS_SUCCESS) {
         return NULL;
     }
@@ -300,9 +299,7 @@ static bool run_proposed(struct yk_cuda_products *products, struct known *known,
 {
     cublasLtMatmulHeuristicResult_t found[CANDIDATES];
     struct yk_product_shape made = known->shape;
-    if (known->choice.split) {
-        yk_product_shape_alone(&made);
-    }
+    yk_product_shape_reduce(&made, (enum yk_product_variant)known->choice.variant);
     const int count = propose(products, &made, &known->plan, found);
     for (int i = 0; i < count; i++) {
         if (run(products, &known->plan, &found[i].algo, call) == CUBLAS_STATUS_SUCCESS) {
@@ -314,24 +311,33 @@ static bool run_proposed(struct yk_cuda_products *products, struct known *known,
     return false;
 }
 
+struct yk_product_call yk_product_call_reduce(const struct yk_product_call *call,
+                                              const struct yk_product_shape *reduced)
+{
+    struct yk_product_call used = *call;
+    used.add = reduced->add_stride > 0 ? call->add : NULL;
+    used.bias = reduced->has_bias ? call->bias : NULL;
+    used.aux = reduced->aux_stride > 0 ? call->aux : NULL;
+    used.sums = reduced->sums_of != YK_SUMS_OF_NOTHING ? call->sums : NULL;
+    return used;
+}
+
 bool yk_product_run(struct yk_cuda_products *products, const struct yk_product_shape *shape,
                     const struct yk_product_call *call, yk_product_chooser *chooser, void *user,
-                    bool *split)
+                    enum yk_product_variant *out)
 {
     (void)pthread_mutex_lock(&products->lock);
     struct known *known = know(products, shape, chooser, user);
-    struct yk_product_call used = *call;
-    *split = known && known->choice.split != 0;
-    if (*split) {
-        used.add = shape->in_place ? call->add : NULL;
-        used.bias = NULL;
-        used.aux = NULL;
-    }
-    bool done = known && point(&known->plan, &used) == CUBLAS_STATUS_SUCCESS;
-    if (done) {
-        done = (known->choice.exists && run(products, &known->plan, &known->choice.algorithm,
-                                            &used) == CUBLAS_STATUS_SUCCESS) ||
-               run_proposed(products, known, &used);
+    bool done = false;
+    if (known) {
+        struct yk_product_shape reduced = *shape;
+        *out = (enum yk_product_variant)known->choice.variant;
+        yk_product_shape_reduce(&reduced, *out);
+        const struct yk_product_call used = yk_product_call_reduce(call, &reduced);
+        done = point(&known->plan, &used) == CUBLAS_STATUS_SUCCESS &&
+               ((known->choice.exists && run(products, &known->plan, &known->choice.algorithm,
+                                             &used) == CUBLAS_STATUS_SUCCESS) ||
+                run_proposed(products, known, &used));
     }
     (void)pthread_mutex_unlock(&products->lock);
     return done;

@@ -1,0 +1,124 @@
+#include "gpu/qkv/timing.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    TURNS = 20, /* of a form, one right after the other */
+    LONG_BYTES = 256 << 20,
+};
+
+struct samples {
+    double device_us[ROUNDS];
+    double host_us[ROUNDS];
+    double alone_us[ROUNDS];
+};
+
+static double now_us(void)
+{
+    return yk_clock_now_s() * 1e6;
+}
+
+static void put_long(struct bench *bench, double least_us)
+{
+    for (double put_us = 0; put_us < least_us; put_us += bench->clear_us) {
+        bench->backend->clear(bench->lanes[0], bench->long_room, LONG_BYTES);
+    }
+}
+
+/* `ahead_us` is how long the GPU is kept busy before the first turn begins. */
+static struct sample take_sample(struct bench *bench, const struct product *product,
+                                 const struct form *form, double ahead_us)
+{
+    cudaStream_t stream = bench->lanes[0]->stream;
+    struct sample sample;
+    float taken_ms = 0;
+    bench_finish(bench);
+    double begin_us = now_us();
+    form_put(bench, product, form);
+    must(cudaStreamSynchronize(stream), form->name);
+    sample.alone_us = now_us() - begin_us;
+    if (!form->waits) {
+        put_long(bench, ahead_us);
+    }
+    must(cudaEventRecord(bench->begin, stream), form->name);
+    begin_us = now_us();
+    for (int i = 0; i < TURNS; i++) {
+        form_put(bench, product, form);
+    }
+    sample.host_us = (now_us() - begin_us) / TURNS;
+    must(cudaEventRecord(bench->end, stream), form->name);
+    must(cudaEventSynchronize(bench->end), form->name);
+    must(cudaEventElapsedTime(&taken_ms, bench->begin, bench->end), form->name);
+    sample.device_us = (double)taken_ms * 1000 / TURNS;
+    bench_finish(bench);
+    return sample;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double median(double values[ROUNDS])
+{
+    qsort(values, ROUNDS, sizeof *values, compare);
+    return values[ROUNDS / 2];
+}
+
+void measure(struct bench *bench, const struct product *product, const struct form *forms,
+             int count, struct sample *out)
+{
+    static struct samples samples[MOST_FORMS];
+    double ahead_us[MOST_FORMS];
+    for (int i = 0; i < count; i++) { /* what the host needs is not known before */
+        ahead_us[i] = 2 * TURNS * take_sample(bench, product, &forms[i], 0).host_us + 200;
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < count; i++) {
+            const struct sample one = take_sample(bench, product, &forms[i], ahead_us[i]);
+            samples[i].device_us[round] = one.device_us;
+            samples[i].host_us[round] = one.host_us;
+            samples[i].alone_us[round] = one.alone_us;
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        out[i].device_us = median(samples[i].device_us);
+        out[i].host_us = median(samples[i].host_us);
+        out[i].alone_us = median(samples[i].alone_us);
+    }
+}
+
+void measure_memory(struct bench *bench)
+{
+    static const char doing[] = "measuring memory";
+    const struct yk_backend *backend = bench->backend;
+    cudaStream_t stream = bench->lanes[0]->stream;
+    float clear_ms = INFINITY;
+    float copy_ms = INFINITY;
+    must_status(backend->take(bench->device, LONG_BYTES, &bench->long_room));
+    for (int i = 0; i < 2 * ROUNDS; i++) {
+        float *best_ms = i % 2 ? &copy_ms : &clear_ms;
+        float taken_ms = 0;
+        must(cudaEventRecord(bench->begin, stream), doing);
+        for (int turn = 0; turn < TURNS; turn++) {
+            if (i % 2) {
+                backend->copy(bench->lanes[0], bench->long_room,
+                              (char *)bench->long_room + LONG_BYTES / 2, LONG_BYTES / 2);
+            } else {
+                backend->clear(bench->lanes[0], bench->long_room, LONG_BYTES);
+            }
+        }
+        must(cudaEventRecord(bench->end, stream), doing);
+        must(cudaEventSynchronize(bench->end), doing);
+        must(cudaEventElapsedTime(&taken_ms, bench->begin, bench->end), doing);
+        *best_ms = fminf(*best_ms, taken_ms / TURNS);
+    }
+    bench_finish(bench);
+    bench->clear_us = (double)clear_ms * 1000;
+    bench->bandwidth_bytes_per_s = LONG_BYTES / ((double)copy_ms / 1000);
+}
