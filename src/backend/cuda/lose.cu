@@ -3,6 +3,7 @@
 #include <float.h>
 
 #include "backend/cuda/block_sum.cuh"
+#include "backend/cuda/fetch.cuh"
 #include "backend/cuda/numbers.cuh"
 #include "backend/cuda/stretch.cuh"
 
@@ -11,9 +12,11 @@
  *   loss     = log Z + m − (1 − s) · x_t − (s / C) · Σ x
  *   gradient = exp(x − m) / Z − s / C, and less 1 − s at the label.
  *
- * A block takes a row and goes through it twice, 16 bytes of a thread at a time: for m and Z, which
- * every thread finds for what it sees, Z relative to the largest so far, and for the gradient. As
- * much of the row as fits stays in shared memory in between; the rest is read again.
+ * A block goes from row to row, and through each of them twice, 16 bytes of a thread at a time: for
+ * m and Z, which every thread finds for what it sees, Z relative to the largest so far, and for the
+ * gradient. As much of the row as fits stays in shared memory in between; the rest is read again. A
+ * place there that is done with gets what the next row has there, so that memory is read while it
+ * is written. Each thread reads, keeps and writes the same places of every row.
  */
 enum {
     UNITS = 4, /* times 16 bytes that a thread has under way */
@@ -81,10 +84,10 @@ static __device__ __forceinline__ void take(const uint4 &words, bool smooth, str
     }
 }
 
-/* What the threads of a block saw, put together; known to all of them. */
-static __device__ struct row_sum put_together(const struct row_sum &mine)
+/* What the threads of a block saw, put together; known to all of them. `parts` must be others the
+ * next time, as nobody waits for those who still read. */
+static __device__ struct row_sum put_together(const struct row_sum &mine, struct row_sum *parts)
 {
-    __shared__ struct row_sum parts[WARPS];
     const int lane = static_cast<int>(threadIdx.x % 32);
     const int warps = static_cast<int>(blockDim.x / 32);
     float largest = yk_warp_most(mine.largest);
@@ -104,34 +107,85 @@ static __device__ struct row_sum put_together(const struct row_sum &mine)
     return {largest, powers, logits};
 }
 
-/* The first time through: of `wides`, the first `kept` stay in shared memory. */
+/* A row, and what a thread has of it beside its places in shared memory. */
+template <typename T> struct logit_row {
+    T *row;
+    struct cut cut;
+    int target; /* negative: it bears no loss, and nothing of it is read */
+    T edge;     /* of a thread that has one; only taken apart where it is needed */
+    T label;    /* the first thread's: the logit of the target */
+
+    __device__ __forceinline__ uint4 *wides() const
+    {
+        return reinterpret_cast<uint4 *>(row + cut.head);
+    }
+
+    __device__ __forceinline__ int edge_at() const
+    {
+        const int thread = static_cast<int>(threadIdx.x);
+        return thread < cut.head ? thread : thread + cut.wides * yk_wide<T>::count;
+    }
+
+    /* How many times 16 bytes are fetched. */
+    __device__ __forceinline__ int fetched(int kept) const
+    {
+        return target < 0 ? 0 : min(cut.wides, kept);
+    }
+};
+
+/* Row `number`, which is only looked at if its target is not negative. */
 template <typename T>
-static __device__ __forceinline__ void sum_wides(const uint4 *row, int wides, int kept, bool smooth,
-                                                 uint4 *shelf, struct row_sum &sum)
+static __device__ __forceinline__ struct logit_row<T> row_at(const struct yk_lose &op,
+                                                             int64_t number, int target) {
+    struct logit_row<T> line;
+    line.row = static_cast<T *>(op.logits) + number * op.stride;
+    line.cut = cut_row(line.row, static_cast<int>(op.classes));
+    line.target = target;
+    line.edge = yk_store<T>(0.0F);
+    line.label = line.edge;
+    if (target >= 0 && static_cast<int>(threadIdx.x) < line.cut.edges) {
+        line.edge = line.row[line.edge_at()];
+    }
+    if (target >= 0 && threadIdx.x == 0) {
+        line.label = line.row[target];
+    }
+    return line;
+}
+
+/* The first time through; `groups` are under way or there, one each time UNITS · threads places. */
+template <typename T>
+static __device__ __forceinline__ struct row_sum
+sum_row(const struct logit_row<T> &line, int kept, bool smooth, const uint4 *shelf, int groups)
 {
     const int threads = static_cast<int>(blockDim.x);
+    const int wides = line.cut.wides;
+    struct row_sum sum = {-FLT_MAX, 0.0F, 0.0F};
+    if (static_cast<int>(threadIdx.x) < line.cut.edges) {
+        sum.logits = yk_load(line.edge);
+        sum.largest = fmaxf(sum.logits, -FLT_MAX);
+        sum.powers = power(sum.logits - sum.largest);
+    }
     for (int first = static_cast<int>(threadIdx.x); first < wides; first += UNITS * threads) {
         uint4 words[UNITS];
+        yk_fetch_wait_but(--groups);
 #pragma unroll
         for (int unit = 0; unit < UNITS; unit++) {
             const int at = first + unit * threads;
             if (at < wides) {
-                words[unit] = at < kept ? __ldcs(row + at) : row[at];
+                words[unit] = at < kept ? shelf[at] : line.wides()[at];
             }
         }
 #pragma unroll
         for (int unit = 0; unit < UNITS; unit++) {
-            const int at = first + unit * threads;
-            if (at < wides) {
+            if (first + unit * threads < wides) {
                 take<T>(words[unit], smooth, sum);
-            }
-            if (at < wides && at < kept) {
-                shelf[at] = words[unit];
             }
         }
     }
+    return sum;
 }
 
+/* All 0 for a row without a target. */
 struct gradient {
     float largest;
     float scale; /* factor / Z */
@@ -159,45 +213,54 @@ static __device__ __forceinline__ uint4 gradient_of(const uint4 &words, int targ
     return yk_close_wide<T>(x);
 }
 
-/* The second time: threads take what they took before, so that nothing has to be waited for.
- * `target` counts from the first of the wides. */
+/* The second time: writes the gradient, or zeros in a row without a target, and asks for the next
+ * row. Returns the groups of that. */
 template <typename T>
-static __device__ __forceinline__ void write_wides(uint4 *row, int wides, int kept, int target,
-                                                   const uint4 *shelf,
-                                                   const struct gradient &gradient)
+static __device__ __forceinline__ int turn_over(const struct logit_row<T> &line,
+                                                const struct logit_row<T> &next, int kept,
+                                                const struct gradient &gradient, uint4 *shelf)
 {
-    constexpr int width = yk_wide<T>::count;
     const int threads = static_cast<int>(blockDim.x);
-    for (int first = static_cast<int>(threadIdx.x); first < wides; first += UNITS * threads) {
+    const int wides = line.cut.wides;
+    const int held = line.fetched(kept);
+    const int fetched = next.fetched(kept);
+    int groups = 0;
+    for (int first = static_cast<int>(threadIdx.x); first < max(wides, fetched);
+         first += UNITS * threads) {
         uint4 words[UNITS];
 #pragma unroll
         for (int unit = 0; unit < UNITS; unit++) {
             const int at = first + unit * threads;
-            if (at < wides) {
-                words[unit] = at < kept ? shelf[at] : row[at];
+            words[unit] = make_uint4(0, 0, 0, 0);
+            if (line.target >= 0 && at < wides) {
+                words[unit] = at < held ? shelf[at] : line.wides()[at];
             }
         }
 #pragma unroll
         for (int unit = 0; unit < UNITS; unit++) {
             const int at = first + unit * threads;
+            if (at < fetched) {
+                yk_fetch(shelf + at, next.wides() + at);
+            }
+        }
+        yk_fetch_end();
+        groups++;
+#pragma unroll
+        for (int unit = 0; unit < UNITS; unit++) {
+            const int at = first + unit * threads;
             if (at < wides) {
-                __stcs(row + at, gradient_of<T>(words[unit], target - at * width, gradient));
+                const int target = line.target - line.cut.head - at * yk_wide<T>::count;
+                __stcs(line.wides() + at, gradient_of<T>(words[unit], target, gradient));
             }
         }
     }
-}
-
-template <typename T> static __device__ void clear_row(T *row, const struct cut &cut)
-{
-    const int thread = static_cast<int>(threadIdx.x);
-    uint4 *wides = reinterpret_cast<uint4 *>(row + cut.head);
-    for (int at = thread; at < cut.wides; at += static_cast<int>(blockDim.x)) {
-        wides[at] = make_uint4(0, 0, 0, 0);
+    if (static_cast<int>(threadIdx.x) < line.cut.edges) {
+        const int at = line.edge_at();
+        const float even =
+            power(yk_load(line.edge) - gradient.largest) * gradient.scale - gradient.even;
+        line.row[at] = yk_store<T>(at == line.target ? even - gradient.label : even);
     }
-    if (thread < cut.edges) {
-        row[thread < cut.head ? thread : thread + cut.wides * yk_wide<T>::count] =
-            yk_store<T>(0.0F);
-    }
+    return groups;
 }
 
 static __device__ float loss_of(const struct yk_lose &op, float label, const struct row_sum &sum)
@@ -211,55 +274,43 @@ static __device__ float loss_of(const struct yk_lose &op, float label, const str
     return static_cast<float>(loss);
 }
 
-/* `kept` times 16 bytes of shared memory. Blocks have at least a warp, so that edges have a thread
- * each, which keeps its logit. */
+/* `kept` times 16 bytes of shared memory, none with a factor of 0. Blocks have at least a warp, so
+ * that edges have a thread each. There are no more blocks than rows. */
 template <typename T>
-static __global__ void __launch_bounds__(MOST_THREADS) lose_row(struct yk_lose op, int kept)
+static __global__ void __launch_bounds__(MOST_THREADS) lose_rows(struct yk_lose op, int kept)
 {
     extern __shared__ uint4 shelf[];
-    const int thread = static_cast<int>(threadIdx.x);
-    const int classes = static_cast<int>(op.classes);
-    const int target = op.targets[blockIdx.x];
-    T *row = static_cast<T *>(op.logits) + static_cast<int64_t>(blockIdx.x) * op.stride;
-    const struct cut cut = cut_row(row, classes);
-    uint4 *wides = reinterpret_cast<uint4 *>(row + cut.head);
-    if (target < 0) {
-        if (thread == 0) {
-            op.row_losses[blockIdx.x] = 0.0F;
+    __shared__ struct row_sum parts[2][WARPS];
+    int64_t number = blockIdx.x;
+    int turn = 0;
+    /* Of nothing before the first row, nothing is written. */
+    auto line = logit_row<T>();
+    line.target = -1;
+    struct logit_row<T> next = row_at<T>(op, number, op.targets[number]);
+    struct gradient gradient = {0.0F, 0.0F, 0.0F, 0.0F};
+    int groups = turn_over(line, next, kept, gradient, shelf);
+    for (; number < op.rows; number += gridDim.x) {
+        const int64_t after = number + gridDim.x;
+        const int target = after < op.rows ? op.targets[after] : -1;
+        line = next;
+        gradient = {0.0F, 0.0F, 0.0F, 0.0F};
+        float loss = 0.0F;
+        if (line.target >= 0) {
+            struct row_sum sum = sum_row(line, kept, op.smoothing != 0.0F, shelf, groups);
+            /* Nothing is written to the row before all of it was read. */
+            sum = put_together(sum, parts[turn++ & 1]);
+            gradient = {sum.largest, op.factor / sum.powers,
+                        op.factor * op.smoothing / static_cast<float>(op.classes),
+                        op.factor * (1.0F - op.smoothing)};
+            loss = loss_of(op, yk_load(line.label), sum);
         }
+        if (threadIdx.x == 0) {
+            op.row_losses[number] = loss;
+        }
+        next = row_at<T>(op, after, target);
         if (op.factor != 0.0F) {
-            clear_row(row, cut);
+            groups = turn_over(line, next, kept, gradient, shelf);
         }
-        return;
-    }
-    const float label = thread == 0 ? yk_load(row[target]) : 0.0F;
-    const int edge_at = thread < cut.head ? thread : thread + cut.wides * yk_wide<T>::count;
-    struct row_sum sum = {-FLT_MAX, 0.0F, 0.0F};
-    float edge = 0.0F;
-    if (thread < cut.edges) {
-        edge = yk_load(row[edge_at]);
-        sum.largest = fmaxf(edge, -FLT_MAX);
-        sum.powers = power(edge - sum.largest);
-        sum.logits = edge;
-    }
-    sum_wides<T>(wides, cut.wides, kept, op.smoothing != 0.0F, shelf, sum);
-    sum = put_together(sum); /* nothing is written to the row before all of it was read */
-    if (thread == 0) {
-        op.row_losses[blockIdx.x] = loss_of(op, label, sum);
-    }
-    if (op.factor == 0.0F) {
-        return;
-    }
-    const struct gradient gradient = {
-        sum.largest,
-        op.factor / sum.powers,
-        op.factor * op.smoothing / static_cast<float>(classes),
-        op.factor * (1.0F - op.smoothing),
-    };
-    write_wides<T>(wides, cut.wides, kept, target - cut.head, shelf, gradient);
-    if (thread < cut.edges) {
-        const float even = power(edge - sum.largest) * gradient.scale - gradient.even;
-        row[edge_at] = yk_store<T>(edge_at == target ? even - gradient.label : even);
     }
 }
 
@@ -308,15 +359,22 @@ static cudaError_t put_rows(cudaStream_t stream, const struct yk_lose *op,
     const struct shape shape = shape_of(op, chip, op->classes / yk_wide<T>::count);
     /* The same every time: other lanes may be at it. */
     cudaError_t error =
-        cudaFuncSetAttribute(lose_row<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+        cudaFuncSetAttribute(lose_rows<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(chip->shared_bytes) - RESERVED_BYTES);
     if (error == cudaSuccess) {
-        error = cudaFuncSetAttribute(lose_row<T>, cudaFuncAttributePreferredSharedMemoryCarveout,
+        error = cudaFuncSetAttribute(lose_rows<T>, cudaFuncAttributePreferredSharedMemoryCarveout,
                                      cudaSharedmemCarveoutMaxShared);
     }
+    const size_t bytes = static_cast<size_t>(shape.kept) * 16;
+    int together = 0; /* blocks of a processor */
     if (error == cudaSuccess) {
-        lose_row<T><<<static_cast<unsigned>(op->rows), shape.threads,
-                      static_cast<size_t>(shape.kept) * 16, stream>>>(*op, shape.kept);
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&together, lose_rows<T>,
+                                                              shape.threads, bytes);
+    }
+    if (error == cudaSuccess) {
+        const int64_t most = static_cast<int64_t>(chip->processors) * (together > 0 ? together : 1);
+        const unsigned grid = static_cast<unsigned>(op->rows < most ? op->rows : most);
+        lose_rows<T><<<grid, shape.threads, bytes, stream>>>(*op, shape.kept);
         error = cudaGetLastError();
     }
     return error;

@@ -66,6 +66,34 @@ static struct yk_matmul terms_of(const struct yk_matmul *op, int64_t first, int6
     return part;
 }
 
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What is narrow the library multiplies by kernels that count numbers in 31 bits: rows that lie
+ * further apart are taken some at a time. */
+static void multiply_narrow(struct yk_backend_lane *lane, const struct yk_matmul *op,
+                            yk_product_function *multiply)
+{
+    const int64_t rows = INT32_MAX / larger(op->a_stride, larger(op->b_stride, op->c_stride));
+    if (op->a_transposed && op->accumulate && op->k > rows) {
+        for (int64_t first = 0; first < op->k; first += rows) {
+            const struct yk_matmul part =
+                terms_of(op, first, first + rows < op->k ? first + rows : op->k);
+            multiply(lane, &part);
+        }
+    } else if (!op->a_transposed && op->m > rows) {
+        for (int64_t first = 0; first < op->m; first += rows) {
+            const struct yk_matmul part =
+                rows_of(op, first, first + rows < op->m ? first + rows : op->m);
+            multiply(lane, &part);
+        }
+    } else {
+        multiply(lane, op);
+    }
+}
+
 /* The last terms go first, and what is to come after the sum is left to the others. */
 static void multiply_terms(struct yk_backend_lane *lane, const struct yk_matmul *op, int64_t even,
                            yk_product_function *multiply)
@@ -78,7 +106,7 @@ static void multiply_terms(struct yk_backend_lane *lane, const struct yk_matmul 
     if (op->sums_of == YK_SUMS_OF_C) {
         leave_sums(&last);
     }
-    multiply(lane, &last);
+    multiply_narrow(lane, &last, multiply);
     if (!op->accumulate) {
         most.add = op->c;
         most.add_stride = op->c_stride;
@@ -113,12 +141,12 @@ void yk_product_even(struct yk_backend_lane *lane, const struct yk_matmul *op,
         const struct yk_matmul most = yk_product_columns(op, 0, n);
         const struct yk_matmul last = yk_product_columns(op, n, op->n);
         yk_product_even(lane, &most, multiply);
-        multiply(lane, &last);
+        multiply_narrow(lane, &last, multiply);
     } else if (m < op->m) {
         const struct yk_matmul most = rows_of(op, 0, m);
         const struct yk_matmul last = rows_of(op, m, op->m);
         yk_product_even(lane, &most, multiply);
-        multiply(lane, &last);
+        multiply_narrow(lane, &last, multiply);
     } else if (k < op->k) {
         multiply_terms(lane, op, k, multiply);
     } else {
