@@ -420,6 +420,7 @@ static void used_memory_is_what_was_taken(void **state)
     void *memory = NULL;
     if (!backend->used) {
         skip();
+        return;
     }
     const size_t before = backend->used(fixture->device);
     assert_ok(backend->take(fixture->device, bytes, &memory));
@@ -468,6 +469,7 @@ int main(void)
         with_fixture(used_memory_is_what_was_taken),
         with_fixture(device_says_what_it_is),
     };
+    cmocka_set_skip_filter(getenv("YOKE_LANE_SKIP")); /* "event_*"; NULL: none are */
     const int found = gpu_find(&backend);
     return found != 0 ? found : cmocka_run_group_tests_name("lanes of a GPU", tests, NULL, NULL);
 }

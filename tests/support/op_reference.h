@@ -45,6 +45,8 @@ struct reference_matmul {
 };
 
 void reference_matmul(const struct yk_matmul *op, const struct reference_matmul *numbers);
+/* `from` is what is summed: a, b, or what c holds afterwards. */
+void reference_matmul_sums(const struct yk_matmul *op, const double *from, double *sums);
 
 struct reference_attend {
     const double *q;

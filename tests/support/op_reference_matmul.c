@@ -63,36 +63,62 @@ double reference_ending(enum yk_ending ending, double x, double aux)
     }
 }
 
-static double product_at(const struct yk_matmul *op, const struct reference_matmul *numbers,
-                         int64_t row, int64_t column)
+enum {
+    COLUMNS = 64, /* that are summed up side by side */
+};
+
+static void multiply(const struct yk_matmul *op, const struct reference_matmul *numbers,
+                     int64_t row, int64_t first, int64_t count, double out[COLUMNS])
 {
-    const double *a = op->a_transposed ? numbers->a + row : numbers->a + row * op->k;
-    const double *b = op->b_transposed ? numbers->b + column * op->k : numbers->b + column;
-    const int64_t a_step = op->a_transposed ? op->m : 1;
-    const int64_t b_step = op->b_transposed ? 1 : op->n;
-    double sum = 0;
-    for (int64_t i = 0; i < op->k; i++) {
-        sum += a[i * a_step] * b[i * b_step];
+    for (int64_t j = 0; j < count; j++) {
+        out[j] = 0;
     }
-    return (double)op->scale * sum;
+    for (int64_t i = 0; i < op->k; i++) {
+        const double a = numbers->a[op->a_transposed ? i * op->m + row : row * op->k + i];
+        const double *b = numbers->b + (op->b_transposed ? first * op->k + i : i * op->n + first);
+        for (int64_t j = 0; j < count; j++) {
+            out[j] += a * b[op->b_transposed ? j * op->k : j];
+        }
+    }
+}
+
+static void end_product(const struct yk_matmul *op, const struct reference_matmul *numbers,
+                        int64_t row, int64_t column, double product)
+{
+    const int64_t at = row * op->n + column;
+    if (op->accumulate) {
+        numbers->c[at] += product;
+        return;
+    }
+    const double x = product + (numbers->bias ? numbers->bias[column] : 0) +
+                     (numbers->add ? numbers->add[at] : 0);
+    if (numbers->inner) {
+        numbers->inner[at] = x;
+    }
+    numbers->c[at] = reference_ending(op->ending, x, numbers->aux ? numbers->aux[at] : 0);
 }
 
 void reference_matmul(const struct yk_matmul *op, const struct reference_matmul *numbers)
 {
     for (int64_t i = 0; i < op->m; i++) {
-        for (int64_t j = 0; j < op->n; j++) {
-            const int64_t at = i * op->n + j;
-            const double product = product_at(op, numbers, i, j);
-            if (op->accumulate) {
-                numbers->c[at] += product;
-                continue;
+        for (int64_t first = 0; first < op->n; first += COLUMNS) {
+            const int64_t count = op->n - first < COLUMNS ? op->n - first : COLUMNS;
+            double products[COLUMNS];
+            multiply(op, numbers, i, first, count, products);
+            for (int64_t j = 0; j < count; j++) {
+                end_product(op, numbers, i, first + j, (double)op->scale * products[j]);
             }
-            const double x = product + (numbers->bias ? numbers->bias[j] : 0) +
-                             (numbers->add ? numbers->add[at] : 0);
-            if (numbers->inner) {
-                numbers->inner[at] = x;
-            }
-            numbers->c[at] = reference_ending(op->ending, x, numbers->aux ? numbers->aux[at] : 0);
+        }
+    }
+}
+
+void reference_matmul_sums(const struct yk_matmul *op, const double *from, double *sums)
+{
+    const int64_t rows = op->sums_of == YK_SUMS_OF_C ? op->m : op->k;
+    const int64_t columns = op->sums_of == YK_SUMS_OF_A ? op->m : op->n;
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t j = 0; j < columns; j++) {
+            sums[j] += from[i * columns + j];
         }
     }
 }

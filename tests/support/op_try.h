@@ -15,7 +15,8 @@
  * anything was. */
 bool op_try(struct op_bench *bench, const struct op_row *row, const char *where);
 
-/* Runs `test` for every row, which is its state, as a program of tests. */
+/* Runs `test` for every row, which is its state, as a program of tests; where the environment's
+ * YOKE_OP_ROWS names some, "matmul,lose", only for those. */
 int op_try_table(const char *name, CMUnitTestFunction test);
 
 #endif

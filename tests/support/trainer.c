@@ -31,13 +31,16 @@ static void make_plan(struct trainer *trainer, const struct trainer_wish *wish,
     trainer->plan = plan;
 }
 
-static void make_engine(struct trainer *trainer, int32_t threads)
+static void make_engine(struct trainer *trainer, const struct trainer_wish *wish)
 {
-    const struct yk_backend_options options = {.threads = threads > 0 ? threads : 2};
-    trainer->engine.backend = &yk_backend_cpu;
-    assert_int_equal(yk_backend_cpu.open(&options, &trainer->engine.device), YK_OK);
-    assert_int_equal(
-        yk_backend_cpu.lane_create(trainer->engine.device, "host", &trainer->engine.lane), YK_OK);
+    const struct yk_backend_options two_threads = {.threads =
+                                                       wish->threads > 0 ? wish->threads : 2};
+    const struct yk_backend *backend = wish->backend ? wish->backend : &yk_backend_cpu;
+    struct yk_engine *engine = &trainer->engine;
+    engine->backend = backend;
+    assert_ok(backend->open(wish->backend_options ? wish->backend_options : &two_threads,
+                            &engine->device));
+    assert_ok(backend->lane_create(engine->device, "host", &engine->lane));
 }
 
 /* A step allocates nothing, and neither does what hands it its samples. */
@@ -79,7 +82,7 @@ struct trainer *trainer_open(const struct trainer_wish *wish)
     assert_int_equal(yk_net_create(yk_sizes_whole(trainer->sizes), &wish->settings, &trainer->net),
                      YK_OK);
     make_room(trainer);
-    make_engine(trainer, wish->threads);
+    make_engine(trainer, wish);
     assert_int_equal(
         yk_store_create(trainer->net, &trainer->engine, wish->optimizer.kind, &trainer->store),
         YK_OK);
@@ -159,7 +162,7 @@ struct yk_step_result trainer_step(struct trainer *trainer, const int32_t *token
     return trainer_step_on(trainer, &whole, step);
 }
 
-const float *trainer_gradient(struct trainer *trainer, const char *name, int64_t *count)
+float *trainer_gradient(struct trainer *trainer, const char *name, int64_t *count)
 {
     int32_t layer = 0;
     const struct yk_parameter *parameter = yk_net_find(trainer->net, name, &layer);
@@ -167,17 +170,21 @@ const float *trainer_gradient(struct trainer *trainer, const char *name, int64_t
     assert_true(parameter->trained);
     const enum yk_precision type = trainer->net->workload.precision;
     const struct yk_engine *engine = &trainer->engine;
+    const size_t bytes = (size_t)parameter->count * sizeof(float);
     float *numbers = yk_arena_take(trainer->arena, (size_t)parameter->count, sizeof *numbers);
+    void *there = NULL;
     assert_non_null(numbers);
+    assert_ok(engine->backend->take(engine->device, bytes, &there));
     engine->backend->cast(engine->lane, &(struct yk_cast){
                                             .count = parameter->count,
                                             .from = trainer->store->layers[layer].gradients +
                                                     parameter->first * yk_precision_bytes(type),
-                                            .to = numbers,
+                                            .to = there,
                                             .from_type = type,
                                             .to_type = YK_PRECISION_FP32,
                                         });
-    assert_int_equal(engine->backend->finish(engine->lane), YK_OK);
+    assert_ok(yk_engine_download(engine, numbers, there, bytes));
+    engine->backend->give_back(engine->device, there);
     *count = parameter->count;
     return numbers;
 }

@@ -1,5 +1,5 @@
 /*
- * Trainer: a model on the CPU with all that a step needs, made from a config and a few wishes.
+ * Trainer: a model on a device with all that a step needs, made from a config and a few wishes.
  * Whatever cannot be made fails the test.
  */
 #ifndef YK_TESTS_TRAINER_H
@@ -17,6 +17,8 @@
 #include <stdint.h>
 
 struct trainer_wish {
+    const struct yk_backend *backend;                 /* NULL: the CPU's */
+    const struct yk_backend_options *backend_options; /* NULL: `threads` of a CPU */
     const struct yk_model_config *config;
     int64_t batch;
     int64_t sequence;
@@ -26,8 +28,8 @@ struct trainer_wish {
     int64_t lora_rank;
     bool nf4;
     bool recompute;
-    bool clip; /* the plan has a barrier */
-    int32_t threads;
+    bool clip;       /* the plan has a barrier */
+    int32_t threads; /* 0: 2 */
     struct yk_optimizer optimizer;
     struct yk_net_settings settings;
 };
@@ -61,6 +63,6 @@ struct yk_step_result trainer_step(struct trainer *trainer, const int32_t *token
                                    struct yk_step step);
 
 /* The gradient of a parameter as it stands, (count) fp32. In the trainer's arena. */
-const float *trainer_gradient(struct trainer *trainer, const char *name, int64_t *count);
+float *trainer_gradient(struct trainer *trainer, const char *name, int64_t *count);
 
 #endif

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *const training_case_names[] = {
     "gpt-tied",   "gpt-untied", "gpt-erf",   "gpt-clip-cosine",   "gpt-accumulate", "gpt-smoothing",
@@ -226,14 +227,20 @@ void training_case_close(struct training_case *c)
     }
 }
 
-/* Fixtures lie beside the sources that tests are built from. */
+/* Fixtures lie beside the sources that tests are built from; where a program was taken to another
+ * machine, in the repository that it is run in. */
 void training_case_path(const char *name, const char *ending, struct yk_text *out)
 {
     const char *const file = __FILE__;
     const char *const inside = strstr(file, "support/training_case.c");
+    const size_t before = out->length;
     assert_non_null(inside);
     yk_text_add_bytes(out, file, (size_t)(inside - file));
     yk_text_addf(out, "nn/fixtures/%s%s", name, ending);
+    if (access(yk_text_chars(out), R_OK) != 0) {
+        out->length = before;
+        yk_text_addf(out, "tests/nn/fixtures/%s%s", name, ending);
+    }
     assert_ok(yk_text_status(out));
 }
 

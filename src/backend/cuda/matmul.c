@@ -141,7 +141,11 @@ static void multiply_one(struct yk_backend_lane *lane, const struct yk_matmul *o
 
 void yk_cuda_matmul(struct yk_backend_lane *lane, const struct yk_matmul *op)
 {
-    if (!yk_cuda_sound(lane) || op->m == 0 || op->n == 0) {
+    if (!yk_cuda_sound(lane)) {
+        return;
+    }
+    if (op->m == 0 || op->n == 0) {
+        yk_product_sum(lane, op);
         return;
     }
     if (op->cuts[0] > 0 && lane->device->side_streams && op->k > 0) {

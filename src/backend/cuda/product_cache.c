@@ -158,7 +158,9 @@ yk_status yk_product_cache_open(const char *path, const char *label, struct yk_p
     if (!sound) {
         char line[LINE_SIZE + 1];
         const int length = snprintf(line, sizeof line, "%s\n", label);
-        write_text(path, line, (size_t)length, O_TRUNC);
+        if (length < (int)sizeof line) {
+            write_text(path, line, (size_t)length, O_TRUNC);
+        }
     }
     *out = cache;
     return YK_OK;

@@ -32,11 +32,12 @@ static enum yk_precision plain(enum yk_precision type)
 
 static int32_t alignment_of(const struct yk_matmul *op)
 {
-    const uintptr_t all = (uintptr_t)op->a | (uintptr_t)op->b | (uintptr_t)op->c |
-                          (uintptr_t)op->add | (uintptr_t)op->aux |
-                          (uintptr_t)(op->a_stride * yk_precision_bytes(op->a_type)) |
-                          (uintptr_t)(op->b_stride * yk_precision_bytes(op->b_type)) |
-                          (uintptr_t)(op->c_stride * yk_precision_bytes(op->c_type));
+    const uintptr_t all =
+        (uintptr_t)op->a | (uintptr_t)op->b | (uintptr_t)op->c | (uintptr_t)op->add |
+        (uintptr_t)op->aux | (uintptr_t)(op->a_stride * yk_precision_bytes(op->a_type)) |
+        (uintptr_t)(op->b_stride * yk_precision_bytes(op->b_type)) |
+        (uintptr_t)(op->c_stride * yk_precision_bytes(op->c_type)) |
+        (uintptr_t)(op->add ? op->add_stride * yk_precision_bytes(op->c_type) : 0);
     int32_t alignment = WIDE_ALIGNMENT;
     while (all % (uintptr_t)alignment != 0) {
         alignment /= 2;
@@ -144,8 +145,11 @@ static int64_t sums_count(const struct yk_matmul *op)
     return op->sums_of == YK_SUMS_OF_A ? op->m : op->n;
 }
 
-static void put_sums(struct yk_backend_lane *lane, const struct yk_matmul *op)
+void yk_product_sum(struct yk_backend_lane *lane, const struct yk_matmul *op)
 {
+    if (op->sums_of == YK_SUMS_OF_NOTHING) {
+        return;
+    }
     const bool of_a = op->sums_of == YK_SUMS_OF_A;
     const bool of_c = op->sums_of == YK_SUMS_OF_C;
     const struct yk_sum_rows sums = {
@@ -181,9 +185,7 @@ static void put_ending(struct yk_backend_lane *lane, const struct yk_matmul *op)
 void yk_product_end(struct yk_backend_lane *lane, const struct yk_matmul *op)
 {
     put_ending(lane, op);
-    if (op->sums_of != YK_SUMS_OF_NOTHING) {
-        put_sums(lane, op);
-    }
+    yk_product_sum(lane, op);
 }
 
 /* What the library did not do in the job's variant. */
@@ -207,8 +209,8 @@ static void put_rest(const struct job *job)
                                    .to = left.sums,
                                    .type = left.c_type,
                                });
-    } else if (left.sums_of != YK_SUMS_OF_NOTHING) {
-        put_sums(job->lane, &left);
+    } else {
+        yk_product_sum(job->lane, &left);
     }
 }
 

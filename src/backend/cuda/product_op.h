@@ -14,6 +14,9 @@ enum {
 
 void yk_product_multiply(struct yk_backend_lane *lane, const struct yk_matmul *op);
 
+/* The op's sums alone, by kernels of ours. */
+void yk_product_sum(struct yk_backend_lane *lane, const struct yk_matmul *op);
+
 /* What is to be done once c has the product, and what was to be added to it in place. */
 void yk_product_end(struct yk_backend_lane *lane, const struct yk_matmul *op);
 
