@@ -81,8 +81,8 @@ yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena, const c
     char line[LINE_SIZE];
     YK_TRY(yk_discover(NULL, &machine));
     if (machine.gpu_count == 0) {
-        return yk_fail(YK_ERROR_SYSTEM, "no GPU can be used here: %s",
-                       machine.note ? machine.note : "the driver finds none");
+        return yk_fail(YK_ERROR_SYSTEM, "%s",
+                       machine.note ? machine.note : "no GPU: the driver finds none");
     }
     if (number >= machine.gpu_count) {
         return yk_fail(YK_ERROR_INPUT, "there is no GPU %d here: they are numbered from 0 to %d",

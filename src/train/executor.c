@@ -300,7 +300,9 @@ void *yk_executor_lend(const struct yk_executor *executor, size_t *bytes)
 
 int32_t yk_executor_depth(const struct yk_executor *executor)
 {
-    return executor->late ? 3 : executor->ranks > 1 ? 2 : 1;
+    /* A device of its own need not wait for the host between two steps. */
+    const bool apart = executor->ranks > 1 || executor->backend->used;
+    return executor->late ? 3 : apart ? 2 : 1;
 }
 
 void yk_executor_ask_to_stop(struct yk_executor *executor)
