@@ -362,11 +362,22 @@ struct yk_quantise {
     enum yk_precision type;
 };
 
+/*
+ * When weights are dequantised. In turn like any op; or ahead: while what was put on the lane since
+ * the last of these ops before still runs, which must not use the memory that is written to.
+ */
+enum yk_turn {
+    YK_TURN_FIRST, /* in turn, and others may come ahead after it */
+    YK_TURN_AHEAD,
+    YK_TURN_WITH_LAST, /* like the op before, which it belongs to */
+};
+
 struct yk_dequantise {
     int64_t count;
     struct yk_nf4 from;
     void *to;
     enum yk_precision type;
+    enum yk_turn turn;
 };
 
 /* The parts of a tensor in NF4 that begins at `base`; returns its bytes. */

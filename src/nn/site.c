@@ -73,40 +73,58 @@ void *yk_site_carve_d_inner(const struct yk_net *net, int32_t layer, int64_t row
                : NULL;
 }
 
+/* Dequantised weights have two places, for even and for odd sites, so that those of the next site
+ * can be made while a product takes the ones before. Numbers of the first place, or of both. */
+static int64_t room_size(const struct yk_net_layer *layer, bool both)
+{
+    int64_t most[2] = {0, 0};
+    for (int32_t s = 0; s < layer->site_count; s++) {
+        const int64_t size = layer->sites[s].in * layer->sites[s].out;
+        most[s % 2] = size > most[s % 2] ? size : most[s % 2];
+    }
+    const int64_t first =
+        (most[0] + YK_BACKEND_ALIGNMENT - 1) / YK_BACKEND_ALIGNMENT * YK_BACKEND_ALIGNMENT;
+    return both ? first + most[1] : first;
+}
+
 void *yk_site_carve_weights(const struct yk_net *net, int32_t layer, struct yk_carver *carver)
 {
-    int64_t most = 0;
-    for (int32_t s = 0; s < net->layers[layer].site_count; s++) {
-        const struct yk_site *site = &net->layers[layer].sites[s];
-        most = site->in * site->out > most ? site->in * site->out : most;
-    }
     return net->workload.nf4 && net->layers[layer].kind->is_block
-               ? yk_carve(carver, most, (size_t)yk_precision_bytes(net->workload.precision))
+               ? yk_carve(carver, room_size(&net->layers[layer], true),
+                          (size_t)yk_precision_bytes(net->workload.precision))
                : NULL;
 }
 
 /* The weights of all parts, one below the other (flipped ones have one part): dequantised first
- * where they are in NF4. */
-static const void *weights_of(const struct yk_pass *pass, const struct yk_site *site, void *room,
+ * where they are in NF4. Going through a layer's sites, `begins` says that this is the first of
+ * them. */
+static const void *weights_of(const struct yk_pass *pass, int32_t number, bool begins, void *room,
                               enum yk_precision *type)
 {
+    const struct yk_net_layer *layer = layer_of(pass);
+    const struct yk_site *site = &layer->sites[number];
     const struct yk_parameter *first = &layer_of(pass)->parameters[site->weight];
     *type = yk_pass_type(pass, site->weight);
     if (first->form != YK_STORE_NF4) {
         return yk_pass_weights(pass, site->weight);
     }
+    char *place =
+        (char *)room + (number % 2 ? room_size(layer, false) : 0) * yk_precision_bytes(*type);
     int64_t done = 0;
     for (int32_t i = 0; i < site->parts; i++) {
         struct yk_dequantise op = {
             .count = first[i].count,
-            .to = (char *)room + done * yk_precision_bytes(*type),
+            .to = place + done * yk_precision_bytes(*type),
             .type = *type,
+            .turn = i > 0    ? YK_TURN_WITH_LAST
+                    : begins ? YK_TURN_FIRST
+                             : YK_TURN_AHEAD,
         };
         (void)yk_nf4_parts(yk_pass_weights(pass, site->weight + i), op.count, &op.from);
         pass->store->engine.backend->dequantise(pass->lane, &op);
         done += op.count;
     }
-    return room;
+    return place;
 }
 
 static float adapter_scale(const struct yk_net *net)
@@ -211,7 +229,7 @@ void yk_site_forward(const struct yk_pass *pass, int32_t number, const struct yk
         .c_type = yk_net_precision(pass->net, pass->layer),
         .cuts = {io->cuts[0], io->cuts[1]},
     };
-    op.b = weights_of(pass, site, io->weights, &op.b_type);
+    op.b = weights_of(pass, number, number == 0, io->weights, &op.b_type);
     if (site->bias >= 0) {
         op.bias = yk_pass_weights(pass, site->bias);
         op.bias_type = yk_pass_type(pass, site->bias);
@@ -376,7 +394,8 @@ void yk_site_backward(const struct yk_pass *pass, int32_t number, const struct y
         op.sums_type = pass->net->workload.precision;
     }
     if (io->dx) {
-        op.b = weights_of(pass, site, io->weights, &op.b_type);
+        const bool begins = number + 1 == layer_of(pass)->site_count;
+        op.b = weights_of(pass, number, begins, io->weights, &op.b_type);
         pass->store->engine.backend->matmul(pass->lane, &op);
     }
 }

@@ -1,4 +1,5 @@
 /* The backend's table, and a device from its opening to its end. */
+#include "backend/cuda/ahead.h"
 #include "backend/cuda/attend_cudnn.h"
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
@@ -171,5 +172,5 @@ __attribute__((visibility("default"))) const struct yk_backend yk_backend_plugin
     .cast = yk_cuda_cast,
     .add = yk_cuda_add,
     .quantise = yk_cuda_quantise,
-    .dequantise = yk_cuda_dequantise,
+    .dequantise = yk_cuda_dequantise_ahead,
 };

@@ -17,6 +17,7 @@ enum {
     YK_CUDA_SIDES = 2, /* streams beside a lane's own, for products that run side by side */
 };
 
+struct yk_cuda_ahead;
 struct yk_cuda_products;
 struct yk_cuda_attention;
 
@@ -53,6 +54,7 @@ struct yk_backend_lane {
     struct yk_backend_lane *sides[YK_CUDA_SIDES]; /* NULL until they are used, as their events */
     cudaEvent_t fork;
     cudaEvent_t joins[YK_CUDA_SIDES];
+    struct yk_cuda_ahead *ahead; /* NULL until it is used */
     yk_status status;
     char sentence[YK_CUDA_SENTENCE_SIZE];
 };

@@ -1,5 +1,6 @@
 /* Lanes are streams. What goes wrong on one stays with it and is told when somebody waits for it.
  */
+#include "backend/cuda/ahead.h"
 #include "backend/cuda/device.h"
 
 #include <nvtx3/nvToolsExt.h>
@@ -131,6 +132,7 @@ void yk_cuda_lane_destroy(struct yk_backend_lane *lane)
     if (lane->fork) {
         (void)cudaEventDestroy(lane->fork);
     }
+    yk_cuda_ahead_destroy(lane->ahead);
     (void)cudaFree(lane->scratch);
     (void)cudaStreamDestroy(lane->stream);
     free(lane);
