@@ -191,7 +191,7 @@ static void try_dequantise(struct op_bench *bench, int64_t count, enum yk_precis
         .mean = op_given(bench, FP32, 1, 1, 1, made.mean),
     };
     struct op_array *to = op_poisoned(bench, type, 1, count, count);
-    const struct yk_dequantise op = {count, pointers(&parts), to->device, type};
+    const struct yk_dequantise op = {count, pointers(&parts), to->device, type, YK_TURN_FIRST};
     op_bench_upload(bench);
     bench->backend->dequantise(bench->lane, &op);
     op_bench_run(bench);
