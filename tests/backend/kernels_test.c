@@ -363,7 +363,7 @@ static void nf4(int threads)
     struct yk_nf4 nf4;
     (void)yk_nf4_parts(memory->numbers[0], SIZE - 3, &nf4);
     const struct yk_quantise down = {SIZE - 3, memory->spaces[0], nf4, memory->type};
-    const struct yk_dequantise up = {SIZE - 3, nf4, memory->spaces[1], memory->type};
+    const struct yk_dequantise up = {SIZE - 3, nf4, memory->spaces[1], memory->type, YK_TURN_FIRST};
     yk_cpu_quantise(threads, &down);
     yk_cpu_dequantise(threads, &up);
 }
