@@ -1,16 +1,20 @@
 #include "backend/cuda/kernels.h"
 
+#include "backend/cuda/fetch.cuh"
 #include "backend/cuda/held_rows.cuh"
 
 /*
  * A row's numbers are held in registers as they are stored, so that memory is read once: its mean,
- * the mean of its squared distances from it, and y come from there. Rows that do not fit or cannot
- * be taken 16 bytes at a time, and x and y of different types, go the slow way, number by number.
+ * the mean of its squared distances from it, and y come from there. The next row is fetched to
+ * shared memory meanwhile. Rows that do not fit or cannot be taken 16 bytes at a time, and x and y
+ * of different types, go the slow way, number by number.
  */
 enum {
     HELD_BLOCKS = 4, /* of an SM */
     SLOW_BLOCKS = 8,
-    SHARED_BYTES = 48 << 10, /* what every chip gives without being asked */
+    WEIGHT_BYTES = 48 << 10, /* of shared memory for weights and biases, at most */
+    STAGE_BYTES = YK_TEAM_HELD * YK_TEAM_THREADS * 16,
+    RESERVED_BYTES = 2048, /* shared memory of a block for its sums, and what the system keeps */
 };
 
 /* What a thread of a team holds of a row: chunks place, place + step … below count. */
@@ -18,15 +22,30 @@ template <typename T> struct held {
     yk_wide<T> chunks[YK_TEAM_HELD];
 };
 
+/* Asks for what a thread holds of a row; it lies in shared memory at stage[0], stage[threads] …. */
 template <typename T>
-static __device__ __forceinline__ void hold(const T *x, int place, int step, int count,
-                                            struct held<T> &out)
+static __device__ __forceinline__ void fetch(const T *x, int place, int step, int count,
+                                             uint4 *stage)
 {
 #pragma unroll
     for (int i = 0; i < YK_TEAM_HELD; i++) {
         const int chunk = place + i * step;
         if (chunk < count) {
-            out.chunks[i] = yk_load_wide(x + chunk * yk_wide<T>::count);
+            yk_fetch(stage + i * YK_TEAM_THREADS,
+                     reinterpret_cast<const uint4 *>(x + chunk * yk_wide<T>::count));
+        }
+    }
+    yk_fetch_end();
+}
+
+template <typename T>
+static __device__ __forceinline__ void hold(const uint4 *stage, int place, int step, int count,
+                                            struct held<T> &out)
+{
+#pragma unroll
+    for (int i = 0; i < YK_TEAM_HELD; i++) {
+        if (place + i * step < count) {
+            out.chunks[i] = *reinterpret_cast<const yk_wide<T> *>(stage + i * YK_TEAM_THREADS);
         }
     }
 }
@@ -92,33 +111,47 @@ static __device__ __forceinline__ yk_wide<T> scale_chunk(const yk_wide<T> &x, fl
     return y;
 }
 
-/* x and y are of type T. The block's teams go from row to row together. */
+/* x and y are of type T. The block's teams go from row to row together, and `ahead` rows, 0 or 1,
+ * are asked for before they are needed. */
 template <typename T>
 static __global__ void __launch_bounds__(YK_TEAM_THREADS, HELD_BLOCKS)
-    hold_rows(struct yk_normalise op, int team_warps)
+    hold_rows(struct yk_normalise op, int team_warps, int ahead)
 {
     constexpr int N = yk_wide<T>::count;
-    extern __shared__ float4 shared[]; /* weights and, where there are, biases, width of each */
+    /* The stages, then weights and, where there are, biases, width of each. */
+    extern __shared__ float4 shared[];
     __shared__ float room[2][YK_TEAM_WARPS][1];
     const int width = static_cast<int>(op.width);
     const int chunks = width / N;
-    const float4 *biases = op.bias ? shared + width / 4 : nullptr;
+    float4 *weights = shared + (1 + ahead) * YK_TEAM_HELD * YK_TEAM_THREADS;
+    const float4 *biases = op.bias ? weights + width / 4 : nullptr;
+    uint4 *stages = reinterpret_cast<uint4 *>(shared) + threadIdx.x;
     const int team_threads = team_warps * 32;
     const int teams = YK_TEAM_THREADS / team_threads;
     const int team = threadIdx.x / team_threads;
     const int place = threadIdx.x % team_threads;
     const int64_t step = static_cast<int64_t>(gridDim.x) * teams;
-    yk_stage<N>(op.weight_type, op.weight, width, shared);
+    int64_t first = static_cast<int64_t>(blockIdx.x) * teams;
+    if (ahead > 0) {
+        fetch(static_cast<const T *>(op.x) + (first + team) * width, place, team_threads,
+              first + team < op.rows ? chunks : 0, stages);
+    }
+    yk_stage<N>(op.weight_type, op.weight, width, weights);
     if (op.bias) {
-        yk_stage<N>(op.weight_type, op.bias, width, shared + width / 4);
+        yk_stage<N>(op.weight_type, op.bias, width, weights + width / 4);
     }
     __syncthreads();
     int turn = 0;
-    for (int64_t first = static_cast<int64_t>(blockIdx.x) * teams; first < op.rows; first += step) {
+    for (int stage = 0; first < op.rows; first += step, stage ^= ahead) {
         const int64_t row = first + team;
+        const int64_t next = row + ahead * step;
         const int count = row < op.rows ? chunks : 0;
         struct held<T> held;
-        hold(static_cast<const T *>(op.x) + row * width, place, team_threads, count, held);
+        fetch(static_cast<const T *>(op.x) + next * width, place, team_threads,
+              next < op.rows ? chunks : 0,
+              stages + (stage ^ ahead) * YK_TEAM_HELD * YK_TEAM_THREADS);
+        yk_fetch_wait_but(ahead);
+        hold(stages + stage * YK_TEAM_HELD * YK_TEAM_THREADS, place, team_threads, count, held);
         float mean = 0;
         if (op.bias) {
             float sum[1] = {held_sum(held, place, team_threads, count)};
@@ -140,7 +173,7 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS, HELD_BLOCKS)
             const int chunk = place + i * team_threads;
             if (chunk < count) {
                 yk_store_wide(y + chunk * N,
-                              scale_chunk(held.chunks[i], mean, rstd, shared + chunk,
+                              scale_chunk(held.chunks[i], mean, rstd, weights + chunk,
                                           biases ? biases + chunk : nullptr, chunks));
             }
         }
@@ -186,37 +219,61 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS) walk_rows(struct yk_no
     }
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Rows are asked for ahead where there is shared memory for all blocks. False where there is none
+ * for even a row. */
+template <typename T>
+static bool put_held(struct yk_backend_lane *lane, const struct yk_normalise *op)
+{
+    const struct yk_cuda_chip *chip = yk_cuda_chip(lane);
+    const int64_t chunks = op->width / yk_wide<T>::count;
+    const int64_t weight_bytes =
+        op->width * (op->bias ? 2 : 1) * static_cast<int64_t>(sizeof(float));
+    const int64_t room = static_cast<int64_t>(chip->shared_bytes);
+    if (!yk_is_wide<T>(op->x, op->width) || !yk_is_wide<T>(op->y, op->width) ||
+        chunks > YK_TEAM_CHUNKS || weight_bytes > WEIGHT_BYTES ||
+        weight_bytes + STAGE_BYTES + RESERVED_BYTES > room) {
+        return false;
+    }
+    const int ahead =
+        HELD_BLOCKS * (weight_bytes + 2 * STAGE_BYTES + RESERVED_BYTES) <= room ? 1 : 0;
+    const int team_warps = yk_team_warps(chunks, YK_TEAM_HELD);
+    const int64_t blocks = yk_ceil_div(op->rows, YK_TEAM_WARPS / team_warps);
+    const int64_t most = static_cast<int64_t>(chip->processors) * HELD_BLOCKS;
+    const unsigned grid = static_cast<unsigned>(blocks < most ? blocks : most);
+    const size_t bytes = static_cast<size_t>(weight_bytes + (1 + ahead) * STAGE_BYTES);
+    /* The same every time: other lanes may be at it. */
+    cudaError_t error = cudaFuncSetAttribute(
+        hold_rows<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+        static_cast<int>(least(room - RESERVED_BYTES, WEIGHT_BYTES + 2 * STAGE_BYTES)));
+    if (error == cudaSuccess) {
+        error = cudaFuncSetAttribute(hold_rows<T>, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                     cudaSharedmemCarveoutMaxShared);
+    }
+    if (yk_cuda_note(lane, error, "normalise")) {
+        hold_rows<T>
+            <<<grid, YK_TEAM_THREADS, bytes, yk_cuda_stream(lane)>>>(*op, team_warps, ahead);
+    }
+    return true;
+}
+
 void yk_cuda_normalise(struct yk_backend_lane *lane, const struct yk_normalise *op)
 {
     if (!yk_cuda_sound(lane) || op->rows <= 0 || op->width <= 0) {
         return;
     }
-    const cudaStream_t stream = yk_cuda_stream(lane);
-    const int64_t processors = yk_cuda_chip(lane)->processors;
-    const int64_t shared_bytes =
-        op->width * (op->bias ? 2 : 1) * static_cast<int64_t>(sizeof(float));
     bool held = false;
-    if (op->x_type == op->y_type && shared_bytes <= SHARED_BYTES) {
-        yk_with_type(op->x_type, [&](auto number) {
-            using T = decltype(number);
-            const int64_t chunks = op->width / yk_wide<T>::count;
-            if (!yk_is_wide<T>(op->x, op->width) || !yk_is_wide<T>(op->y, op->width) ||
-                chunks > YK_TEAM_CHUNKS) {
-                return;
-            }
-            const int team_warps = yk_team_warps(chunks, YK_TEAM_HELD);
-            const int64_t blocks = yk_ceil_div(op->rows, YK_TEAM_WARPS / team_warps);
-            const int64_t grid =
-                blocks < processors * HELD_BLOCKS ? blocks : processors * HELD_BLOCKS;
-            hold_rows<T><<<static_cast<unsigned>(grid), YK_TEAM_THREADS,
-                           static_cast<size_t>(shared_bytes), stream>>>(*op, team_warps);
-            held = true;
-        });
+    if (op->x_type == op->y_type) {
+        yk_with_type(op->x_type, [&](auto number) { held = put_held<decltype(number)>(lane, op); });
     }
     if (!held) {
-        const int64_t grid =
-            op->rows < processors * SLOW_BLOCKS ? op->rows : processors * SLOW_BLOCKS;
-        walk_rows<<<static_cast<unsigned>(grid), YK_TEAM_THREADS, 0, stream>>>(*op);
+        const int64_t most = static_cast<int64_t>(yk_cuda_chip(lane)->processors) * SLOW_BLOCKS;
+        walk_rows<<<static_cast<unsigned>(least(op->rows, most)), YK_TEAM_THREADS, 0,
+                    yk_cuda_stream(lane)>>>(*op);
     }
     yk_cuda_note(lane, cudaGetLastError(), "normalise");
 }

@@ -34,7 +34,11 @@ static __global__ void __launch_bounds__(YK_PARTIAL_LANES *YK_PARTIAL_TURNS)
         return;
     }
     float sum = 0;
+    float before = 0; /* on its way while the others are added up */
     if (column < partials.columns) {
+        if (turn == 0) {
+            before = yk_typed_one(partials.type, to, column);
+        }
         const int64_t stride = partials.targets * partials.columns;
         const float *from = partials.sums + blockIdx.y * partials.columns + column;
 #pragma unroll 8
@@ -48,7 +52,8 @@ static __global__ void __launch_bounds__(YK_PARTIAL_LANES *YK_PARTIAL_TURNS)
         for (int i = 1; i < YK_PARTIAL_TURNS; i++) {
             sum += sums[i][lane];
         }
-        yk_typed_add(partials.type, to, column, sum);
+        const float total[1] = {before + sum};
+        yk_typed_put(partials.type, to, column, total);
     }
 }
 
