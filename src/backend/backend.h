@@ -45,6 +45,7 @@ struct yk_backend_options {
     const char *products;  /* the file that keeps which algorithm is fastest for a product, copied;
                               NULL: found anew by every process */
     bool side_streams;     /* products whose outputs lie side by side (cuts) run side by side */
+    bool graphs;           /* what comes again and again in a range is launched as one */
 };
 
 struct yk_backend {
@@ -89,7 +90,9 @@ struct yk_backend {
     void (*clear)(struct yk_backend_lane *lane, void *memory, size_t bytes);
     /* Work of the host in its turn on the lane: it must not call the backend. */
     void (*call)(struct yk_backend_lane *lane, void (*function)(void *user), void *user);
-    /* Or NULL: what is put on the lane between the two is known to profilers by this name. */
+    /* Or NULL: what is put on the lane between the two is known to profilers by this name, and may
+     * begin to run only when the range ends. Ranges that do the same work are best known by the
+     * same pointer. */
     void (*begin_range)(struct yk_backend_lane *lane, const char *name);
     void (*end_range)(struct yk_backend_lane *lane);
 

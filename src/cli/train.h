@@ -75,6 +75,7 @@ struct yk_train_words {
     int64_t threads;
     const char *attention; /* of a GPU */
     const char *qkv;
+    const char *graphs;
     int64_t ranks; /* processes to start; 0: not said */
     const char *slow;
     const char *reduce; /* what 16-bit gradients are summed up as */

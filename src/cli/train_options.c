@@ -74,6 +74,19 @@ static bool qkv_choices(size_t number, struct yk_choice *out)
     return true;
 }
 
+static bool graphs_choices(size_t number, struct yk_choice *out)
+{
+    static const struct yk_choice choices[] = {
+        {"off", "kernel by kernel"},
+        {"on", "as one graph for a layer's pass, once it was the same a few times"},
+    };
+    if (number >= sizeof choices / sizeof choices[0]) {
+        return false;
+    }
+    *out = choices[number];
+    return true;
+}
+
 static bool reduce_choices(size_t number, struct yk_choice *out)
 {
     static const struct yk_choice choices[] = {
@@ -247,6 +260,8 @@ static const struct yk_option options[] = {
      CHOICE(attention_choices, "best"), TO(attention)},
     {ROW("qkv", "NAME", PLAN_GROUP, "Of a GPU: how queries, keys and values are computed"),
      CHOICE(qkv_choices, "fused"), TO(qkv)},
+    {ROW("graphs", "NAME", PLAN_GROUP, "Of a GPU: how its work is launched"),
+     CHOICE(graphs_choices, "off"), TO(graphs)},
     {ROW("ranks", "N", PLAN_GROUP,
          "Start so many processes on this machine with mpirun; else those that a launcher has "
          "started, or one"),

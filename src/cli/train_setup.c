@@ -370,6 +370,7 @@ static yk_status open_engine(struct yk_training *training)
         .comm_core = cores->message,
         .attention = training->words.attention,
         .side_streams = training->words.qkv && strcmp(training->words.qkv, "streams") == 0,
+        .graphs = training->words.graphs && strcmp(training->words.graphs, "on") == 0,
     };
     return yk_engine_open(&training->plan.device, &options, &training->engine);
 }

@@ -35,6 +35,19 @@ void yk_cuda_ahead_destroy(struct yk_cuda_ahead *ahead)
     }
 }
 
+void yk_cuda_ahead_forget(struct yk_cuda_ahead *ahead)
+{
+    if (ahead) {
+        ahead->to = NULL;
+        ahead->beside = false;
+    }
+}
+
+struct yk_backend_lane *yk_cuda_ahead_side(const struct yk_cuda_ahead *ahead)
+{
+    return ahead ? ahead->side : NULL;
+}
+
 static struct yk_cuda_ahead *create(struct yk_backend_lane *lane)
 {
     struct yk_cuda_ahead *ahead = calloc(1, sizeof *ahead);

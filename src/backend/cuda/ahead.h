@@ -13,4 +13,11 @@ void yk_cuda_ahead_destroy(struct yk_cuda_ahead *ahead);
 /* The op of the backend's table. */
 void yk_cuda_dequantise_ahead(struct yk_backend_lane *lane, const struct yk_dequantise *op);
 
+/* What comes next does not go ahead, as if nothing had come before it: the marks of what came
+ * before are not those of the lane any more. NULL is fine. */
+void yk_cuda_ahead_forget(struct yk_cuda_ahead *ahead);
+
+/* Where work goes ahead, or NULL. */
+struct yk_backend_lane *yk_cuda_ahead_side(const struct yk_cuda_ahead *ahead);
+
 #endif

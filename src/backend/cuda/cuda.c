@@ -1,9 +1,8 @@
 /* The backend's table, and a device from its opening to its end. */
-#include "backend/cuda/ahead.h"
 #include "backend/cuda/attend_cudnn.h"
 #include "backend/cuda/device.h"
-#include "backend/cuda/kernels.h"
 #include "backend/cuda/products.h"
+#include "backend/cuda/replay.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -96,6 +95,7 @@ static yk_status open_device(const struct yk_backend_options *options,
     }
     device->number = options->number;
     device->side_streams = options->side_streams;
+    device->graphs = options->graphs;
     yk_status status = read_choice(options->attention, &device->attention_choice);
     if (status == YK_OK) {
         const cudaError_t error = cudaSetDevice(device->number);
@@ -139,38 +139,38 @@ __attribute__((visibility("default"))) const struct yk_backend yk_backend_plugin
     .used = yk_cuda_used,
     .lane_create = yk_cuda_lane_create,
     .lane_destroy = yk_cuda_lane_destroy,
-    .prepare = yk_cuda_prepare,
-    .finish = yk_cuda_finish,
+    .prepare = yk_replay_prepare,
+    .finish = yk_replay_finish,
     .event_create = yk_cuda_event_create,
     .event_destroy = yk_cuda_event_destroy,
-    .record = yk_cuda_record,
-    .wait = yk_cuda_wait,
+    .record = yk_replay_record,
+    .wait = yk_replay_wait,
     .reach = yk_cuda_reach,
     .event_s = yk_cuda_event_s,
-    .copy = yk_cuda_copy,
-    .clear = yk_cuda_clear,
-    .call = yk_cuda_call,
+    .copy = yk_replay_copy,
+    .clear = yk_replay_clear,
+    .call = yk_replay_call,
     .begin_range = yk_cuda_begin_range,
     .end_range = yk_cuda_end_range,
-    .matmul = yk_cuda_matmul,
-    .attend = yk_cuda_attend,
-    .attend_back = yk_cuda_attend_back,
-    .normalise = yk_cuda_normalise,
-    .normalise_back = yk_cuda_normalise_back,
-    .embed = yk_cuda_embed,
-    .embed_back = yk_cuda_embed_back,
-    .rotate = yk_cuda_rotate,
-    .gate = yk_cuda_gate,
-    .gate_back = yk_cuda_gate_back,
-    .drop = yk_cuda_drop,
-    .sum_rows = yk_cuda_sum_rows,
-    .lose = yk_cuda_lose,
-    .sum_squares = yk_cuda_sum_squares,
-    .judge = yk_cuda_judge,
-    .adamw = yk_cuda_adamw,
-    .sgd = yk_cuda_sgd,
-    .cast = yk_cuda_cast,
-    .add = yk_cuda_add,
-    .quantise = yk_cuda_quantise,
-    .dequantise = yk_cuda_dequantise_ahead,
+    .matmul = yk_replay_matmul,
+    .attend = yk_replay_attend,
+    .attend_back = yk_replay_attend_back,
+    .normalise = yk_replay_normalise,
+    .normalise_back = yk_replay_normalise_back,
+    .embed = yk_replay_embed,
+    .embed_back = yk_replay_embed_back,
+    .rotate = yk_replay_rotate,
+    .gate = yk_replay_gate,
+    .gate_back = yk_replay_gate_back,
+    .drop = yk_replay_drop,
+    .sum_rows = yk_replay_sum_rows,
+    .lose = yk_replay_lose,
+    .sum_squares = yk_replay_sum_squares,
+    .judge = yk_replay_judge,
+    .adamw = yk_replay_adamw,
+    .sgd = yk_replay_sgd,
+    .cast = yk_replay_cast,
+    .add = yk_replay_add,
+    .quantise = yk_replay_quantise,
+    .dequantise = yk_replay_dequantise,
 };

@@ -20,6 +20,7 @@ enum {
 struct yk_cuda_ahead;
 struct yk_cuda_products;
 struct yk_cuda_attention;
+struct yk_replay;
 
 enum yk_cuda_attention_choice {
     YK_CUDA_ATTENTION_BEST,
@@ -34,6 +35,7 @@ struct yk_backend_device {
     struct yk_cuda_chip chip;
     enum yk_cuda_attention_choice attention_choice;
     bool side_streams;
+    bool graphs;
     struct yk_cuda_products *products;
     struct yk_cuda_attention *attention; /* NULL until it is asked for */
 
@@ -55,6 +57,7 @@ struct yk_backend_lane {
     cudaEvent_t fork;
     cudaEvent_t joins[YK_CUDA_SIDES];
     struct yk_cuda_ahead *ahead; /* NULL until it is used */
+    struct yk_replay *replay;    /* NULL: nothing of it is replayed */
     yk_status status;
     char sentence[YK_CUDA_SENTENCE_SIZE];
 };
@@ -72,7 +75,7 @@ yk_status yk_cuda_fail(const struct yk_backend_device *device, cudaError_t error
 /* Makes the device the calling thread's. */
 void yk_cuda_enter(const struct yk_backend_device *device);
 
-/* memory.c, lanes.c and clock.c: the entries of the backend's table. */
+/* memory.c, lanes.c and clock.c: the entries of the backend's table, some by way of replay.h. */
 yk_status yk_cuda_take(struct yk_backend_device *device, size_t bytes, void **out) YK_MUST_USE;
 void yk_cuda_give_back(struct yk_backend_device *device, void *memory);
 yk_status yk_cuda_take_host(struct yk_backend_device *device, size_t bytes, void **out) YK_MUST_USE;

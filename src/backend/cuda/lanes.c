@@ -2,6 +2,7 @@
  */
 #include "backend/cuda/ahead.h"
 #include "backend/cuda/device.h"
+#include "backend/cuda/replay.h"
 
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>
@@ -125,6 +126,7 @@ void yk_cuda_lane_destroy(struct yk_backend_lane *lane)
     }
     yk_cuda_enter(lane->device);
     (void)cudaStreamSynchronize(lane->stream);
+    yk_replay_destroy(lane->replay);
     for (int i = 0; i < YK_CUDA_SIDES && lane->sides[i]; i++) {
         yk_cuda_lane_destroy(lane->sides[i]);
         (void)cudaEventDestroy(lane->joins[i]);
@@ -170,12 +172,14 @@ void yk_cuda_call(struct yk_backend_lane *lane, void (*function)(void *user), vo
 
 void yk_cuda_begin_range(struct yk_backend_lane *lane, const char *name)
 {
-    (void)lane;
     (void)nvtxRangePushA(name);
+    if (lane->device->graphs) {
+        yk_replay_begin(lane, name);
+    }
 }
 
 void yk_cuda_end_range(struct yk_backend_lane *lane)
 {
-    (void)lane;
+    yk_replay_end(lane);
     (void)nvtxRangePop();
 }

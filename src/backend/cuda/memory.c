@@ -30,7 +30,9 @@ yk_status yk_cuda_take(struct yk_backend_device *device, size_t bytes, void **ou
         error = cudaMemset(memory, 0, asked);
     }
     if (error == cudaSuccess) {
-        error = cudaDeviceSynchronize(); /* streams do not wait for what clears it */
+        /* Lanes do not wait for what clears it. They may not be waited for: one could be captured.
+         */
+        error = cudaStreamSynchronize(cudaStreamLegacy);
     }
     if (error != cudaSuccess) {
         (void)cudaFree(memory);
