@@ -6,7 +6,6 @@ Besides the cases of cases.py: losses (losses.py) and precisions (precisions.py)
 environment adds a JSON line for each row of the table.
 """
 import argparse
-import json
 import os
 import statistics
 import subprocess
@@ -15,6 +14,7 @@ import tempfile
 
 from cases import CASES, USUAL
 from counts import (PEAK_FLOPS, exact_per_token, exact_per_token_of_pairs, formula_per_token)
+from keep import keep
 from torch_side import TorchError, TorchSide
 import yoke_side
 
@@ -84,9 +84,7 @@ def print_row(row, other):
         1e3 * row["median_step_s"], text(row["mfu"], "%.1f", 100),
         text(row["exact_mfu"], "%.1f", 100), text(memory, "%.2f", 2 ** -30),
         text(row["gpu_bytes"], "%.2f", 2 ** -30), row["last_loss"]), flush=True)
-    if os.environ.get("OUT"):
-        with open(os.environ["OUT"], "a", encoding="utf-8") as file:
-            file.write(json.dumps(row | {"ratio": ratio}) + "\n")
+    keep(row | {"ratio": ratio})
 
 
 def measure_both(case, settings, scratch):

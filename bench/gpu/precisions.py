@@ -4,12 +4,11 @@
 """
 import argparse
 import dataclasses
-import json
-import os
 import sys
 import tempfile
 
 from cases import CASES
+from keep import keep
 import yoke_side
 
 PRECISIONS = ("fp32", "tf32", "fp16", "bf16")
@@ -51,9 +50,7 @@ def main():
                 precision, row["tokens_per_s"], 1e3 * row["median_step_s"],
                 gibibytes(row["planned_bytes"]), gibibytes(row["gpu_bytes"]), row["last_loss"]),
                 flush=True)
-            if os.environ.get("OUT"):
-                with open(os.environ["OUT"], "a", encoding="utf-8") as file:
-                    file.write(json.dumps(row | {"precision": precision}) + "\n")
+            keep(row | {"precision": precision})
     sys.exit(1 if failed else 0)
 
 
