@@ -18,12 +18,16 @@ enum {
 
 #define MIB (1024.0 * 1024.0)
 
-static const char plugin_file[] = "yoke-cuda.so";
+#define PLUGIN_FILE "yoke-cuda.so"
+
+static const char no_plugin[] =
+    "yoke was built without " PLUGIN_FILE "; build it where the CUDA toolkit is installed (nvcc, "
+    "with cuBLAS and, for attention, cuDNN)";
 
 static bool find_plugin(char path[YK_PLUGIN_PATH_SIZE])
 {
     for (size_t i = 0; i < yk_plugin_count; i++) {
-        if (strcmp(yk_plugins[i].file, plugin_file) == 0) {
+        if (strcmp(yk_plugins[i].file, PLUGIN_FILE) == 0) {
             return yk_plugin_find(&yk_plugins[i], path);
         }
     }
@@ -66,10 +70,7 @@ yk_status yk_device_choose(const char *word, struct yk_device_choice *out)
                        word);
     }
     if (!find_plugin(path)) {
-        return yk_fail(YK_ERROR_SYSTEM,
-                       "--device %s: yoke was built without %s; build it where the CUDA toolkit is "
-                       "installed (nvcc, with cuBLAS and cuDNN)",
-                       word, plugin_file);
+        return yk_fail(YK_ERROR_SYSTEM, "--device %s: %s", word, no_plugin);
     }
     *out = (struct yk_device_choice){.gpu = true, .number = (int32_t)number};
     return YK_OK;
@@ -126,30 +127,40 @@ static bool find_products(char out[PATH_SIZE])
     return snprintf(out, PATH_SIZE, "%s/yoke/cuda-products.txt", folder) < PATH_SIZE;
 }
 
-static yk_status open_gpu(const struct yk_device_choice *choice,
-                          const struct yk_backend_options *options, struct yk_engine *out)
+static yk_status find_backend(const struct yk_device_choice *choice, const struct yk_backend **out)
 {
     char plugin[YK_PLUGIN_PATH_SIZE];
-    char products[PATH_SIZE];
-    struct yk_backend_options filled = *options;
-    filled.number = choice->number;
-    filled.products = find_products(products) ? products : NULL;
-    if (!find_plugin(plugin)) {
-        return yk_fail(YK_ERROR_SYSTEM, "%s is not here any more", plugin_file);
+    if (!choice->gpu) {
+        *out = &yk_backend_cpu;
+        return YK_OK;
     }
-    YK_TRY(yk_backend_load(plugin, &out->backend));
-    return out->backend->open(&filled, &out->device);
+    return find_plugin(plugin) ? yk_backend_load(plugin, out)
+                               : yk_fail(YK_ERROR_SYSTEM, "%s", no_plugin);
+}
+
+yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_text *out)
+{
+    const struct yk_backend_options options = {.number = choice->number};
+    const struct yk_backend *backend = NULL;
+    struct yk_backend_device *device = NULL;
+    YK_TRY(find_backend(choice, &backend));
+    YK_TRY(backend->open(&options, &device));
+    backend->describe(device, out);
+    backend->close(device);
+    return yk_text_status(out);
 }
 
 yk_status yk_engine_open(const struct yk_device_choice *choice,
                          const struct yk_backend_options *options, struct yk_engine *out)
 {
+    char products[PATH_SIZE];
+    struct yk_backend_options filled = *options;
+    YK_TRY(find_backend(choice, &out->backend));
     if (choice->gpu) {
-        YK_TRY(open_gpu(choice, options, out));
-    } else {
-        out->backend = &yk_backend_cpu;
-        YK_TRY(out->backend->open(options, &out->device));
+        filled.number = choice->number;
+        filled.products = find_products(products) ? products : NULL;
     }
+    YK_TRY(out->backend->open(&filled, &out->device));
     return out->backend->lane_create(out->device, "load", &out->lane);
 }
 

@@ -8,6 +8,7 @@
 
 #include "backend/backend.h"
 #include "base/arena.h"
+#include "base/text.h"
 #include "nn/store.h"
 
 #include <stdbool.h>
@@ -28,6 +29,10 @@ yk_status yk_device_choose(const char *word, struct yk_device_choice *out) YK_MU
 /* The GPU as a line that a plan's file can keep: "h200:143771MiB". */
 yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena,
                                  const char **out) YK_MUST_USE;
+
+/* Adds what the device's backend says of it. A refusal says what is missing. */
+yk_status yk_device_describe(const struct yk_device_choice *choice,
+                             struct yk_text *out) YK_MUST_USE;
 
 /* `out` starts as {0}. Of the options, the number of a GPU and its file of products are filled in.
  */

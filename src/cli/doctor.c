@@ -1,7 +1,7 @@
-#include "backend/backend.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/device.h"
 #include "cli/library.h"
 #include "cli/plugin.h"
 #include "cluster/discover.h"
@@ -15,6 +15,47 @@
 struct arguments {
     bool json;
 };
+
+enum {
+    BACKENDS = 2
+};
+
+/* A backend on the machine's first device of its kind. */
+struct backend_found {
+    const char *name;
+    struct yk_text words; /* what it says of the device, or why it cannot be used */
+    bool usable;
+    const char *blas; /* what multiplies matrices */
+    bool blas_there;
+    char blas_version[YK_LIBRARY_VERSION_SIZE];
+};
+
+struct found {
+    struct yk_machine machine;
+    struct backend_found backends[BACKENDS];
+};
+
+static void look_at_backend(bool gpu, struct backend_found *out)
+{
+    *out = (struct backend_found){
+        .name = gpu ? "cuda" : "cpu",
+        .blas = gpu ? "cuBLASLt" : "a BLAS",
+    };
+    out->usable = yk_device_describe(&(struct yk_device_choice){.gpu = gpu}, &out->words) == YK_OK;
+    if (!out->usable) {
+        yk_text_free(&out->words);
+        yk_text_add(&out->words, yk_status_message());
+    }
+    out->blas_there = gpu ? yk_library_describe_cublas(out->blas_version)
+                          : yk_library_describe_blas(out->blas_version);
+}
+
+static void free_found(struct found *found)
+{
+    for (size_t i = 0; i < BACKENDS; i++) {
+        yk_text_free(&found->backends[i].words);
+    }
+}
 
 static yk_status write_table(struct yk_table *table, const char *heading, struct yk_text *out)
 {
@@ -70,20 +111,7 @@ static yk_status add_plugins(struct yk_text *out)
     return write_table(table, "Plug-ins", out);
 }
 
-/* What the CPU backend says of itself; where it cannot be had, why. */
-static void describe_cpu_backend(struct yk_text *out)
-{
-    const struct yk_backend_options options = {0};
-    struct yk_backend_device *device = NULL;
-    if (yk_backend_cpu.open(&options, &device) == YK_OK) {
-        yk_backend_cpu.describe(device, out);
-        yk_backend_cpu.close(device);
-    } else {
-        yk_text_add(out, yk_status_message());
-    }
-}
-
-static yk_status add_backends(struct yk_text *out)
+static yk_status add_backends(const struct backend_found *backends, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"backend", YK_TABLE_LEFT},
@@ -91,14 +119,13 @@ static yk_status add_backends(struct yk_text *out)
         {"matrix products by", YK_TABLE_LEFT},
     };
     struct yk_table *table = NULL;
-    struct yk_text found = {0};
-    char blas[YK_LIBRARY_VERSION_SIZE];
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
-    describe_cpu_backend(&found);
-    yk_table_add(table, "%s", yk_backend_cpu.name);
-    yk_table_add(table, "%s", yk_text_chars(&found));
-    yk_table_add(table, "%s", yk_library_describe_blas(blas) ? blas : "a BLAS");
-    yk_text_free(&found);
+    for (size_t i = 0; i < BACKENDS; i++) {
+        const struct backend_found *backend = &backends[i];
+        yk_table_add(table, "%s", backend->name);
+        yk_table_add(table, "%s", yk_text_chars(&backend->words));
+        yk_table_add(table, "%s", backend->blas_there ? backend->blas_version : backend->blas);
+    }
     return write_table(table, "Backends", out);
 }
 
@@ -127,12 +154,12 @@ static yk_status add_devices(const struct yk_machine *machine, struct yk_text *o
     return write_table(table, "Devices", out);
 }
 
-static yk_status write_text(const struct yk_machine *machine, struct yk_text *out)
+static yk_status write_text(const struct found *found, struct yk_text *out)
 {
     YK_TRY(add_libraries(out));
     YK_TRY(add_plugins(out));
-    YK_TRY(add_backends(out));
-    YK_TRY(add_devices(machine, out));
+    YK_TRY(add_backends(found->backends, out));
+    YK_TRY(add_devices(&found->machine, out));
     yk_text_add(out, "yoke " YOKE_VERSION ", built with " COMPILER "\n");
     return yk_text_status(out);
 }
@@ -177,17 +204,19 @@ static void add_plugin_objects(struct yk_text *out)
     }
 }
 
-static void add_backend_objects(struct yk_text *out)
+static void add_backend_objects(const struct backend_found *backends, struct yk_text *out)
 {
-    struct yk_text found = {0};
-    char blas[YK_LIBRARY_VERSION_SIZE];
-    describe_cpu_backend(&found);
-    yk_text_add(out, "\n  {\"name\":");
-    yk_text_add_json(out, yk_backend_cpu.name);
-    add_member(out, "device", yk_text_chars(&found));
-    add_member(out, "blas", yk_library_describe_blas(blas) ? blas : NULL);
-    yk_text_add(out, "}");
-    yk_text_free(&found);
+    for (size_t i = 0; i < BACKENDS; i++) {
+        const struct backend_found *backend = &backends[i];
+        yk_text_add(out, i > 0 ? ",\n  {\"name\":" : "\n  {\"name\":");
+        yk_text_add_json(out, backend->name);
+        add_member(out, "device", backend->usable ? yk_text_chars(&backend->words) : NULL);
+        if (!backend->usable) {
+            add_member(out, "trouble", yk_text_chars(&backend->words));
+        }
+        add_member(out, "blas", backend->blas_there ? backend->blas_version : NULL);
+        yk_text_add(out, "}");
+    }
 }
 
 static void add_device_objects(const struct yk_machine *machine, struct yk_text *out)
@@ -205,7 +234,7 @@ static void add_device_objects(const struct yk_machine *machine, struct yk_text 
     }
 }
 
-static yk_status write_json(const struct yk_machine *machine, struct yk_text *out)
+static yk_status write_json(const struct found *found, struct yk_text *out)
 {
     yk_text_add(out, "{\"yoke\":1,\"kind\":\"doctor\"");
     add_member(out, "version", YOKE_VERSION);
@@ -215,9 +244,9 @@ static yk_status write_json(const struct yk_machine *machine, struct yk_text *ou
     yk_text_add(out, "],\n \"plugins\":[");
     add_plugin_objects(out);
     yk_text_add(out, "],\n \"backends\":[");
-    add_backend_objects(out);
+    add_backend_objects(found->backends, out);
     yk_text_add(out, "],\n \"devices\":[");
-    add_device_objects(machine, out);
+    add_device_objects(&found->machine, out);
     yk_text_add(out, "]}\n");
     return yk_text_status(out);
 }
@@ -225,9 +254,14 @@ static yk_status write_json(const struct yk_machine *machine, struct yk_text *ou
 static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
-    struct yk_machine machine = {0};
-    YK_TRY(yk_discover(NULL, &machine));
-    return arguments->json ? write_json(&machine, out) : write_text(&machine, out);
+    struct found found = {0};
+    YK_TRY(yk_discover(NULL, &found.machine));
+    /* First of all: a library that a plug-in has found by a path of its own is there. */
+    look_at_backend(false, &found.backends[0]);
+    look_at_backend(true, &found.backends[1]);
+    const yk_status status = arguments->json ? write_json(&found, out) : write_text(&found, out);
+    free_found(&found);
+    return status;
 }
 
 static const struct yk_option options[] = {

@@ -130,9 +130,9 @@ static bool nvml_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
 
 static bool cublas_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
 {
-    int (*ask)(int, int *) = NULL; /* cublasGetProperty: 0 major, 1 minor, 2 patch level */
+    int (*ask)(int, int *) = NULL; /* 0 major, 1 minor, 2 patch level */
     int parts[3] = {0};
-    if (!yk_library_symbol(handle, "cublasGetProperty", &ask)) {
+    if (!yk_library_symbol(handle, "cublasLtGetProperty", &ask)) {
         return false;
     }
     for (int i = 0; i < 3; i++) {
@@ -141,6 +141,18 @@ static bool cublas_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
         }
     }
     snprintf(out, YK_LIBRARY_VERSION_SIZE, "%d.%d.%d", parts[0], parts[1], parts[2]);
+    return true;
+}
+
+static bool cudnn_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+{
+    size_t (*ask)(void) = NULL;
+    if (!yk_library_symbol(handle, "cudnnGetVersion", &ask)) {
+        return false;
+    }
+    const size_t version = ask();
+    snprintf(out, YK_LIBRARY_VERSION_SIZE, "%zu.%zu.%zu", version / 10000, version / 100 % 100,
+             version % 100);
     return true;
 }
 
@@ -229,11 +241,18 @@ const struct yk_library yk_libraries[] = {
         .version = nvml_version,
     },
     {
-        .name = "cuBLAS",
+        .name = "cuBLASLt",
         .needed_for = "training on NVIDIA GPUs",
-        .package = "libcublas11",
-        .files = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"},
+        .package = "libcublaslt11",
+        .files = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"},
         .version = cublas_version,
+    },
+    {
+        .name = "cuDNN",
+        .needed_for = "attention on NVIDIA GPUs",
+        .package = "libcudnn9-cuda-13",
+        .files = {"libcudnn.so.9"},
+        .version = cudnn_version,
     },
     {
         .name = "NCCL",
@@ -271,4 +290,17 @@ bool yk_library_describe_blas(char out[YK_LIBRARY_VERSION_SIZE])
     snprintf(out, YK_LIBRARY_VERSION_SIZE, "OpenBLAS %.20s%s%.20s", version,
              core ? ", kernels for " : "", core ? core : "");
     return true;
+}
+
+bool yk_library_describe_cublas(char out[YK_LIBRARY_VERSION_SIZE])
+{
+    char version[YK_LIBRARY_VERSION_SIZE] = "";
+    for (size_t i = 0; i < yk_library_count; i++) {
+        const struct yk_library *library = &yk_libraries[i];
+        if (library->version == cublas_version && yk_library_find(library, version)) {
+            snprintf(out, YK_LIBRARY_VERSION_SIZE, "%s %.30s", library->name, version);
+            return true;
+        }
+    }
+    return false;
 }

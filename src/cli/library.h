@@ -33,6 +33,8 @@ bool yk_library_find(const struct yk_library *library, char out[YK_LIBRARY_VERSI
 
 /* "OpenBLAS 0.3.21, kernels for neoversen1": what multiplies matrices on CPUs. False: missing. */
 bool yk_library_describe_blas(char out[YK_LIBRARY_VERSION_SIZE]);
+/* "cuBLASLt 13.1.0", on NVIDIA GPUs. */
+bool yk_library_describe_cublas(char out[YK_LIBRARY_VERSION_SIZE]);
 
 /* The first of the files that loads, or NULL. */
 void *yk_library_load(const char *const *files, size_t count);

@@ -327,17 +327,15 @@ const struct yk_command yk_command_train = {
     .description =
         "Finds a plan for one step, says what it will take, and trains by it on this machine's "
         "GPU, or on its CPU. Text is cut into tokens by --tokenizer, or learned by character: a "
-        "new model gets as "
-        "many tokens as the tokenizer or the text has. GPT and Llama learn from text, or from "
-        "instructions (.jsonl), of which only what completes a prompt bears loss; BERT from text "
-        "with tokens masked; an encoder–decoder from sentences and their translations "
-        "(--target).\n\n"
+        "new model gets as many tokens as the tokenizer or the text has. GPT and Llama learn from "
+        "text, or from instructions (.jsonl), of which only what completes a prompt bears loss; "
+        "BERT from text with tokens masked; an encoder–decoder from sentences and their "
+        "translations (--target).\n\n"
         "The folder of the run gets run.json (the settings), config.json (the model), plan.json, "
         "metrics.jsonl, checkpoints, and at the end summary.json, trace.json and "
         "trace-predicted.json (the last step as it was and as it was predicted), and report.html, "
-        "a "
-        "page of it all. Ctrl-C or TERM saves a checkpoint and ends the "
-        "run, a second one ends it at once; --resume goes on as if it had never stopped.",
+        "a page of it all. Ctrl-C or TERM saves a checkpoint and ends the run, a second one ends "
+        "it at once; --resume goes on as if it had never stopped.",
     .examples = examples,
     .options = options,
     .option_count = sizeof options / sizeof options[0],

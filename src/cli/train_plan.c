@@ -386,7 +386,8 @@ yk_status yk_train_plan_find(const struct yk_train_words *words, const struct yk
     const char *source = NULL;
     yk_status status = words->plan ? read_sources(words->plan, arena, &planned) : YK_OK;
     YK_TRY(yk_train_team_agree(team, status));
-    YK_TRY(choose_device(words, count_ranks(words, team), &out->device));
+    status = choose_device(words, count_ranks(words, team), &out->device);
+    YK_TRY(yk_train_team_agree(team, status));
     YK_TRY(find_cluster(words, team, &out->device, arena, &source));
     status = open_cluster(words, team, &planned, source, arena, out);
     YK_TRY(yk_train_team_agree(team, status));

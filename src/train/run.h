@@ -33,7 +33,8 @@ struct yk_run_step {
     double tokens_per_s;
     double loss_scale; /* 1 unless in half precision */
     bool skipped;
-    const double *compute_s; /* (ranks) how long each computed, in this step or the one before */
+    const double
+        *compute_s; /* (ranks) how long each computed, in a step shortly before; 0: unknown */
     int32_t ranks;
 };
 

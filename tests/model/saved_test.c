@@ -32,6 +32,7 @@ enum {
     B = 3,
     T = 5,
     TOKENS = B * T,
+    LOGITS = 16, /* of 11 tokens, from one row to the next */
 };
 
 static struct yk_arena *arena;
@@ -157,19 +158,31 @@ static void recomputing_blocks_save_their_input_and_work_on_the_rest(void **stat
     assert_int_equal(layer_of(again, "head")->saved_bytes, layer_of(plain, "head")->saved_bytes);
 }
 
+/* In numbers of two bytes, rows begin at multiples of 16 bytes, and of 128 where they are long. */
+static void rows_of_logits_begin_where_matrix_units_want_them(void **state)
+{
+    (void)state;
+    assert_int_equal(yk_logit_stride(11), LOGITS);
+    assert_int_equal(yk_logit_stride(64), 64);
+    assert_int_equal(yk_logit_stride(65), 72);
+    assert_int_equal(yk_logit_stride(37000), 37056);
+    assert_int_equal(yk_logit_stride(50257), 50304);
+    assert_int_equal(yk_logit_stride(128256), 128256);
+}
+
 /* Its input, for the gradient of its weights, and the logits, which become their gradient. */
 static void a_head_saves_its_logits(void **state)
 {
     (void)state;
     struct yk_workload workload = bf16();
     assert_int_equal(layer_of(describe(TINY_LLAMA, workload), "head")->saved_bytes,
-                     2 * TOKENS * (8 + 11));
+                     2 * TOKENS * (8 + LOGITS));
     workload.lora_rank = 3;
     assert_int_equal(layer_of(describe(TINY_LLAMA, workload), "head")->saved_bytes,
-                     2 * TOKENS * 11);
+                     2 * TOKENS * LOGITS);
     workload.nf4 = true;
     assert_int_equal(layer_of(describe(TINY_LLAMA, workload), "head")->saved_bytes,
-                     4 * TOKENS * 11);
+                     4 * TOKENS * LOGITS);
 }
 
 static void the_last_norm_saves_its_input_and_statistics(void **state)
@@ -193,7 +206,7 @@ static void a_post_norm_block_saves_the_sums_before_its_norms(void **state)
     static const struct tensor head[] = {
         {"input", 8, 0},         {"before GELU", 8, 0},
         {"after GELU", 8, 0},    {"mean and deviation", 0, 8},
-        {"norm's output", 8, 0}, {"logits", 11, 0},
+        {"norm's output", 8, 0}, {"logits", LOGITS, 0},
     };
     const struct yk_model *model = describe(TINY_BERT, bf16());
     assert_int_equal(layer_of(model, "layer 0")->saved_bytes, sum(block, COUNT(block), 2));
@@ -307,6 +320,7 @@ int main(void)
         cmocka_unit_test(a_llama_block_saves_the_tensors_of_the_list),
         cmocka_unit_test(adapters_add_their_inner_products),
         cmocka_unit_test(recomputing_blocks_save_their_input_and_work_on_the_rest),
+        cmocka_unit_test(rows_of_logits_begin_where_matrix_units_want_them),
         cmocka_unit_test(a_head_saves_its_logits),
         cmocka_unit_test(the_last_norm_saves_its_input_and_statistics),
         cmocka_unit_test(a_post_norm_block_saves_the_sums_before_its_norms),

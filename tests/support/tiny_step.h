@@ -27,11 +27,11 @@ enum {
     TINY_HIDDEN = 4 * TINY_WIDTH, /* between layers */
     /* Saved for backward: the token itself; input, norm, qkv, attention, residual, norm, before and
      * after GELU, with 4 bytes each of two norms' statistics and two heads' sums; input and
-     * statistics; input and logits. */
+     * statistics; input and logits, 11 of them in rows of 16. */
     TINY_EMBED_SAVES = 4,
     TINY_BLOCK_SAVES = 4 * (8 + 8 + 24 + 8 + 8 + 8 + 32 + 32) + 4 * (2 + 2 + 2),
     TINY_NORM_SAVES = 4 * 8 + 4 * 2,
-    TINY_HEAD_SAVES = 4 * (8 + 11),
+    TINY_HEAD_SAVES = 4 * (8 + 16),
     TINY_BLOCK_WORKSPACE = 4 * 2 * 32, /* the gradients on both sides of GELU */
 };
 

@@ -55,6 +55,14 @@ END
 /* Nothing here prints: printf("…") and exit(1) in a comment are only words. */
 const char *yk_graph_word(char *out) { snprintf(out, 9, "x"); return "abort(); puts(\"a\") // stderr"; }
 END
+    header backend/cuda/rows.cuh '#include <cuda_bf16.h>'
+    write backend/cuda/rows.cu <<'END'
+#include "backend/cuda/rows.cuh"
+
+#include <cublasLt.h>
+#include <cudnn.h>
+#include <nvtx3/nvToolsExt.h>
+END
     write comm/comm.c <<'END'
 #include "comm/comm.h"
 void yk_comm_end(struct yk_comm *comm) { comm->abort(1); }
@@ -146,7 +154,28 @@ refused 'a guard without the inner folder' backend/cpu/ops.h:1: 'YK_BACKEND_CPU_
 header sched/schedule.h 'yk_unknown_type yk_lonely(void);'
 refused 'a header that leans on another' sched/schedule.h:3: 'unknown type name'
 
-for library in jansson.h sqlite3.h mpi.h nccl.h cuda_runtime.h cublas_v2.h; do
+write backend/cuda/rows.cuh <<'END'
+#ifndef YK_BACKEND_CUDA_ROWS_H
+#define YK_BACKEND_CUDA_ROWS_H
+#endif
+END
+refused 'a guard of a header for nvcc' backend/cuda/rows.cuh:1: 'YK_BACKEND_CUDA_ROWS_CUH'
+
+header backend/cuda/rows.cuh
+printf '#include "base/text.h"\n#include "backend/cuda/rows.cuh"\n' | write backend/cuda/rows.cu
+refused 'another header before the own one, of nvcc' backend/cuda/rows.cu:1: '"backend/cuda/rows.cuh"'
+
+header backend/cuda/rows.h
+printf '#include "backend/cuda/rows.cuh"\n#include "backend/cuda/rows.h"\n' | write backend/cuda/rows.cu
+refused 'a kernel before its declaration' backend/cuda/rows.cu:1: '"backend/cuda/rows.h"'
+
+echo '#include "sched/schedule.h"' | write backend/cuda/rows.cu
+refused 'an arrow upwards from a kernel' backend/cuda/rows.cu:1: 'backend must not use sched: it is above backend'
+
+printf '#include "base/text.h"\n__global__ void f() { printf("x"); }\n' | write backend/cuda/rows.cu
+refused 'a kernel that prints' backend/cuda/rows.cu:2: 'printf() in a library room'
+
+for library in jansson.h sqlite3.h mpi.h nccl.h cuda_runtime.h cublas_v2.h cublasLt.h cudnn.h nvtx3/nvToolsExt.h; do
     echo "#include <$library>" | write cli/main.c
     refused "$library outside its wrapper" cli/main.c:1: "<$library> is wrapped elsewhere"
 done

@@ -44,7 +44,17 @@ static yk_status read_choice(const char *word, enum yk_cuda_attention_choice *ou
 static yk_status count_devices(int32_t number)
 {
     int count = 0;
+    int driver = 0;
     const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess) {
+        return driver == 0
+                   ? yk_fail(YK_ERROR_SYSTEM, "no GPU can be used here: there is no NVIDIA driver")
+                   : yk_fail(YK_ERROR_SYSTEM,
+                             "no GPU can be used here: the driver is for CUDA %d.%d, yoke was "
+                             "built with %d.%d; install a newer driver",
+                             driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
+                             CUDART_VERSION % 1000 / 10);
+    }
     if (error != cudaSuccess || count == 0) {
         return yk_fail(YK_ERROR_SYSTEM, "no GPU can be used here: %s",
                        error == cudaSuccess ? "the driver finds none" : cudaGetErrorString(error));

@@ -1,9 +1,7 @@
-#include "backend/cuda/kernels.h"
-
-#include <math.h>
+#include "backend/cuda/nf4.cuh"
 
 #include "backend/cuda/block_sum.cuh"
-#include "backend/cuda/nf4.cuh"
+#include "backend/cuda/kernels.h"
 #include "backend/cuda/numbers.cuh"
 #include "backend/cuda/stretch.cuh"
 
