@@ -42,11 +42,8 @@ static const struct shape shapes[] = {
 /* Random bf16 between −1 and 1: with zeros a GPU would be faster than it is. */
 static void fill(struct bench *bench, void *to, int64_t count, uint64_t seed)
 {
-    uint16_t *numbers = malloc((size_t)count * sizeof *numbers);
+    uint16_t *numbers = must_malloc((size_t)count * sizeof *numbers);
     uint64_t state = seed;
-    if (!numbers) {
-        must_status(yk_fail_out_of_memory());
-    }
     for (int64_t i = 0; i < count; i++) {
         state = state * 6364136223846793005U + 1442695040888963407U;
         const float x = (float)((double)(state >> 11) * 0x1p-52 - 1);
@@ -88,12 +85,9 @@ static void look(struct bench *bench, const struct product *product, const struc
 static void check(struct bench *bench, const struct product *product, const struct form *forms,
                   int count)
 {
-    const size_t numbers = (size_t)(2 * CHECKED_ROWS * product->whole.n);
-    uint16_t *right = malloc(numbers * sizeof *right);
-    uint16_t *made = malloc(numbers * sizeof *made);
-    if (!right || !made) {
-        must_status(yk_fail_out_of_memory());
-    }
+    const size_t numbers = (size_t)2 * CHECKED_ROWS * (size_t)product->whole.n;
+    uint16_t *right = must_malloc(numbers * sizeof *right);
+    uint16_t *made = must_malloc(numbers * sizeof *made);
     look(bench, product, &forms[0], right);
     for (int f = 1; f < count; f++) {
         double largest = 0;

@@ -97,7 +97,7 @@ static void keep(struct yk_layer_draft *draft, int64_t numbers)
     keep_bytes(draft, numbers * item_bytes(draft));
 }
 
-/* Gradients of a part's output and input, and a dequantised weight, live only while it runs. */
+/* Gradients of a part's output and input live only while it runs. */
 static void hold(struct yk_layer_draft *draft, int64_t numbers)
 {
     const int64_t bytes = numbers * item_bytes(draft);
@@ -142,6 +142,20 @@ void yk_layer_draft_shape(struct yk_layer_draft *draft, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(draft->shape + length, sizeof draft->shape - length, format, arguments);
     va_end(arguments);
+}
+
+/* Those of a product are dequantised while the product before still takes its own: there is room
+ * for two. */
+static void hold_dequantised(struct yk_layer_draft *draft, int64_t weights)
+{
+    const int64_t bytes = weights * item_bytes(draft);
+    int64_t *most = draft->dequantised;
+    if (bytes > most[0]) {
+        most[1] = most[0];
+        most[0] = bytes;
+    } else if (bytes > most[1]) {
+        most[1] = bytes;
+    }
 }
 
 static void add_dequantise(struct yk_layer_draft *draft, const struct yk_linear *linear)
@@ -190,6 +204,7 @@ void yk_layer_draft_linear(struct yk_layer_draft *draft, const struct yk_linear 
     count_parameters(draft, linear->tied ? 0 : weights, linear->bias ? linear->out : 0);
     if (is_quantised(draft)) {
         add_dequantise(draft, linear);
+        hold_dequantised(draft, weights);
     }
     struct yk_work work = {
         .name = linear->name,
@@ -216,8 +231,7 @@ void yk_layer_draft_linear(struct yk_layer_draft *draft, const struct yk_linear 
     if (!linear->input_kept && (trained || is_adapted(draft))) {
         keep(draft, linear->rows * linear->in);
     }
-    hold(draft, linear->rows * (linear->in + (linear->in_place ? 0 : linear->out)) +
-                    (is_quantised(draft) ? weights : 0));
+    hold(draft, linear->rows * (linear->in + (linear->in_place ? 0 : linear->out)));
 }
 
 void yk_layer_draft_attention(struct yk_layer_draft *draft, const struct yk_attention *attention)

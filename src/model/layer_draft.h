@@ -45,6 +45,7 @@ struct yk_layer_draft {
     struct yk_layer_draft_works backward; /* in the order of the forward pass */
     int64_t saved_bytes;
     int64_t transient_bytes; /* the most that a single part holds while it runs backward */
+    int64_t dequantised[2];  /* bytes of the largest weights in NF4, and of the next */
 };
 
 /* A product with weights, done for `parts` linears of the model at once: 3 for q, k and v. */

@@ -116,7 +116,7 @@ static struct yk_layer finish(struct yk_layers *layers, const struct yk_layer_dr
         .backward = backward_of(layers, draft, recompute),
         .update = update_of(layers, draft),
         .saved_bytes = draft->saved_bytes,
-        .workspace_bytes = draft->transient_bytes,
+        .workspace_bytes = draft->transient_bytes + draft->dequantised[0] + draft->dequantised[1],
     };
     if (recompute) {
         layer.saved_bytes = draft->input_bytes;

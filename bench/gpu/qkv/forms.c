@@ -23,6 +23,16 @@ void must_status(yk_status status)
     }
 }
 
+void *must_malloc(size_t bytes)
+{
+    void *memory = malloc(bytes);
+    if (!memory) {
+        fprintf(stderr, "qkv: out of memory\n");
+        exit(1);
+    }
+    return memory;
+}
+
 /* ---- streams and events ---- */
 
 static void streams_make(cudaStream_t streams[SIDES])
@@ -120,7 +130,8 @@ static void multiply_part(struct bench *bench, const struct product *product, in
 static void clear_part(struct bench *bench, const struct product *product, int part)
 {
     (void)product;
-    bench->backend->clear(bench->lanes[part], (char *)bench->little + part * LITTLE, LITTLE);
+    bench->backend->clear(bench->lanes[part], (char *)bench->little + (size_t)part * LITTLE,
+                          LITTLE);
 }
 
 static void no_part(struct bench *bench, const struct product *product, int part)
@@ -261,7 +272,7 @@ static void put_little_in_turn(struct bench *bench, const struct product *produc
 {
     (void)product;
     for (int i = 0; i < PARTS; i++) {
-        bench->backend->clear(bench->lanes[0], (char *)bench->little + i * LITTLE, LITTLE);
+        bench->backend->clear(bench->lanes[0], (char *)bench->little + (size_t)i * LITTLE, LITTLE);
     }
 }
 

@@ -61,6 +61,8 @@ extern const int cost_form_count;
 
 void must(cudaError_t error, const char *doing);
 void must_status(yk_status status);
+/* Memory of the host, or the end. */
+void *must_malloc(size_t bytes) __attribute__((returns_nonnull, malloc));
 
 /* Everything in a bench but its backend and device. */
 void bench_open(struct bench *bench);

@@ -23,8 +23,10 @@ static double now_us(void)
 
 static void put_long(struct bench *bench, double least_us)
 {
-    for (double put_us = 0; put_us < least_us; put_us += bench->clear_us) {
+    double put_us = 0;
+    while (put_us < least_us) {
         bench->backend->clear(bench->lanes[0], bench->long_room, LONG_BYTES);
+        put_us += bench->clear_us;
     }
 }
 

@@ -18,7 +18,8 @@ struct entry {
 enum {
     FIRST_ROOM = 256,
     LINE_BYTES = sizeof(struct yk_product_shape) + sizeof(struct yk_product_choice),
-    LINE_SIZE = 2 * LINE_BYTES + 2,
+    LINE_DIGITS = 2 * LINE_BYTES,
+    LINE_SIZE = LINE_DIGITS + 2,
 };
 
 struct yk_product_cache {
@@ -191,7 +192,7 @@ yk_status yk_product_cache_add(struct yk_product_cache *cache, const struct yk_p
         line[2 * i] = digits[bytes[i] / 16];
         line[2 * i + 1] = digits[bytes[i] % 16];
     }
-    line[2 * LINE_BYTES] = '\n';
-    write_text(cache->path, line, 2 * LINE_BYTES + 1, O_APPEND);
+    line[LINE_DIGITS] = '\n';
+    write_text(cache->path, line, LINE_DIGITS + 1, O_APPEND);
     return YK_OK;
 }
