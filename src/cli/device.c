@@ -134,6 +134,8 @@ static yk_status find_backend(const struct yk_device_choice *choice, const struc
         *out = &yk_backend_cpu;
         return YK_OK;
     }
+    /* GPUs are planned for by the driver's numbers, which CUDA's own need not be. */
+    (void)setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
     return find_plugin(plugin) ? yk_backend_load(plugin, out)
                                : yk_fail(YK_ERROR_SYSTEM, "%s", no_plugin);
 }
