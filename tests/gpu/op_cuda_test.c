@@ -9,7 +9,6 @@
 #include "support/op_try.h"
 #include "support/support.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const struct yk_backend *backend;
@@ -21,8 +20,6 @@ static void open_bench(const struct yk_backend_options *options, struct op_bench
     out->tolerance[YK_PRECISION_FP16] = 1e-2;
     out->tolerance[YK_PRECISION_BF16] = 1e-2;
     out->mixed_tolerance = 1e-3;
-    const char *every = getenv("YOKE_OP_EVERY"); /* see op_bench.h */
-    out->every = every ? (int32_t)strtol(every, NULL, 10) : 0;
 }
 
 static void try_side_by_side(const struct op_row *row)

@@ -4,6 +4,7 @@
 #include "support/op_reference.h"
 #include "support/support.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #if defined(__has_feature)
@@ -31,7 +32,11 @@ enum {
 yk_status op_bench_open(const struct yk_backend *backend, const struct yk_backend_options *options,
                         struct op_bench *out)
 {
-    *out = (struct op_bench){.backend = backend};
+    const char *every = getenv("YOKE_OP_EVERY");
+    *out = (struct op_bench){
+        .backend = backend,
+        .every = every ? (int32_t)strtol(every, NULL, 10) : 0,
+    };
     YK_TRY(backend->open(options, &out->device));
     const yk_status status = backend->lane_create(out->device, "op", &out->lane);
     if (status != YK_OK) {
