@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LABEL "products of a test"
+#define ORIGIN "products of a test"
 #define FILE_NAME "products.txt"
 
 static struct yk_product_shape shape_of(int64_t number)
@@ -32,10 +32,10 @@ static struct yk_product_choice choice_of(int64_t number)
     return choice;
 }
 
-static struct yk_product_cache *open_cache(const char *label)
+static struct yk_product_cache *open_cache(const char *origin)
 {
     struct yk_product_cache *cache = NULL;
-    assert_ok(yk_product_cache_open(support_scratch_path(FILE_NAME), label, &cache));
+    assert_ok(yk_product_cache_open(support_scratch_path(FILE_NAME), origin, &cache));
     assert_non_null(cache);
     return cache;
 }
@@ -94,14 +94,14 @@ static void what_was_added_is_found_after_reopening(void **state)
         MANY = 1000 /* several times as many as there is room for at first */
     };
     (void)state;
-    struct yk_product_cache *cache = open_cache(LABEL);
+    struct yk_product_cache *cache = open_cache(ORIGIN);
     assert_int_equal(count_known(cache, MANY), 0);
     for (int64_t i = 0; i < MANY; i += 2) {
         add(cache, i);
     }
     assert_int_equal(count_known(cache, MANY), MANY / 2);
     yk_product_cache_close(cache);
-    cache = open_cache(LABEL);
+    cache = open_cache(ORIGIN);
     for (int64_t i = 0; i < MANY; i++) {
         assert_int_equal(knows(cache, i), i % 2 == 0);
     }
@@ -113,7 +113,7 @@ static void last_choice_of_a_shape_counts(void **state)
     (void)state;
     const struct yk_product_shape shape = shape_of(1);
     const struct yk_product_choice choice = choice_of(2);
-    struct yk_product_cache *cache = open_cache(LABEL);
+    struct yk_product_cache *cache = open_cache(ORIGIN);
     add(cache, 1);
     assert_ok(yk_product_cache_add(cache, &shape, &choice));
     for (int again = 0; again < 2; again++) {
@@ -121,27 +121,29 @@ static void last_choice_of_a_shape_counts(void **state)
         assert_non_null(found);
         assert_memory_equal(found, &choice, sizeof choice);
         yk_product_cache_close(cache);
-        cache = open_cache(LABEL);
+        cache = open_cache(ORIGIN);
     }
     yk_product_cache_close(cache);
 }
 
-static void file_of_another_label_is_begun_anew(void **state)
+static void two_kinds_of_gpu_share_a_file_and_no_choice(void **state)
 {
     (void)state;
-    struct yk_product_cache *cache = open_cache(LABEL);
-    add(cache, 1);
-    yk_product_cache_close(cache);
-    cache = open_cache(LABEL " on another GPU");
-    assert_false(knows(cache, 1));
-    add(cache, 2);
-    yk_product_cache_close(cache);
-    cache = open_cache(LABEL " on another GPU");
-    assert_false(knows(cache, 1));
-    assert_true(knows(cache, 2));
-    yk_product_cache_close(cache);
-    cache = open_cache(LABEL);
-    assert_int_equal(count_known(cache, 3), 0);
+    for (int again = 0; again < 2; again++) {
+        struct yk_product_cache *cache = open_cache(ORIGIN);
+        assert_int_equal(count_known(cache, 9), 2 * again);
+        add(cache, 1);
+        add(cache, 3);
+        yk_product_cache_close(cache);
+        cache = open_cache(ORIGIN " on another GPU");
+        assert_int_equal(count_known(cache, 9), again);
+        assert_false(knows(cache, 1));
+        add(cache, 2);
+        yk_product_cache_close(cache);
+    }
+    struct yk_product_cache *cache = open_cache(ORIGIN);
+    assert_true(knows(cache, 1) && knows(cache, 3));
+    assert_false(knows(cache, 2));
     yk_product_cache_close(cache);
 }
 
@@ -153,7 +155,7 @@ static void garbage_between_lines_is_skipped(void **state)
     memset(nothing, 0, sizeof nothing);
     memset(nothing + sizeof nothing / 2, '0', sizeof nothing / 2 - 1);
     nothing[sizeof nothing - 1] = '\n';
-    struct yk_product_cache *cache = open_cache(LABEL);
+    struct yk_product_cache *cache = open_cache(ORIGIN);
     for (int64_t i = 0; i < 5; i++) {
         if (i < 4) {
             append(garbage[i], strlen(garbage[i]));
@@ -163,7 +165,7 @@ static void garbage_between_lines_is_skipped(void **state)
         add(cache, i);
     }
     yk_product_cache_close(cache);
-    cache = open_cache(LABEL);
+    cache = open_cache(ORIGIN);
     assert_int_equal(count_known(cache, 10), 5);
     yk_product_cache_close(cache);
 }
@@ -174,20 +176,19 @@ static void torn_line_costs_no_more_than_the_next(void **state)
     static const int64_t missing[] = {1, 2, 100};
     (void)state;
     for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
-        struct yk_product_cache *cache = open_cache(LABEL " anew");
-        yk_product_cache_close(cache);
-        cache = open_cache(LABEL);
+        (void)unlink(support_scratch_path(FILE_NAME));
+        struct yk_product_cache *cache = open_cache(ORIGIN);
         add(cache, 1);
         add(cache, 2);
         cut_off(missing[i]);
         yk_product_cache_close(cache);
-        cache = open_cache(LABEL);
+        cache = open_cache(ORIGIN);
         assert_true(knows(cache, 1));
         assert_false(knows(cache, 2));
         add(cache, 3);
         add(cache, 4);
         yk_product_cache_close(cache);
-        cache = open_cache(LABEL);
+        cache = open_cache(ORIGIN);
         assert_true(knows(cache, 1));
         assert_true(knows(cache, 4));
         assert_false(knows(cache, 5));
@@ -199,15 +200,15 @@ static void two_handles_on_one_file_lose_nothing(void **state)
 {
     const int64_t each = 100;
     (void)state;
-    struct yk_product_cache *first = open_cache(LABEL);
-    struct yk_product_cache *second = open_cache(LABEL);
+    struct yk_product_cache *first = open_cache(ORIGIN);
+    struct yk_product_cache *second = open_cache(ORIGIN);
     for (int64_t i = 0; i < each; i++) {
         add(first, i);
         add(second, each + i);
     }
     yk_product_cache_close(first);
     yk_product_cache_close(second);
-    first = open_cache(LABEL);
+    first = open_cache(ORIGIN);
     assert_int_equal(count_known(first, 3 * each), 2 * each);
     yk_product_cache_close(first);
 }
@@ -216,7 +217,7 @@ static void two_processes_lose_nothing_either(void **state)
 {
     const int64_t each = 300;
     (void)state;
-    struct yk_product_cache *cache = open_cache(LABEL);
+    struct yk_product_cache *cache = open_cache(ORIGIN);
     const pid_t child = fork();
     assert_true(child >= 0);
     for (int64_t i = 0; i < each; i++) {
@@ -233,7 +234,7 @@ static void two_processes_lose_nothing_either(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     yk_product_cache_close(cache);
-    cache = open_cache(LABEL);
+    cache = open_cache(ORIGIN);
     assert_int_equal(count_known(cache, 3 * each), 2 * each);
     yk_product_cache_close(cache);
 }
@@ -245,7 +246,7 @@ static void what_cannot_be_written_is_kept_in_memory(void **state)
                                  support_scratch_folder()};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         struct yk_product_cache *cache = NULL;
-        assert_ok(yk_product_cache_open(paths[i], LABEL, &cache));
+        assert_ok(yk_product_cache_open(paths[i], ORIGIN, &cache));
         assert_false(knows(cache, 1));
         add(cache, 1);
         assert_true(knows(cache, 1));
@@ -263,7 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         in_a_folder(what_was_added_is_found_after_reopening),
         in_a_folder(last_choice_of_a_shape_counts),
-        in_a_folder(file_of_another_label_is_begun_anew),
+        in_a_folder(two_kinds_of_gpu_share_a_file_and_no_choice),
         in_a_folder(garbage_between_lines_is_skipped),
         in_a_folder(torn_line_costs_no_more_than_the_next),
         in_a_folder(two_handles_on_one_file_lose_nothing),

@@ -2,8 +2,8 @@
 
 #include "base/hash.h"
 
-#include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,8 @@ struct entry {
 
 enum {
     FIRST_ROOM = 256,
-    LINE_BYTES = sizeof(struct yk_product_shape) + sizeof(struct yk_product_choice),
+    LINE_BYTES =
+        sizeof(uint64_t) + sizeof(struct yk_product_shape) + sizeof(struct yk_product_choice),
     LINE_DIGITS = 2 * LINE_BYTES,
     LINE_SIZE = LINE_DIGITS + 2,
 };
@@ -26,7 +27,8 @@ struct yk_product_cache {
     struct entry *entries; /* open addressing; never more than half full */
     size_t room;
     size_t count;
-    char *path; /* NULL: kept in memory alone */
+    char *path;      /* NULL: kept in memory alone */
+    uint64_t origin; /* of the choices that are made and taken here, see the header */
 };
 
 static struct entry *find_entry(struct entry *entries, size_t room,
@@ -103,26 +105,23 @@ static bool read_line(const char *line, unsigned char *out, size_t count)
     return line[2 * count] == '\n';
 }
 
-static yk_status read_file(struct yk_product_cache *cache, const char *label, bool *sound)
+/* Bytes of a line are the origin, the shape and the choice. */
+static yk_status read_file(struct yk_product_cache *cache)
 {
     char line[LINE_SIZE + 1];
     unsigned char bytes[LINE_BYTES];
     yk_status status = YK_OK;
     FILE *file = fopen(cache->path, "r");
-    *sound = false;
     if (!file) {
         return YK_OK;
     }
-    if (fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = '\0';
-        *sound = strcmp(line, label) == 0;
-    }
-    while (*sound && status == YK_OK && fgets(line, sizeof line, file)) {
+    while (status == YK_OK && fgets(line, sizeof line, file)) {
         struct yk_product_shape shape;
         struct yk_product_choice choice;
-        if (read_line(line, bytes, LINE_BYTES)) {
-            memcpy(&shape, bytes, sizeof shape);
-            memcpy(&choice, bytes + sizeof shape, sizeof choice);
+        if (read_line(line, bytes, LINE_BYTES) &&
+            memcmp(bytes, &cache->origin, sizeof cache->origin) == 0) {
+            memcpy(&shape, bytes + sizeof cache->origin, sizeof shape);
+            memcpy(&choice, bytes + sizeof cache->origin + sizeof shape, sizeof choice);
             status = keep(cache, &shape, &choice);
         }
     }
@@ -130,38 +129,32 @@ static yk_status read_file(struct yk_product_cache *cache, const char *label, bo
     return status;
 }
 
-static void write_text(const char *path, const char *text, size_t length, int flags)
+/* A choice that cannot be written is made again by whoever needs it. */
+static void append(const char *path, const char *line, size_t length)
 {
-    const int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0644);
+    const int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND, 0644);
     if (file >= 0) {
-        const ssize_t written = write(file, text, length);
-        (void)written; /* a choice that was not kept is made again */
+        const ssize_t written = write(file, line, length);
+        (void)written;
         (void)close(file);
     }
 }
 
-yk_status yk_product_cache_open(const char *path, const char *label, struct yk_product_cache **out)
+yk_status yk_product_cache_open(const char *path, const char *origin, struct yk_product_cache **out)
 {
     struct yk_product_cache *cache = calloc(1, sizeof *cache);
-    bool sound = true;
     if (!cache) {
         return yk_fail_out_of_memory();
     }
     yk_status status = YK_OK;
+    cache->origin = yk_hash_bytes(origin, strlen(origin));
     if (path) {
         cache->path = strdup(path);
-        status = cache->path ? read_file(cache, label, &sound) : yk_fail_out_of_memory();
+        status = cache->path ? read_file(cache) : yk_fail_out_of_memory();
     }
     if (status != YK_OK) {
         yk_product_cache_close(cache);
         return status;
-    }
-    if (!sound) {
-        char line[LINE_SIZE + 1];
-        const int length = snprintf(line, sizeof line, "%s\n", label);
-        if (length < (int)sizeof line) {
-            write_text(path, line, (size_t)length, O_TRUNC);
-        }
     }
     *out = cache;
     return YK_OK;
@@ -186,13 +179,14 @@ yk_status yk_product_cache_add(struct yk_product_cache *cache, const struct yk_p
     if (!cache->path) {
         return YK_OK;
     }
-    memcpy(bytes, shape, sizeof *shape);
-    memcpy(bytes + sizeof *shape, choice, sizeof *choice);
+    memcpy(bytes, &cache->origin, sizeof cache->origin);
+    memcpy(bytes + sizeof cache->origin, shape, sizeof *shape);
+    memcpy(bytes + sizeof cache->origin + sizeof *shape, choice, sizeof *choice);
     for (size_t i = 0; i < LINE_BYTES; i++) {
         line[2 * i] = digits[bytes[i] / 16];
         line[2 * i + 1] = digits[bytes[i] % 16];
     }
     line[LINE_DIGITS] = '\n';
-    write_text(cache->path, line, LINE_DIGITS + 1, O_APPEND);
+    append(cache->path, line, LINE_DIGITS + 1);
     return YK_OK;
 }

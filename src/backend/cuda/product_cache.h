@@ -1,11 +1,11 @@
 /*
  * Product cache: which algorithm was found to be fastest for which shape, in memory and, where
- * there is a path, in a file of lines "shape in hexadecimal, algorithm in hexadecimal, whether the
- * rest is left to a kernel of ours".
+ * there is a path, in a file of lines: origin, shape and choice, in hexadecimal.
  *
- * A file is of one kind of GPU and one version of the library: its first line says which, and one
- * that says otherwise is begun anew. Lines are written whole, so that processes may share it; what
- * cannot be read or written is as if it were not there. Not for several threads at once.
+ * An origin is a kind of GPU and a version of the library: choices of one say nothing about
+ * another, and of all that the file holds only those of the own one are taken. Lines are written
+ * whole, so that processes and GPUs may share it; what cannot be read or written is as if it were
+ * not there. Not for several threads at once.
  */
 #ifndef YK_BACKEND_CUDA_PRODUCT_CACHE_H
 #define YK_BACKEND_CUDA_PRODUCT_CACHE_H
@@ -23,8 +23,8 @@ struct yk_product_choice {
 
 struct yk_product_cache;
 
-/* `label` is the first line, without its end. */
-yk_status yk_product_cache_open(const char *path, const char *label,
+/* `origin` in any words that tell one from another. */
+yk_status yk_product_cache_open(const char *path, const char *origin,
                                 struct yk_product_cache **out) YK_MUST_USE;
 void yk_product_cache_close(struct yk_product_cache *cache);
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-    LABEL_SIZE = 400,
+    ORIGIN_SIZE = 400,
     PLANS = 2048, /* descriptors kept; when there are too many, all are made anew */
     CANDIDATES = 16,
     TIMED_RUNS = 3,
@@ -40,12 +40,12 @@ struct yk_cuda_products {
 yk_status yk_cuda_products_create(struct yk_backend_device *device, const char *path,
                                   struct yk_cuda_products **out)
 {
-    char label[LABEL_SIZE];
+    char origin[ORIGIN_SIZE];
     struct yk_cuda_products *products = calloc(1, sizeof *products);
     if (!products) {
         return yk_fail_out_of_memory();
     }
-    (void)snprintf(label, sizeof label, "yoke products 2, %s, cuBLASLt %zu, shapes of %zu bytes",
+    (void)snprintf(origin, sizeof origin, "yoke products 3, %s, cuBLASLt %zu, shapes of %zu bytes",
                    device->name, cublasLtGetVersion(), sizeof(struct yk_product_shape));
     products->device = device;
     (void)pthread_mutex_init(&products->lock, NULL);
@@ -59,7 +59,7 @@ yk_status yk_cuda_products_create(struct yk_backend_device *device, const char *
         status = yk_fail_out_of_memory();
     }
     if (status == YK_OK) {
-        status = yk_product_cache_open(path, label, &products->cache);
+        status = yk_product_cache_open(path, origin, &products->cache);
     }
     if (status != YK_OK) {
         yk_cuda_products_destroy(products);
