@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 enum {
-    YK_BACKEND_ABI = 2,
+    YK_BACKEND_ABI = 3,
     YK_BACKEND_ALIGNMENT = 64, /* of memory that a device gives */
 };
 
@@ -56,6 +56,9 @@ struct yk_backend {
     void (*close)(struct yk_backend_device *device); /* NULL is fine, here and below */
     /* "Arm Neoverse N1, 2 threads". */
     void (*describe)(const struct yk_backend_device *device, struct yk_text *out);
+    /* What times on the device depend on besides the device: the backend's own code, libraries,
+     * driver, limits of clocks. Where any of it is another, times are to be measured again. */
+    void (*versions)(const struct yk_backend_device *device, struct yk_text *out);
 
     /* Memory, zeroed. Refusals name the device, the bytes asked for and those that are free. */
     yk_status (*take)(struct yk_backend_device *device, size_t bytes, void **out);

@@ -53,12 +53,18 @@ static yk_status measure(struct yk_profiling *profiling, struct yk_text *out)
 static yk_status run(const void *given, struct yk_text *out)
 {
     struct yk_profiling profiling = {.words = *(const struct yk_profile_words *)given};
-    const char *const paths[] = {profiling.words.cluster, profiling.words.output,
+    const char *const paths[] = {profiling.words.cluster, profiling.words.profile,
                                  profiling.words.cluster_output};
     if (profiling.words.quiet) {
         yk_terminal_be_quiet();
     }
     YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 1));
+    if (profiling.words.import) {
+        return yk_profile_import_run(&profiling.words, out);
+    }
+    if (profiling.words.show) {
+        return yk_profile_show_run(&profiling.words, out);
+    }
     const yk_status status = measure(&profiling, out);
     yk_profiling_close(&profiling);
     return status;
@@ -153,6 +159,14 @@ static const struct yk_option options[] = {
         TO(slow),
     },
     {
+        .name = "device",
+        .placeholder = "NAME",
+        .help = "Which devices: cpu, cuda (the first GPU), cuda:1 …, or all that can be had",
+        .preset = "all",
+        .kind = YK_OPTION_TEXT,
+        TO(device),
+    },
+    {
         .name = "seconds",
         .placeholder = "TIME",
         .help = "About how long layers are measured; a few rounds are made in any case",
@@ -161,13 +175,46 @@ static const struct yk_option options[] = {
         TO(seconds),
     },
     {
-        .name = "output",
-        .letter = 'o',
+        .name = "again",
+        .help = "Also measure what is known already, and not stale",
+        .kind = YK_OPTION_FLAG,
+        TO(again),
+    },
+    {
+        .name = "counters",
+        .help = "Also say what the device's own meters show in each phase and sort of layer",
+        .kind = YK_OPTION_FLAG,
+        TO(counters),
+    },
+    {
+        .name = "import",
+        .placeholder = "FILE",
+        .help =
+            "Measure nothing; add what this profile of another machine knows; several with commas",
+        .group = "Instead of measuring",
+        .kind = YK_OPTION_TEXT,
+        TO(import),
+    },
+    {
+        .name = "show",
+        .help = "Measure nothing; show what is known: tables, and curves of links with their knee",
+        .kind = YK_OPTION_FLAG,
+        TO(show),
+    },
+    {
+        .name = "svg",
+        .placeholder = "FOLDER",
+        .help = "With --show, also write the curves as pictures",
+        .kind = YK_OPTION_FILE,
+        TO(svg),
+    },
+    {
+        .name = "profile",
         .placeholder = "FILE",
         .help = "Keep the measurements here, beside what is there; else in the usual profile",
         .group = YK_OUTPUT_GROUP,
         .kind = YK_OPTION_FILE,
-        TO(output),
+        TO(profile),
     },
     {
         .name = "cluster-out",

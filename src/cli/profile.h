@@ -23,8 +23,14 @@ struct yk_profile_words {
     bool nf4;
     int64_t ranks; /* 0: not said */
     const char *slow;
+    const char *device; /* NULL: every device that can be had */
     double seconds;
-    const char *output;
+    bool again; /* what is known and not stale, too */
+    bool counters;
+    const char *profile; /* the file; NULL: the usual one */
+    const char *import;  /* files, with commas */
+    bool show;
+    const char *svg; /* a folder for pictures of what is shown */
     const char *cluster_output;
     bool json;
     bool quiet;
@@ -66,5 +72,17 @@ yk_status yk_profiling_write_text(const struct yk_profiling *profiling,
                                   struct yk_text *out) YK_MUST_USE;
 yk_status yk_profiling_write_json(const struct yk_profiling *profiling,
                                   struct yk_text *out) YK_MUST_USE;
+
+/* The path of the profile that the words name, or the usual one; a refusal where there is none. */
+yk_status yk_profiling_find_path(const struct yk_profile_words *words, struct yk_arena *arena,
+                                 const char **out) YK_MUST_USE;
+
+/* yoke profile --import: adds what other files know. */
+yk_status yk_profile_import_run(const struct yk_profile_words *words,
+                                struct yk_text *out) YK_MUST_USE;
+
+/* yoke profile --show: what the file knows, as tables and curves, or JSON. */
+yk_status yk_profile_show_run(const struct yk_profile_words *words,
+                              struct yk_text *out) YK_MUST_USE;
 
 #endif

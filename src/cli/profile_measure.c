@@ -129,18 +129,23 @@ static yk_status read_cluster(struct yk_profiling *profiling, int32_t ranks)
     return check_slowness(profiling);
 }
 
+yk_status yk_profiling_find_path(const struct yk_profile_words *words, struct yk_arena *arena,
+                                 const char **out)
+{
+    *out = words->profile;
+    if (!*out) {
+        YK_TRY(yk_profile_path_usual(arena, out));
+    }
+    return *out ? YK_OK
+                : yk_fail(YK_ERROR_USAGE, "there is no home to keep the profile in; name a file by "
+                                          "--profile");
+}
+
 /* What is there already must be a profile. */
 static yk_status find_path(struct yk_profiling *profiling)
 {
     struct yk_profile *profile = NULL;
-    profiling->path = profiling->words.output;
-    if (!profiling->path) {
-        YK_TRY(yk_profile_path_usual(profiling->arena, &profiling->path));
-    }
-    if (!profiling->path) {
-        return yk_fail(YK_ERROR_USAGE, "there is no home to keep the profile in; name a file by "
-                                       "--output");
-    }
+    YK_TRY(yk_profiling_find_path(&profiling->words, profiling->arena, &profiling->path));
     if (access(profiling->path, F_OK) == 0) {
         YK_TRY(yk_profile_open(profiling->path, &profile));
         yk_profile_close(profile);
@@ -278,7 +283,7 @@ static yk_status make_folder(const char *path)
 static yk_status keep(const struct yk_profiling *profiling)
 {
     struct yk_profile *profile = NULL;
-    if (!profiling->words.output) {
+    if (!profiling->words.profile) {
         YK_TRY(make_folder(profiling->path));
     }
     YK_TRY(yk_profile_create(profiling->path, &profile));

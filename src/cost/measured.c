@@ -44,8 +44,8 @@ static int32_t neighbours(const struct yk_device *device, const struct yk_model 
                           struct yk_profile_point points[2])
 {
     const double batch = (double)model->workload.batch;
-    struct yk_profile_point below = {0, 0};
-    struct yk_profile_point above = {INFINITY, 0};
+    struct yk_profile_point below = {0};
+    struct yk_profile_point above = {.size = INFINITY};
     for (int32_t i = 0; i < device->measured_count; i++) {
         const struct yk_measured_layer *entry = &device->measured[i];
         const double size = (double)entry->batch;
@@ -53,10 +53,10 @@ static int32_t neighbours(const struct yk_device *device, const struct yk_model 
             continue;
         }
         if (size <= batch && size > below.size) {
-            below = (struct yk_profile_point){size, seconds_of(entry, pass)};
+            below = (struct yk_profile_point){.size = size, .seconds = seconds_of(entry, pass)};
         }
         if (size >= batch && size < above.size) {
-            above = (struct yk_profile_point){size, seconds_of(entry, pass)};
+            above = (struct yk_profile_point){.size = size, .seconds = seconds_of(entry, pass)};
         }
     }
     int32_t count = 0;
@@ -77,7 +77,7 @@ bool yk_measured_find(const struct yk_device *device, const struct yk_model *mod
         const int close = closeness(&device->measured[i], model, layer, pass);
         closest = close > closest ? close : closest;
     }
-    struct yk_profile_point points[2] = {{0, 0}};
+    struct yk_profile_point points[2] = {{0}};
     const int32_t count = closest > 0 ? neighbours(device, model, layer, pass, closest, points) : 0;
     if (count == 0) {
         return false;

@@ -187,7 +187,7 @@ static void bind_fact(sqlite3_stmt *statement, const struct yk_profile_fact *fac
     sqlite3_bind_text(statement, 2, fact->fact, -1, SQLITE_STATIC);
 }
 
-/* Reads rows of (size, seconds) until there are no more. */
+/* Reads rows of (size, seconds, spread) until there are no more. */
 static yk_status read_points(struct yk_profile *profile, sqlite3_stmt *statement,
                              struct yk_profile_curve *out)
 {
@@ -202,7 +202,8 @@ static yk_status read_points(struct yk_profile *profile, sqlite3_stmt *statement
         }
         YK_TRY(yk_grow((void **)&profile->points, &profile->point_capacity, count,
                        sizeof *profile->points));
-        profile->points[count++] = (struct yk_profile_point){size, seconds};
+        profile->points[count++] =
+            (struct yk_profile_point){size, seconds, sqlite3_column_double(statement, 2)};
     }
     if (step != SQLITE_DONE) {
         return fail(profile);
@@ -216,7 +217,7 @@ yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_prof
 {
     sqlite3_stmt *statement = NULL;
     YK_TRY(prepare(profile,
-                   "SELECT batch, seconds FROM layers WHERE device = ? "
+                   "SELECT batch, seconds, spread FROM layers WHERE device = ? "
                    "AND abs(part - ?) <= 0.005 * part AND shape = ? AND sequence = ? AND pass = ? "
                    "ORDER BY batch",
                    &statement));
@@ -231,7 +232,7 @@ yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profi
 {
     sqlite3_stmt *statement = NULL;
     YK_TRY(prepare(profile,
-                   "SELECT bytes, seconds FROM links WHERE link = ? AND collective = ? "
+                   "SELECT bytes, seconds, spread FROM links WHERE link = ? AND collective = ? "
                    "AND ranks = ? ORDER BY bytes",
                    &statement));
     bind_link(statement, link);
@@ -257,6 +258,59 @@ yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profi
     const yk_status status = step == SQLITE_ROW || step == SQLITE_DONE ? YK_OK : fail(profile);
     sqlite3_finalize(statement);
     return status;
+}
+
+/* Whether the statement finds a row; it is done with afterwards. */
+static yk_status find_any(const struct yk_profile *profile, sqlite3_stmt *statement, bool *out)
+{
+    const int step = sqlite3_step(statement);
+    *out = step == SQLITE_ROW;
+    const yk_status status = step == SQLITE_ROW || step == SQLITE_DONE ? YK_OK : fail(profile);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
+                               int64_t batch, const char *versions, bool *out)
+{
+    sqlite3_stmt *statement = NULL;
+    YK_TRY(prepare(profile,
+                   "SELECT 1 FROM layers WHERE device = ? AND abs(part - ?) <= 0.005 * part "
+                   "AND shape = ? AND sequence = ? AND pass = ? AND batch = ? AND versions = ?",
+                   &statement));
+    bind_layer(statement, layer);
+    sqlite3_bind_int64(statement, 6, batch);
+    sqlite3_bind_text(statement, 7, versions, -1, SQLITE_STATIC);
+    return find_any(profile, statement, out);
+}
+
+yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profile_link *link,
+                              int64_t bytes, const char *versions, bool *out)
+{
+    sqlite3_stmt *statement = NULL;
+    YK_TRY(prepare(profile,
+                   "SELECT 1 FROM links WHERE link = ? AND collective = ? AND ranks = ? "
+                   "AND bytes = ? AND versions = ?",
+                   &statement));
+    bind_link(statement, link);
+    sqlite3_bind_int64(statement, 4, bytes);
+    sqlite3_bind_text(statement, 5, versions, -1, SQLITE_STATIC);
+    return find_any(profile, statement, out);
+}
+
+yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
+                              const char *versions, bool *out)
+{
+    sqlite3_stmt *statement = NULL;
+    *out = false;
+    if (profile->form < FORM) {
+        return YK_OK;
+    }
+    YK_TRY(prepare(profile, "SELECT 1 FROM facts WHERE subject = ? AND fact = ? AND versions = ?",
+                   &statement));
+    bind_fact(statement, fact);
+    sqlite3_bind_text(statement, 3, versions, -1, SQLITE_STATIC);
+    return find_any(profile, statement, out);
 }
 
 static void add_value(struct yk_text *out, sqlite3_stmt *statement, int column)

@@ -36,6 +36,7 @@
 #include "base/status.h"
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct yk_profile;
@@ -44,6 +45,7 @@ struct yk_profile;
 struct yk_profile_point {
     double size;
     double seconds;
+    double spread; /* half the distance between the quartiles, over the median */
 };
 
 /* The times of one layer or link over size, smallest first. They live in the profile, until it is
@@ -109,6 +111,15 @@ yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profi
 /* The fact's value; NAN where it was not measured. */
 yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
                                double *out) YK_MUST_USE;
+
+/* Whether the number is known and was measured with these versions: then there is no need to
+ * measure it again. */
+yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
+                               int64_t batch, const char *versions, bool *out) YK_MUST_USE;
+yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profile_link *link,
+                              int64_t bytes, const char *versions, bool *out) YK_MUST_USE;
+yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
+                              const char *versions, bool *out) YK_MUST_USE;
 
 /* Adds every number as a line, in an order that does not depend on when it was written down: what
  * two profiles are compared by. */

@@ -232,7 +232,7 @@ static void the_profile_goes_before_everything(void **state)
 static void a_curve_is_straight_between_points_and_proportional_beyond(void **state)
 {
     (void)state;
-    const struct yk_profile_point points[] = {{2, 10}, {4, 14}, {8, 16}};
+    const struct yk_profile_point points[] = {{2, 10, 0}, {4, 14, 0}, {8, 16, 0}};
     const struct yk_profile_curve curve = {points, 3};
     assert_near(yk_curve_at(&curve, 1), 5);
     assert_near(yk_curve_at(&curve, 2), 10);

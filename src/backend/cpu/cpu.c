@@ -89,6 +89,11 @@ static void describe(const struct yk_backend_device *device, struct yk_text *out
     yk_text_addf(out, ", %d thread%s", device->threads, device->threads == 1 ? "" : "s");
 }
 
+static void add_versions(const struct yk_backend_device *device, struct yk_text *out)
+{
+    describe(device, out);
+}
+
 struct host_call {
     void (*function)(void *user);
     void *user;
@@ -143,6 +148,7 @@ const struct yk_backend yk_backend_cpu = {
     .open = open_device,
     .close = close_device,
     .describe = describe,
+    .versions = add_versions,
     .take = yk_cpu_take,
     .give_back = yk_cpu_give_back,
     .take_host = yk_cpu_take,

@@ -1,0 +1,87 @@
+/*
+ * Counters: what a device's own meters showed while something ran, and what of it belongs to which
+ * part of a step.
+ *
+ * A reading is an average over a short while, by the clock of base/clock.h. What a device has no
+ * meter for is NAN, and is written "n/a", never 0.
+ */
+#ifndef YK_TRACE_COUNTERS_H
+#define YK_TRACE_COUNTERS_H
+
+#include "base/status.h"
+#include "base/text.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum yk_counter {
+    /* Of a GPU; parts of 1. */
+    YK_COUNTER_SM,        /* multiprocessors with work on them, over time */
+    YK_COUNTER_OCCUPANCY, /* warps there, of those that there is room for */
+    YK_COUNTER_TENSOR,    /* tensor cores at work */
+    YK_COUNTER_DRAM,      /* memory's bus at work */
+    /* Bytes a second. */
+    YK_COUNTER_PCIE_IN, /* to the device */
+    YK_COUNTER_PCIE_OUT,
+    YK_COUNTER_NVLINK_IN,
+    YK_COUNTER_NVLINK_OUT,
+    YK_COUNTER_CLOCK,  /* Hz, of the multiprocessors */
+    YK_COUNTER_POWER,  /* W */
+    YK_COUNTER_MEMORY, /* bytes of the device in use, or of the process on a CPU */
+    /* Of this process on a CPU. */
+    YK_COUNTER_CORES,        /* cores at work: seconds computed a second */
+    YK_COUNTER_CYCLES,       /* a second */
+    YK_COUNTER_INSTRUCTIONS, /* a second */
+    YK_COUNTER_MISSES_BYTES, /* fetched for misses of the last cache, a second: what the process
+                                itself took from memory, prefetching left out */
+    YK_COUNTER_COUNT,
+};
+
+enum yk_counter_unit {
+    YK_COUNTER_PART, /* of 1 */
+    YK_COUNTER_PER_SECOND,
+    YK_COUNTER_BYTES_PER_S,
+    YK_COUNTER_HERTZ,
+    YK_COUNTER_WATTS,
+    YK_COUNTER_BYTES,
+    YK_COUNTER_NUMBER,
+};
+
+/* "SM active", and the short "sm" of files. */
+const char *yk_counter_name(enum yk_counter counter);
+const char *yk_counter_key(enum yk_counter counter);
+enum yk_counter_unit yk_counter_unit(enum yk_counter counter);
+
+/* "62.1 %", "1.98GHz", "312GB/s", "n/a". */
+enum {
+    YK_COUNTER_WORDS_SIZE = 32
+};
+void yk_counter_format(enum yk_counter counter, double value, char out[YK_COUNTER_WORDS_SIZE]);
+
+/* The average over [begin_s, end_s). */
+struct yk_counter_reading {
+    double begin_s;
+    double end_s;
+    double values[YK_COUNTER_COUNT]; /* NAN: no such meter, or it did not answer */
+};
+
+/* What ran when: the same clock. Spans of one device need not be in order, and may overlap (lanes
+ * run side by side). */
+struct yk_counter_span {
+    double begin_s;
+    double end_s;
+    int32_t part; /* which part of a step it is, from 0 */
+};
+
+/*
+ * What each part of a step shows, from readings that are longer than the parts: a reading is the
+ * average of what ran during it, weighted by time, so the parts' values are those that explain all
+ * readings best, by least squares over parts and "nothing ran", none below 0 and parts of 1 not
+ * above 1. out (part_count, YK_COUNTER_COUNT); NAN of a part that no reading saw, or where the
+ * readings cannot tell it from another (`seconds` says for how long each was seen, (part_count)).
+ */
+yk_status yk_counters_share(const struct yk_counter_reading *readings, int32_t reading_count,
+                            const struct yk_counter_span *spans, int32_t span_count,
+                            int32_t part_count, double *out, double *seconds) YK_MUST_USE;
+
+#endif
