@@ -249,12 +249,12 @@ static yk_status measure(struct yk_profiling *profiling)
         .slowness = profiling->slowness[profiling->all.ranks->rank],
         .seconds = profiling->words.seconds,
         .held_bytes = held_bytes,
+        .again = profiling->words.again,
         .versions = profiling->versions,
         .watch = {.user = (void *)(uintptr_t)stop,
                   .progress = yk_terminal_progress,
                   .stop = is_stopped},
     };
-    YK_TRY(yk_survey_begin(&profiling->survey));
     YK_TRY(yk_survey_layers(&profiling->survey, &profiling->all, &wish));
     if (profiling->all.ranks->size > 1 && !profiling->survey.stopped) {
         int64_t most = 0;
@@ -280,16 +280,17 @@ static yk_status make_folder(const char *path)
     return status;
 }
 
-static yk_status keep(const struct yk_profiling *profiling)
+/* The first rank keeps what is measured. */
+static yk_status open_profile(struct yk_profiling *profiling)
 {
-    struct yk_profile *profile = NULL;
+    YK_TRY(yk_survey_begin(&profiling->survey));
+    if (yk_train_team_rank(&profiling->team) != 0) {
+        return YK_OK;
+    }
     if (!profiling->words.profile) {
         YK_TRY(make_folder(profiling->path));
     }
-    YK_TRY(yk_profile_create(profiling->path, &profile));
-    const yk_status status = yk_survey_keep(&profiling->survey, profile);
-    yk_profile_close(profile);
-    return status;
+    return yk_profile_create(profiling->path, &profiling->survey.profile);
 }
 
 yk_status yk_profiling_open(struct yk_profiling *profiling, int32_t ranks)
@@ -305,6 +306,7 @@ yk_status yk_profiling_run(struct yk_profiling *profiling, const struct yk_launc
 {
     YK_TRY(yk_train_team_open(launcher, 0, profiling->arena, &profiling->team));
     YK_TRY(yk_train_team_agree(&profiling->team, open_devices(profiling)));
+    YK_TRY(yk_train_team_agree(&profiling->team, open_profile(profiling)));
     yk_terminal_progress_begin();
     yk_status status = measure(profiling);
     yk_terminal_progress_end();
@@ -312,13 +314,13 @@ yk_status yk_profiling_run(struct yk_profiling *profiling, const struct yk_launc
         yk_train_team_give_up(&profiling->team, status);
         return status;
     }
-    status = yk_train_team_rank(&profiling->team) == 0 ? keep(profiling) : YK_OK;
-    return yk_train_team_agree(&profiling->team, status);
+    return yk_train_team_agree(&profiling->team, YK_OK);
 }
 
 void yk_profiling_close(struct yk_profiling *profiling)
 {
     const struct yk_engine *engine = &profiling->engine;
+    yk_profile_close(profiling->survey.profile);
     yk_survey_free(&profiling->survey);
     yk_ranks_close(&profiling->alone);
     if (engine->backend) {

@@ -36,3 +36,13 @@ bool yk_subject_link(const struct yk_cluster *cluster, int32_t a, int32_t b,
                                                                   : "between nodes");
     return true;
 }
+
+bool yk_subject_host(const struct yk_device *device, char out[YK_SUBJECT_SIZE])
+{
+    char name[YK_SUBJECT_SIZE];
+    if (!yk_subject_device(device, name)) {
+        return false;
+    }
+    snprintf(out, YK_SUBJECT_SIZE, "%.*s-host", DEVICE_SIZE, name);
+    return true;
+}

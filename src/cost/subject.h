@@ -20,4 +20,13 @@ bool yk_subject_device(const struct yk_device *device, char out[YK_SUBJECT_SIZE]
 bool yk_subject_link(const struct yk_cluster *cluster, int32_t a, int32_t b,
                      char out[YK_SUBJECT_SIZE]);
 
+/*
+ * "h200-host": the way between a device and the memory of its host, which a profile has among its
+ * links with the words below as collectives and 1 rank; false where the device has no type.
+ */
+bool yk_subject_host(const struct yk_device *device, char out[YK_SUBJECT_SIZE]);
+
+#define YK_SUBJECT_TO_DEVICE "to device"
+#define YK_SUBJECT_FROM_DEVICE "from device"
+
 #endif

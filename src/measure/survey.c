@@ -26,41 +26,98 @@ static yk_status copy(struct yk_survey *survey, const char **words)
     return *words ? YK_OK : yk_fail_out_of_memory();
 }
 
+/* ---- rows ---- */
+
+static bool is_same_layer(const struct yk_survey_layer *a, const struct yk_survey_layer *b)
+{
+    return a->batch == b->batch && a->layer.part == b->layer.part &&
+           a->layer.sequence == b->layer.sequence && strcmp(a->layer.pass, b->layer.pass) == 0 &&
+           strcmp(a->layer.shape, b->layer.shape) == 0 &&
+           strcmp(a->layer.device, b->layer.device) == 0;
+}
+
 yk_status yk_survey_add_layer(struct yk_survey *survey, const struct yk_survey_layer *layer)
 {
     struct yk_survey_layer row = *layer;
+    int32_t place = 0;
+    while (place < survey->layer_count && !is_same_layer(&survey->layers[place], layer)) {
+        place++;
+    }
     YK_TRY(copy(survey, &row.layer.device));
     YK_TRY(copy(survey, &row.layer.shape));
     YK_TRY(copy(survey, &row.layer.pass));
     YK_TRY(copy(survey, &row.measurement.versions));
-    YK_TRY(yk_grow((void **)&survey->layers, &survey->layer_capacity, survey->layer_count,
-                   sizeof row));
-    survey->layers[survey->layer_count++] = row;
+    YK_TRY(yk_grow((void **)&survey->layers, &survey->layer_capacity, place, sizeof row));
+    survey->layers[place] = row;
+    survey->layer_count += place == survey->layer_count ? 1 : 0;
     return YK_OK;
+}
+
+static bool is_same_link(const struct yk_survey_link *a, const struct yk_survey_link *b)
+{
+    return a->bytes == b->bytes && a->link.ranks == b->link.ranks &&
+           strcmp(a->link.collective, b->link.collective) == 0 &&
+           strcmp(a->link.link, b->link.link) == 0;
 }
 
 yk_status yk_survey_add_link(struct yk_survey *survey, const struct yk_survey_link *link)
 {
     struct yk_survey_link row = *link;
+    int32_t place = 0;
+    while (place < survey->link_count && !is_same_link(&survey->links[place], link)) {
+        place++;
+    }
     YK_TRY(copy(survey, &row.link.link));
     YK_TRY(copy(survey, &row.link.collective));
     YK_TRY(copy(survey, &row.measurement.versions));
-    YK_TRY(
-        yk_grow((void **)&survey->links, &survey->link_capacity, survey->link_count, sizeof row));
-    survey->links[survey->link_count++] = row;
+    YK_TRY(yk_grow((void **)&survey->links, &survey->link_capacity, place, sizeof row));
+    survey->links[place] = row;
+    survey->link_count += place == survey->link_count ? 1 : 0;
     return YK_OK;
 }
 
 yk_status yk_survey_add_fact(struct yk_survey *survey, const struct yk_survey_fact *fact)
 {
     struct yk_survey_fact row = *fact;
+    int32_t place = 0;
+    while (place < survey->fact_count &&
+           (strcmp(survey->facts[place].fact.subject, fact->fact.subject) != 0 ||
+            strcmp(survey->facts[place].fact.fact, fact->fact.fact) != 0)) {
+        place++;
+    }
     YK_TRY(copy(survey, &row.fact.subject));
     YK_TRY(copy(survey, &row.fact.fact));
     YK_TRY(copy(survey, &row.measurement.versions));
-    YK_TRY(
-        yk_grow((void **)&survey->facts, &survey->fact_capacity, survey->fact_count, sizeof row));
-    survey->facts[survey->fact_count++] = row;
+    YK_TRY(yk_grow((void **)&survey->facts, &survey->fact_capacity, place, sizeof row));
+    survey->facts[place] = row;
+    survey->fact_count += place == survey->fact_count ? 1 : 0;
     return YK_OK;
+}
+
+/* ---- the profile ---- */
+
+yk_status yk_survey_knows_layer(const struct yk_survey *survey,
+                                const struct yk_profile_layer *layer, int64_t batch,
+                                const char *versions, bool *out)
+{
+    *out = false;
+    return survey->profile ? yk_profile_has_layer(survey->profile, layer, batch, versions, out)
+                           : YK_OK;
+}
+
+yk_status yk_survey_knows_link(const struct yk_survey *survey, const struct yk_profile_link *link,
+                               int64_t bytes, const char *versions, bool *out)
+{
+    *out = false;
+    return survey->profile ? yk_profile_has_link(survey->profile, link, bytes, versions, out)
+                           : YK_OK;
+}
+
+yk_status yk_survey_knows_fact(const struct yk_survey *survey, const struct yk_profile_fact *fact,
+                               const char *versions, bool *out)
+{
+    *out = false;
+    return survey->profile ? yk_profile_has_fact(survey->profile, fact, versions, out) : YK_OK;
 }
 
 yk_status yk_survey_stops(struct yk_survey *survey, const struct yk_measure_ranks *team,
@@ -74,26 +131,51 @@ yk_status yk_survey_stops(struct yk_survey *survey, const struct yk_measure_rank
     return YK_OK;
 }
 
-static yk_status write_rows(const struct yk_survey *survey, struct yk_profile *profile)
+static yk_status write_rows(const struct yk_survey *survey)
 {
+    struct yk_profile *profile = survey->profile;
     for (int32_t i = 0; i < survey->layer_count; i++) {
         const struct yk_survey_layer *row = &survey->layers[i];
-        YK_TRY(yk_profile_add_layer(profile, &row->layer, row->batch, &row->measurement));
+        if (!row->kept) {
+            YK_TRY(yk_profile_add_layer(profile, &row->layer, row->batch, &row->measurement));
+        }
     }
     for (int32_t i = 0; i < survey->link_count; i++) {
         const struct yk_survey_link *row = &survey->links[i];
-        YK_TRY(yk_profile_add_link(profile, &row->link, row->bytes, &row->measurement));
+        if (!row->kept) {
+            YK_TRY(yk_profile_add_link(profile, &row->link, row->bytes, &row->measurement));
+        }
     }
     for (int32_t i = 0; i < survey->fact_count; i++) {
         const struct yk_survey_fact *row = &survey->facts[i];
-        YK_TRY(yk_profile_add_fact(profile, &row->fact, &row->measurement));
+        if (!row->kept) {
+            YK_TRY(yk_profile_add_fact(profile, &row->fact, &row->measurement));
+        }
     }
     return YK_OK;
 }
 
-yk_status yk_survey_keep(const struct yk_survey *survey, struct yk_profile *profile)
+static void mark_kept(struct yk_survey *survey)
 {
-    YK_TRY(yk_profile_begin(profile));
-    YK_TRY(write_rows(survey, profile));
-    return yk_profile_commit(profile);
+    for (int32_t i = 0; i < survey->layer_count; i++) {
+        survey->layers[i].kept = true;
+    }
+    for (int32_t i = 0; i < survey->link_count; i++) {
+        survey->links[i].kept = true;
+    }
+    for (int32_t i = 0; i < survey->fact_count; i++) {
+        survey->facts[i].kept = true;
+    }
+}
+
+yk_status yk_survey_keep(struct yk_survey *survey)
+{
+    if (!survey->profile) {
+        return YK_OK;
+    }
+    YK_TRY(yk_profile_begin(survey->profile));
+    YK_TRY(write_rows(survey));
+    YK_TRY(yk_profile_commit(survey->profile));
+    mark_kept(survey);
+    return YK_OK;
 }

@@ -3,7 +3,9 @@
  * messages and a few facts, ready to be kept in a profile.
  *
  * All ranks call the functions that measure, in one order, and each ends with the same survey. Of
- * devices that are alike the mean counts. One thread at a time.
+ * devices that are alike the mean counts. Rank 0 has the profile, and writes every measurement down
+ * when it is whole: whoever ends a survey at any moment loses the one under way. One thread at a
+ * time.
  */
 #ifndef YK_MEASURE_SURVEY_H
 #define YK_MEASURE_SURVEY_H
@@ -31,6 +33,7 @@ struct yk_survey_wish {
     const struct yk_cluster *cluster; /* a device for each rank, in order */
     double slowness;                  /* of this rank: its ops take so many times as long */
     double seconds;                   /* about as long as the layers may take */
+    bool again;                       /* measure what is known already, too */
     double (*held_bytes)(void);       /* what this process holds now */
     const char *versions;
     struct yk_survey_watch watch;
@@ -40,22 +43,26 @@ struct yk_survey_layer {
     struct yk_profile_layer layer;
     int64_t batch;
     struct yk_profile_measurement measurement;
+    bool kept; /* in the profile */
 };
 
 struct yk_survey_link {
     struct yk_profile_link link;
     int64_t bytes;
     struct yk_profile_measurement measurement;
+    bool kept;
 };
 
 struct yk_survey_fact {
     struct yk_profile_fact fact;
     struct yk_profile_measurement measurement;
+    bool kept;
 };
 
 /* Starts as {0}. */
 struct yk_survey {
-    struct yk_arena *arena; /* owns all words */
+    struct yk_arena *arena;     /* owns all words */
+    struct yk_profile *profile; /* of rank 0; NULL: rows are kept nowhere */
     struct yk_survey_layer *layers;
     struct yk_survey_link *links;
     struct yk_survey_fact *facts;
@@ -80,16 +87,31 @@ yk_status yk_survey_layers(struct yk_survey *survey, const struct yk_measure_ran
 yk_status yk_survey_links(struct yk_survey *survey, const struct yk_measure_ranks *team,
                           const struct yk_survey_wish *wish, int64_t most_bytes) YK_MUST_USE;
 
-/* Writes it all down, or nothing. */
-yk_status yk_survey_keep(const struct yk_survey *survey, struct yk_profile *profile) YK_MUST_USE;
+/* Measures copies between the host and a device with memory of its own. */
+yk_status yk_survey_copies(struct yk_survey *survey, const struct yk_measure_ranks *team,
+                           const struct yk_survey_wish *wish) YK_MUST_USE;
 
-/* For those who measure: one more row, whose words are copied. */
+/* For those who measure: one more row, whose words are copied, in place of one of the same layer
+ * and batch, link and bytes, or fact. */
 yk_status yk_survey_add_layer(struct yk_survey *survey,
                               const struct yk_survey_layer *layer) YK_MUST_USE;
 yk_status yk_survey_add_link(struct yk_survey *survey,
                              const struct yk_survey_link *link) YK_MUST_USE;
 yk_status yk_survey_add_fact(struct yk_survey *survey,
                              const struct yk_survey_fact *fact) YK_MUST_USE;
+
+/* Writes what is new since the last time down, all of it or nothing. */
+yk_status yk_survey_keep(struct yk_survey *survey) YK_MUST_USE;
+
+/* Whether the profile has the number, measured with these versions. What rank 0 says counts: others
+ * have no profile, and say no. */
+yk_status yk_survey_knows_layer(const struct yk_survey *survey,
+                                const struct yk_profile_layer *layer, int64_t batch,
+                                const char *versions, bool *out) YK_MUST_USE;
+yk_status yk_survey_knows_link(const struct yk_survey *survey, const struct yk_profile_link *link,
+                               int64_t bytes, const char *versions, bool *out) YK_MUST_USE;
+yk_status yk_survey_knows_fact(const struct yk_survey *survey, const struct yk_profile_fact *fact,
+                               const char *versions, bool *out) YK_MUST_USE;
 
 /* Whether the watch of any rank wants to stop. */
 yk_status yk_survey_stops(struct yk_survey *survey, const struct yk_measure_ranks *team,

@@ -247,6 +247,7 @@ static yk_status measure(struct surveying *surveying)
     YK_TRY(time_layers(surveying, began_s));
     surveying->context_bytes = context_of(surveying);
     YK_TRY(gather_all(surveying));
+    YK_TRY(yk_survey_keep(surveying->survey));
     return surveying->team->ranks->size > 1 && !surveying->survey->stopped
                ? yk_survey_beside(surveying->survey, surveying->team, wish, surveying->rehearsal)
                : YK_OK;

@@ -111,7 +111,8 @@ static yk_status measure(struct linking *linking, int64_t most_bytes)
         return yk_fail_out_of_memory();
     }
     YK_TRY(run_rounds(linking));
-    return add_rows(linking);
+    YK_TRY(add_rows(linking));
+    return yk_survey_keep(linking->survey);
 }
 
 yk_status yk_survey_links(struct yk_survey *survey, const struct yk_measure_ranks *team,

@@ -179,10 +179,10 @@ static void what_a_survey_kept_prices_every_layer(void **state)
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/profile.db", folder);
     assert_ok(yk_survey_begin(&survey));
+    assert_ok(yk_profile_create(path, &profile));
+    survey.profile = profile;
     assert_ok(yk_survey_layers(&survey, &place->team, &wish));
     assert_false(survey.stopped);
-    assert_ok(yk_profile_create(path, &profile));
-    assert_ok(yk_survey_keep(&survey, profile));
 
     const struct yk_cost_book book = {.cluster = place->cluster, .profile = profile};
     assert_ok(yk_model_describe(place->config, &workload, place->arena, &model));
