@@ -212,9 +212,11 @@ static yk_status open_devices(struct yk_profiling *profiling)
     return describe(profiling);
 }
 
-static double held_bytes(void)
+/* Of memory that is the host's, what this process has taken at most. */
+static double held_bytes(const struct yk_engine *engine)
 {
-    return yk_process_memory().peak_bytes;
+    return engine->backend->used ? (double)engine->backend->used(engine->device)
+                                 : yk_process_memory().peak_bytes;
 }
 
 static bool is_stopped(void *user)

@@ -10,11 +10,6 @@ enum {
     PASSES,
 };
 
-static const struct yk_layer *layers_of(const struct yk_layer_times *times)
-{
-    return yk_sizes_whole(times->program->sizes)->layers;
-}
-
 static int32_t times_of_sort(const struct yk_layer_times *times)
 {
     return PASSES * times->batch_count + 1;
@@ -38,7 +33,7 @@ static bool are_alike(const struct yk_layer *a, const struct yk_layer *b)
 
 static void begin_sort(struct yk_layer_times *times, int32_t layer, const int64_t *batches)
 {
-    const struct yk_layer *sort = &layers_of(times)[layer];
+    const struct yk_layer *sort = &times->model->layers[layer];
     const struct yk_layer_time blank = {.shape = sort->shape, .kind = sort->kind};
     times->first_time[layer] = times->count;
     times->count += times_of_sort(times);
@@ -57,8 +52,8 @@ static void begin_sort(struct yk_layer_times *times, int32_t layer, const int64_
 
 static yk_status begin(struct yk_layer_times *times, const int64_t *batches)
 {
-    const int32_t L = times->program->plan->layer_count;
-    const struct yk_layer *layers = layers_of(times);
+    const int32_t L = times->model->layer_count;
+    const struct yk_layer *layers = times->model->layers;
     YK_TRY_NEW(times->arena, times->first_time, L);
     YK_TRY_NEW(times->arena, times->times, (int64_t)L * times_of_sort(times));
     for (int32_t l = 0; l < L; l++) {
@@ -74,7 +69,7 @@ static yk_status begin(struct yk_layer_times *times, const int64_t *batches)
     return YK_OK;
 }
 
-yk_status yk_layer_times_create(const struct yk_program *program, const int64_t *batches,
+yk_status yk_layer_times_create(const struct yk_model *model, const int64_t *batches,
                                 int32_t batch_count, struct yk_layer_times **out)
 {
     struct yk_arena *arena = NULL;
@@ -84,8 +79,7 @@ yk_status yk_layer_times_create(const struct yk_program *program, const int64_t 
         yk_arena_destroy(arena);
         return yk_fail_out_of_memory();
     }
-    *times =
-        (struct yk_layer_times){.arena = arena, .program = program, .batch_count = batch_count};
+    *times = (struct yk_layer_times){.arena = arena, .model = model, .batch_count = batch_count};
     const yk_status status = begin(times, batches);
     if (status != YK_OK) {
         yk_layer_times_destroy(times);
@@ -107,19 +101,18 @@ void yk_layer_times_destroy(struct yk_layer_times *times)
 
 /* What the backward of the first micro-batch takes longer than that of the second, which has as
  * many samples. */
-static void find_extras(const struct yk_layer_times *times, const double *op_s, double *extra_s)
+static void find_extras(const struct yk_program_rank *list, const double *op_s, double *extra_s)
 {
-    const struct yk_program_rank *list = &times->program->ranks[0];
     for (int32_t i = 0; i < list->op_count; i++) {
         const struct yk_op *op = &list->ops[i];
-        if (op->kind == YK_OP_BACKWARD && op->micro_batch < 2) {
+        if (op->kind == YK_OP_BACKWARD) {
             extra_s[op->layer] += op->micro_batch == 0 ? op_s[i] : -op_s[i];
         }
     }
 }
 
-static yk_status add_op(const struct yk_layer_times *times, const struct yk_op *op, double seconds,
-                        double extra_s)
+static yk_status add_op(const struct yk_layer_times *times, const struct yk_op *op, int32_t batch,
+                        double seconds, double extra_s)
 {
     if (op->kind == YK_OP_UPDATE) {
         return yk_timings_add(&update_of(times, op->layer)->timings, seconds + fmax(extra_s, 0));
@@ -128,20 +121,21 @@ static yk_status add_op(const struct yk_layer_times *times, const struct yk_op *
         return YK_OK;
     }
     const int pass = op->kind == YK_OP_FORWARD ? FORWARD : BACKWARD;
-    return yk_timings_add(&time_of(times, op->layer, pass, op->micro_batch - 1)->timings, seconds);
+    return yk_timings_add(&time_of(times, op->layer, pass, batch)->timings, seconds);
 }
 
-yk_status yk_layer_times_add(struct yk_layer_times *times, const double *op_s)
+yk_status yk_layer_times_add(struct yk_layer_times *times, const struct yk_program *program,
+                             int32_t batch, const double *op_s)
 {
-    const struct yk_program_rank *list = &times->program->ranks[0];
-    double *extra_s = calloc((size_t)times->program->plan->layer_count, sizeof *extra_s);
+    const struct yk_program_rank *list = &program->ranks[0];
+    double *extra_s = calloc((size_t)times->model->layer_count, sizeof *extra_s);
     yk_status status = extra_s ? YK_OK : yk_fail_out_of_memory();
     if (status == YK_OK) {
-        find_extras(times, op_s, extra_s);
+        find_extras(list, op_s, extra_s);
     }
     for (int32_t i = 0; i < list->op_count && status == YK_OK; i++) {
         const struct yk_op *op = &list->ops[i];
-        status = add_op(times, op, op_s[i], op->layer >= 0 ? extra_s[op->layer] : 0);
+        status = add_op(times, op, batch, op_s[i], op->layer >= 0 ? extra_s[op->layer] : 0);
     }
     free(extra_s);
     return status;

@@ -1,11 +1,11 @@
 /*
  * Layer times: what the passes of each sort of layer take, by the number of samples, gathered from
- * rounds of a rehearsal.
+ * rounds of rehearsals.
  *
  * Layers of one shape are one sort. Gradients are cleared once a step, by the first micro-batch
  * that goes backward: what that takes longer counts as part of the update.
  *
- * One thread at a time. The program must outlive it.
+ * One thread at a time. The model must outlive it.
  */
 #ifndef YK_MEASURE_LAYER_TIMES_H
 #define YK_MEASURE_LAYER_TIMES_H
@@ -27,18 +27,19 @@ struct yk_layer_time {
 
 struct yk_layer_times {
     struct yk_arena *arena;
-    const struct yk_program *program; /* a rehearsal's */
+    const struct yk_model *model;
     int32_t count;
     struct yk_layer_time *times;
     int32_t batch_count;
     int32_t *first_time; /* (L) of each layer: forward and backward for each batch, then update */
 };
 
-yk_status yk_layer_times_create(const struct yk_program *program, const int64_t *batches,
+yk_status yk_layer_times_create(const struct yk_model *model, const int64_t *batches,
                                 int32_t batch_count, struct yk_layer_times **out) YK_MUST_USE;
 void yk_layer_times_destroy(struct yk_layer_times *times);
 
-/* Adds what the ops of a round took, (ops). */
-yk_status yk_layer_times_add(struct yk_layer_times *times, const double *op_s) YK_MUST_USE;
+/* Adds what the ops of a round took, (ops of the rehearsal's program), of batch number `batch`. */
+yk_status yk_layer_times_add(struct yk_layer_times *times, const struct yk_program *program,
+                             int32_t batch, const double *op_s) YK_MUST_USE;
 
 #endif

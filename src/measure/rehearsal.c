@@ -1,47 +1,19 @@
 #include "measure/rehearsal.h"
 
 #include "base/random.h"
+#include "measure/rehearsal_plan.h"
 #include "train/executor.h"
 
 #include <math.h>
 
 struct yk_rehearsal {
     struct yk_arena *arena;
-    struct yk_sizes *sizes;
-    struct yk_plan *plan;
-    struct yk_program *program;
-    struct yk_net *net;
-    struct yk_store *store;
+    struct yk_practice *practice;
+    struct yk_rehearsal_plan plan;
     struct yk_executor *executor;
-    struct yk_optimizer optimizer;
     struct yk_batch batch;
-    const char *device;
-    int64_t steps;
     struct yk_rehearsal_round round;
 };
-
-/* One rank, all layers, as many micro-batches as there are sizes and one more. */
-static yk_status make_plan(struct yk_rehearsal *rehearsal, const struct yk_rehearsal_wish *wish,
-                           const struct yk_cluster *cluster, const struct yk_workload *workload)
-{
-    const struct yk_model *model = yk_sizes_whole(rehearsal->sizes);
-    struct yk_plan *plan = NULL;
-    YK_TRY(yk_plan_create(rehearsal->arena, 1, 1, model->layer_count, &plan));
-    plan->model_source = wish->config->name;
-    plan->cluster_source = cluster->source;
-    plan->workload = *workload;
-    plan->ranks[0].limit_bytes = cluster->devices[0].memory_bytes;
-    plan->groups[0].member_count = 1;
-    plan->groups[0].members[0] = (struct yk_plan_member){.share = workload->batch, .part = 1};
-    plan->micro_batches = wish->batch_count + 1;
-    plan->pipeline = YK_1F1B;
-    plan->no_sync = true;
-    plan->prefetch = 1;
-    plan->block_bytes = 1 << 22;
-    plan->bucket_bytes = 1 << 22;
-    rehearsal->plan = plan;
-    return yk_plan_check(plan, model);
-}
 
 static void fill(struct yk_random *random, int64_t count, int64_t below, int32_t *out)
 {
@@ -53,7 +25,7 @@ static void fill(struct yk_random *random, int64_t count, int64_t below, int32_t
 static yk_status make_piece(struct yk_rehearsal *rehearsal, const struct yk_workload *workload,
                             int64_t samples, struct yk_random *random, struct yk_piece *out)
 {
-    const struct yk_model_config *config = rehearsal->net->config;
+    const struct yk_model_config *config = rehearsal->practice->wish.config;
     const int64_t T = workload->sequence;
     const bool decodes = config->encoder_layers > 0;
     const int64_t S = workload->target_sequence > 0 ? workload->target_sequence : T;
@@ -77,15 +49,15 @@ static yk_status make_piece(struct yk_rehearsal *rehearsal, const struct yk_work
     return YK_OK;
 }
 
-static yk_status make_batch(struct yk_rehearsal *rehearsal, const struct yk_rehearsal_wish *wish,
-                            const struct yk_workload *workload)
+static yk_status make_batch(struct yk_rehearsal *rehearsal)
 {
+    const struct yk_workload *workload = &rehearsal->plan.workload;
     struct yk_random random = yk_random_from_seed(1);
     struct yk_batch *batch = &rehearsal->batch;
-    batch->piece_count = wish->batch_count + 1;
+    const int64_t samples = workload->batch / YK_REHEARSAL_MICRO_BATCHES;
+    batch->piece_count = YK_REHEARSAL_MICRO_BATCHES;
     YK_TRY_NEW(rehearsal->arena, batch->pieces, batch->piece_count);
     for (int32_t m = 0; m < batch->piece_count; m++) {
-        const int64_t samples = wish->batches[m > 0 ? m - 1 : 0];
         struct yk_batch_piece *piece = &batch->pieces[m];
         YK_TRY(make_piece(rehearsal, workload, samples, &random, &piece->own));
         piece->all = samples;
@@ -97,31 +69,20 @@ static yk_status make_batch(struct yk_rehearsal *rehearsal, const struct yk_rehe
     return YK_OK;
 }
 
-static yk_status set_up(struct yk_rehearsal *rehearsal, const struct yk_rehearsal_wish *wish,
-                        const struct yk_cluster *cluster, const struct yk_engine *engine)
+static yk_status set_up(struct yk_rehearsal *rehearsal, int64_t samples)
 {
-    const struct yk_net_settings settings = {.seed = 1};
-    struct yk_workload workload = wish->workload;
-    workload.batch = wish->batches[wish->batch_count - 1] * (wish->batch_count + 1);
-    YK_TRY(yk_sizes_create(wish->config, &workload, &rehearsal->sizes));
-    YK_TRY(make_plan(rehearsal, wish, cluster, &workload));
-    YK_TRY(yk_program_compile(rehearsal->plan, cluster, rehearsal->sizes, &rehearsal->program));
-    YK_TRY(yk_net_create(yk_sizes_whole(rehearsal->sizes), &settings, &rehearsal->net));
-    YK_TRY(yk_store_create(rehearsal->net, engine, rehearsal->optimizer.kind, &rehearsal->store));
-    YK_TRY(yk_store_start(rehearsal->store, 1));
-    YK_TRY(make_batch(rehearsal, wish, &workload));
-    rehearsal->device = cluster->devices[0].name;
-    const int32_t op_count = rehearsal->program->ranks[0].op_count;
+    const struct yk_practice *practice = rehearsal->practice;
+    YK_TRY(yk_rehearsal_plan_make(practice->wish.config, &practice->wish.workload,
+                                  practice->cluster, samples, rehearsal->arena, &rehearsal->plan));
+    YK_TRY(make_batch(rehearsal));
+    const int32_t op_count = rehearsal->plan.program->ranks[0].op_count;
     YK_TRY_NEW(rehearsal->arena, rehearsal->round.op_s, op_count);
     YK_TRY_NEW(rehearsal->arena, rehearsal->round.begin_s, op_count);
     YK_TRY_NEW(rehearsal->arena, rehearsal->round.end_s, op_count);
-    const struct yk_executor_options options = {.slow = wish->slowness};
-    return yk_executor_create(rehearsal->program, rehearsal->store, &rehearsal->optimizer, &options,
-                              &rehearsal->executor);
+    return YK_OK;
 }
 
-yk_status yk_rehearsal_create(const struct yk_rehearsal_wish *wish,
-                              const struct yk_cluster *cluster, const struct yk_engine *engine,
+yk_status yk_rehearsal_create(struct yk_practice *practice, int64_t samples,
                               struct yk_rehearsal **out)
 {
     struct yk_arena *arena = NULL;
@@ -131,12 +92,8 @@ yk_status yk_rehearsal_create(const struct yk_rehearsal_wish *wish,
         yk_arena_destroy(arena);
         return yk_fail_out_of_memory();
     }
-    /* A rate of 0 below: times do not depend on it, and nothing can grow without bound. */
-    *rehearsal = (struct yk_rehearsal){
-        .arena = arena,
-        .optimizer = {.kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
-    };
-    const yk_status status = set_up(rehearsal, wish, cluster, engine);
+    *rehearsal = (struct yk_rehearsal){.arena = arena, .practice = practice};
+    const yk_status status = set_up(rehearsal, samples);
     if (status != YK_OK) {
         yk_rehearsal_destroy(rehearsal);
         return status;
@@ -148,27 +105,39 @@ yk_status yk_rehearsal_create(const struct yk_rehearsal_wish *wish,
 void yk_rehearsal_destroy(struct yk_rehearsal *rehearsal)
 {
     if (rehearsal) {
-        if (rehearsal->executor) {
-            const yk_status settled = yk_executor_settle(rehearsal->executor);
-            (void)settled; /* nobody needs the numbers any more */
-        }
-        yk_executor_destroy(rehearsal->executor);
-        yk_store_destroy(rehearsal->store);
-        yk_net_destroy(rehearsal->net);
-        yk_program_destroy(rehearsal->program);
-        yk_sizes_destroy(rehearsal->sizes);
+        yk_rehearsal_leave(rehearsal);
+        yk_rehearsal_plan_free(&rehearsal->plan);
         yk_arena_destroy(rehearsal->arena);
+    }
+}
+
+yk_status yk_rehearsal_enter(struct yk_rehearsal *rehearsal)
+{
+    struct yk_practice *practice = rehearsal->practice;
+    const struct yk_executor_options options = {.slow = practice->wish.slowness};
+    return yk_executor_create(rehearsal->plan.program, practice->store, &practice->optimizer,
+                              &options, &rehearsal->executor);
+}
+
+void yk_rehearsal_leave(struct yk_rehearsal *rehearsal)
+{
+    if (rehearsal->executor) {
+        const yk_status settled = yk_executor_settle(rehearsal->executor);
+        (void)settled; /* nobody needs the numbers any more */
+        yk_executor_destroy(rehearsal->executor);
+        rehearsal->executor = NULL;
     }
 }
 
 const struct yk_program *yk_rehearsal_program(const struct yk_rehearsal *rehearsal)
 {
-    return rehearsal->program;
+    return rehearsal->plan.program;
 }
 
 double yk_rehearsal_bytes(const struct yk_rehearsal *rehearsal)
 {
-    return (double)rehearsal->store->bytes + (double)yk_executor_bytes(rehearsal->executor);
+    return (double)rehearsal->practice->store->bytes +
+           (double)yk_executor_bytes(rehearsal->executor);
 }
 
 static bool waits_for_another_lane(const struct yk_program_rank *list, const struct yk_op *op)
@@ -206,8 +175,13 @@ static void read_times(const struct yk_program_rank *list, const struct yk_trace
 yk_status yk_rehearsal_begin(struct yk_rehearsal *rehearsal)
 {
     const struct yk_step step = {
-        .batch = &rehearsal->batch, .updates = rehearsal->steps, .loss_scale = 1};
+        .batch = &rehearsal->batch, .updates = rehearsal->practice->steps++, .loss_scale = 1};
     return yk_executor_begin(rehearsal->executor, &step, &rehearsal->batch);
+}
+
+int32_t yk_rehearsal_depth(const struct yk_rehearsal *rehearsal)
+{
+    return yk_executor_depth(rehearsal->executor);
 }
 
 yk_status yk_rehearsal_end(struct yk_rehearsal *rehearsal, const struct yk_rehearsal_round **out)
@@ -215,9 +189,9 @@ yk_status yk_rehearsal_end(struct yk_rehearsal *rehearsal, const struct yk_rehea
     struct yk_step_result result;
     struct yk_trace *trace = NULL;
     YK_TRY(yk_executor_end(rehearsal->executor, &result));
-    rehearsal->steps++;
-    YK_TRY(yk_executor_trace(rehearsal->executor, rehearsal->device, &trace));
-    read_times(&rehearsal->program->ranks[0], trace, yk_executor_round_s(rehearsal->executor),
+    YK_TRY(yk_executor_trace(rehearsal->executor, rehearsal->practice->cluster->devices[0].name,
+                             &trace));
+    read_times(&rehearsal->plan.program->ranks[0], trace, yk_executor_round_s(rehearsal->executor),
                &rehearsal->round);
     yk_trace_destroy(trace);
     *out = &rehearsal->round;

@@ -1,11 +1,10 @@
 /*
- * Rehearsal: a whole model on this rank's device, trained by itself on random tokens for the sake
- * of its times.
+ * Rehearsal: steps of a model on this rank's device with one number of samples, run by the same
+ * executor as in training.
  *
  * A layer that is timed alone finds its weights and its input in the caches; in a step they have
- * been elsewhere since. So what is timed is a step: the executor runs the program of one rank, with
- * a micro-batch for every number of samples that is asked for, and before them one more of the
- * first size, which bears what is done once a step: clearing gradients.
+ * been elsewhere since. So what is timed is a step. It has two micro-batches: the first bears what
+ * is done once a step, clearing gradients, and the second is what a pass takes by itself.
  *
  * One thread at a time. What it is made from must outlive it.
  */
@@ -13,33 +12,26 @@
 #define YK_MEASURE_REHEARSAL_H
 
 #include "base/status.h"
-#include "cluster/cluster.h"
-#include "model/model.h"
-#include "nn/store.h"
+#include "measure/practice.h"
 #include "program/program.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct yk_rehearsal_wish {
-    const struct yk_model_config *config;
-    struct yk_workload workload; /* its batch says nothing */
-    const int64_t *batches;      /* rising */
-    int32_t batch_count;
-    double slowness; /* ops take so many times as long; at least 1 */
-};
-
 struct yk_rehearsal; /* opaque */
 
-/* `cluster` has one device, which `engine` drives. */
-yk_status yk_rehearsal_create(const struct yk_rehearsal_wish *wish,
-                              const struct yk_cluster *cluster, const struct yk_engine *engine,
+/* `samples` in each micro-batch. It holds no memory of the device until it is entered. */
+yk_status yk_rehearsal_create(struct yk_practice *practice, int64_t samples,
                               struct yk_rehearsal **out) YK_MUST_USE;
 void yk_rehearsal_destroy(struct yk_rehearsal *rehearsal);
 
+/* Takes the device's memory for steps, and gives it back when all that have begun are done. */
+yk_status yk_rehearsal_enter(struct yk_rehearsal *rehearsal) YK_MUST_USE;
+void yk_rehearsal_leave(struct yk_rehearsal *rehearsal);
+
 const struct yk_program *yk_rehearsal_program(const struct yk_rehearsal *rehearsal);
 
-/* The device's memory that it holds. */
+/* The device's memory that it holds while it is entered, with the practice's. */
 double yk_rehearsal_bytes(const struct yk_rehearsal *rehearsal);
 
 /* What happened in one step; the arrays (ops of the program's rank) are the rehearsal's own. */
@@ -50,8 +42,11 @@ struct yk_rehearsal_round {
     bool whole; /* all ops were done: not so in the first step of all */
 };
 
-/* Puts a step on the device's lanes, and waits for it. */
+/* Puts a step on the device's lanes; at most yk_rehearsal_depth() may have begun and not ended, so
+ * that the device need not wait for the host. */
 yk_status yk_rehearsal_begin(struct yk_rehearsal *rehearsal) YK_MUST_USE;
+int32_t yk_rehearsal_depth(const struct yk_rehearsal *rehearsal);
+/* Waits for the oldest. */
 yk_status yk_rehearsal_end(struct yk_rehearsal *rehearsal,
                            const struct yk_rehearsal_round **out) YK_MUST_USE;
 

@@ -34,7 +34,8 @@ struct yk_survey_wish {
     double slowness;                  /* of this rank: its ops take so many times as long */
     double seconds;                   /* about as long as the layers may take */
     bool again;                       /* measure what is known already, too */
-    double (*held_bytes)(void);       /* what this process holds now */
+    double (*held_bytes)(const struct yk_engine *engine); /* what this process holds of the device
+                                                             at most, or the device of all */
     const char *versions;
     struct yk_survey_watch watch;
 };
@@ -72,7 +73,10 @@ struct yk_survey {
     int32_t layer_capacity;
     int32_t link_capacity;
     int32_t fact_capacity;
-    bool stopped; /* the watch said so; what is there is whole */
+    int64_t known;  /* numbers that were not measured, since the profile has them */
+    int64_t blocks; /* of each sort that were measured instead of all; 0: all */
+    int64_t batch;  /* the most samples that fitted; 0: all that were asked for */
+    bool stopped;   /* the watch said so; what is there is whole */
 };
 
 yk_status yk_survey_begin(struct yk_survey *survey) YK_MUST_USE;

@@ -1,26 +1,105 @@
 #include "measure/survey.h"
 
-#include "base/clock.h"
+#include "comm/exchange.h"
 #include "cost/subject.h"
+#include "measure/abridge.h"
 #include "measure/beside.h"
-#include "measure/layer_times.h"
-#include "measure/quiet.h"
-#include "measure/rehearsal.h"
+#include "measure/visits.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    WARM_UP_ROUNDS = 2,
-    LEAST_ROUNDS = 3,
-    MOST_ROUNDS = 40,
+    VISITS = 3, /* of each number of samples */
     MOST_BATCHES = 32,
-    LINE_SIZE = 80,
-    NUMBERS = 3, /* of a measurement, as they are gathered */
+    LINE_SIZE = 128,
+    NUMBERS = 3,        /* of a measurement, as they are gathered */
+    STEPS_IN_TIME = 10, /* of the most samples that the time must be enough for */
 };
+
+/* Of a device's memory, for what is measured there. */
+static const double part_used = 0.9;
+
+struct surveying {
+    struct yk_survey *survey;
+    const struct yk_measure_ranks *team;
+    const struct yk_survey_wish *wish;
+    struct yk_arena *arena;
+    struct yk_cluster *alone; /* this rank's device */
+    const struct yk_model_config *config;
+    int64_t batches[MOST_BATCHES]; /* to be measured */
+    int32_t batch_count;
+    struct yk_practice *practice;
+    struct yk_visits *visits;
+    struct yk_layer_times *times;
+    double context_bytes;
+};
+
+static const struct yk_device *own_device(const struct surveying *surveying)
+{
+    return &surveying->wish->cluster->devices[surveying->team->ranks->rank];
+}
+
+static yk_status open_device(struct surveying *surveying)
+{
+    const struct yk_device *device = own_device(surveying);
+    char subject[YK_SUBJECT_SIZE];
+    char line[LINE_SIZE + YK_SUBJECT_SIZE];
+    if (!yk_subject_device(device, subject)) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "device %s has no type, by which a profile would know it again; give it one",
+                       device->name);
+    }
+    snprintf(line, sizeof line, "%s:%.0fMiB", subject,
+             fmax(device->memory_bytes / (1024.0 * 1024.0) - 0.5, 1));
+    return yk_cluster_parse(line, &surveying->alone);
+}
+
+/* ---- what is to be measured ---- */
+
+static yk_status agree_on_least(const struct surveying *surveying, int64_t *number)
+{
+    double least = 0;
+    YK_TRY(yk_measure_most(surveying->team, -(double)*number, &least));
+    *number = (int64_t)-least;
+    return YK_OK;
+}
+
+/* As much of the model, and as many samples, as every rank's device holds. */
+static yk_status abridge(struct surveying *surveying, int64_t *batch)
+{
+    const struct yk_survey_wish *wish = surveying->wish;
+    const struct yk_abridge_wish asked = {
+        .config = wish->config,
+        .workload = wish->workload,
+        .cluster = surveying->alone,
+        .free_bytes = part_used * own_device(surveying)->memory_bytes,
+        .step_s = wish->seconds > 0 ? wish->seconds / STEPS_IN_TIME : INFINITY,
+    };
+    struct yk_abridged made;
+    YK_TRY(yk_abridge(&asked, surveying->arena, &made));
+    int64_t blocks = made.config->layers > made.config->encoder_layers
+                         ? made.config->layers
+                         : made.config->encoder_layers;
+    YK_TRY(agree_on_least(surveying, &blocks));
+    YK_TRY(agree_on_least(surveying, &made.batch));
+    if (made.batch == 0) {
+        return yk_fail(YK_ERROR_NO_FIT,
+                       "%s: a sample of %lld tokens does not fit with two of %s's blocks; try a "
+                       "shorter --seq",
+                       own_device(surveying)->name, (long long)wish->workload.sequence,
+                       wish->config->name);
+    }
+    YK_TRY(yk_abridge_cut(wish->config, blocks, surveying->arena, &surveying->config));
+    const bool whole = surveying->config->layers == wish->config->layers &&
+                       surveying->config->encoder_layers == wish->config->encoder_layers;
+    surveying->survey->blocks = whole ? 0 : blocks;
+    surveying->survey->batch = made.batch < wish->workload.batch ? made.batch : 0;
+    *batch = made.batch;
+    return YK_OK;
+}
 
 /* 1, 2, 4 … and the most. */
 static int32_t list_batches(int64_t most, int64_t batches[MOST_BATCHES])
@@ -33,90 +112,60 @@ static int32_t list_batches(int64_t most, int64_t batches[MOST_BATCHES])
     return count;
 }
 
-struct surveying {
-    struct yk_survey *survey;
-    const struct yk_measure_ranks *team;
-    const struct yk_survey_wish *wish;
-    struct yk_cluster *alone; /* this rank's device */
-    struct yk_rehearsal *rehearsal;
-    struct yk_layer_times *times;
-    double context_bytes;
-};
-
-static yk_status open_device(struct surveying *surveying)
+/* Whether the profile has every layer of the batch, on every device. */
+static yk_status is_known(const struct surveying *surveying, const struct yk_model *model,
+                          int64_t batch, bool *out)
 {
-    const struct yk_device *device =
-        &surveying->wish->cluster->devices[surveying->team->ranks->rank];
-    char line[LINE_SIZE];
-    snprintf(line, sizeof line, "cpu:%d:%.0fMiB", (int)(device->cores > 0 ? device->cores : 1),
-             fmax(device->memory_bytes / (1024.0 * 1024.0) - 0.5, 1));
-    return yk_cluster_parse(line, &surveying->alone);
-}
-
-/* What the ops of every round that counts took, and how much of its cores the process got. */
-struct rounds {
-    int32_t count;
-    double *op_s; /* (MOST_ROUNDS, ops) */
-    struct yk_quiet_round quiet[MOST_ROUNDS];
-};
-
-static yk_status run_round(const struct surveying *surveying, bool counts, struct rounds *rounds)
-{
-    const int32_t ops = yk_rehearsal_program(surveying->rehearsal)->ranks[0].op_count;
-    const struct yk_rehearsal_round *made = NULL;
-    const double began_s = yk_clock_now_s();
-    const double computed_s = yk_quiet_computed_s();
-    YK_TRY(yk_rehearsal_begin(surveying->rehearsal));
-    YK_TRY(yk_rehearsal_end(surveying->rehearsal, &made));
-    if (counts && made->whole) {
-        rounds->quiet[rounds->count] =
-            (struct yk_quiet_round){yk_clock_now_s() - began_s, yk_quiet_computed_s() - computed_s};
-        memcpy(rounds->op_s + (int64_t)rounds->count * ops, made->op_s,
-               (size_t)ops * sizeof *made->op_s);
-        rounds->count++;
-    }
-    return YK_OK;
-}
-
-static yk_status run_rounds(const struct surveying *surveying, double began_s,
-                            struct rounds *rounds)
-{
+    static const char *const passes[] = {"forward", "backward", "update"};
     const struct yk_survey_wish *wish = surveying->wish;
-    for (int32_t round = 0; round < WARM_UP_ROUNDS + MOST_ROUNDS; round++) {
-        bool stops = false;
-        double passed_s = 0;
-        YK_TRY(yk_measure_most(surveying->team, yk_clock_now_s() - began_s, &passed_s));
-        YK_TRY(yk_survey_stops(surveying->survey, surveying->team, wish, &stops));
-        if (stops || (round >= WARM_UP_ROUNDS + LEAST_ROUNDS && passed_s > wish->seconds)) {
-            break;
+    bool known = !wish->again;
+    for (int32_t d = 0; d < wish->cluster->device_count && known; d++) {
+        char device[YK_SUBJECT_SIZE] = "";
+        known = yk_subject_device(&wish->cluster->devices[d], device);
+        for (int32_t i = 0; i < model->layer_count * 3 && known; i++) {
+            const struct yk_profile_layer wanted = {
+                .device = device,
+                .part = wish->cluster->devices[d].part,
+                .shape = model->layers[i / 3].shape,
+                .sequence = wish->workload.sequence,
+                .pass = passes[i % 3],
+            };
+            const bool update = i % 3 == 2;
+            if (!update || model->layers[i / 3].trainable > 0) {
+                YK_TRY(yk_survey_knows_layer(surveying->survey, &wanted, update ? 1 : batch,
+                                             wish->versions, &known));
+            }
         }
-        if (wish->watch.progress) {
-            wish->watch.progress(
-                wish->watch.user, "layers",
-                fmax(passed_s / wish->seconds, (double)round / (WARM_UP_ROUNDS + MOST_ROUNDS)));
+    }
+    *out = known;
+    return YK_OK;
+}
+
+static yk_status choose_batches(struct surveying *surveying, int64_t most)
+{
+    const struct yk_model *model = NULL;
+    int64_t batches[MOST_BATCHES];
+    double known[MOST_BATCHES];
+    const int32_t count = list_batches(most, batches);
+    YK_TRY(
+        yk_model_describe(surveying->config, &surveying->wish->workload, surveying->arena, &model));
+    for (int32_t i = 0; i < count; i++) {
+        bool found = false;
+        YK_TRY(is_known(surveying, model, batches[i], &found));
+        known[i] = found ? 1 : 0;
+    }
+    YK_TRY(yk_exchange_max(surveying->team->ranks, known, count));
+    for (int32_t i = 0; i < count; i++) {
+        if (known[i] > 0) {
+            surveying->survey->known += 1;
+        } else {
+            surveying->batches[surveying->batch_count++] = batches[i];
         }
-        YK_TRY(run_round(surveying, round >= WARM_UP_ROUNDS, rounds));
     }
     return YK_OK;
 }
 
-/* Rounds that others disturbed are left out. */
-static yk_status time_layers(const struct surveying *surveying, double began_s)
-{
-    const int64_t ops = yk_rehearsal_program(surveying->rehearsal)->ranks[0].op_count;
-    bool quiet[MOST_ROUNDS];
-    struct rounds rounds = {.op_s = calloc((size_t)ops * MOST_ROUNDS, sizeof *rounds.op_s)};
-    yk_status status =
-        rounds.op_s ? run_rounds(surveying, began_s, &rounds) : yk_fail_out_of_memory();
-    yk_quiet_choose(rounds.quiet, rounds.count, LEAST_ROUNDS, quiet);
-    for (int32_t i = 0; i < rounds.count && status == YK_OK; i++) {
-        if (quiet[i]) {
-            status = yk_layer_times_add(surveying->times, rounds.op_s + i * ops);
-        }
-    }
-    free(rounds.op_s);
-    return status;
-}
+/* ---- rows ---- */
 
 static bool same_device(const struct yk_device *a, const struct yk_device *b)
 {
@@ -210,12 +259,6 @@ static yk_status add_all(const struct surveying *surveying, double *own, double 
     return YK_OK;
 }
 
-/* What this process holds besides what it trains. */
-static double context_of(const struct surveying *surveying)
-{
-    return fmax(surveying->wish->held_bytes() - yk_rehearsal_bytes(surveying->rehearsal), 0);
-}
-
 static yk_status gather_all(const struct surveying *surveying)
 {
     const size_t count = ((size_t)surveying->times->count + 1) * NUMBERS;
@@ -227,29 +270,86 @@ static yk_status gather_all(const struct surveying *surveying)
     return status;
 }
 
+/* What is known by now becomes rows, and the rows are kept. */
+static yk_status keep(struct surveying *surveying)
+{
+    YK_TRY(yk_visits_times(surveying->visits, &surveying->times));
+    yk_status status = gather_all(surveying);
+    yk_layer_times_destroy(surveying->times);
+    surveying->times = NULL;
+    YK_TRY(status);
+    return yk_survey_keep(surveying->survey);
+}
+
+/* ---- measuring ---- */
+
+/* The largest size comes first: whatever does not fit is found at once, and what a process holds at
+ * its fullest is known. */
+static yk_status visit(struct surveying *surveying, int32_t turn)
+{
+    const struct yk_survey_wish *wish = surveying->wish;
+    const int32_t count = surveying->batch_count;
+    struct yk_visit made = {
+        .batch = count - 1 - turn % count,
+        .seconds = wish->seconds / VISITS / count,
+        .held_bytes = wish->held_bytes,
+    };
+    YK_TRY(yk_visits_make(surveying->visits, &made));
+    if (turn == 0) {
+        surveying->context_bytes = fmax(made.held - made.bytes, 0);
+    }
+    return keep(surveying);
+}
+
+static yk_status visit_all(struct surveying *surveying)
+{
+    const struct yk_survey_watch *watch = &surveying->wish->watch;
+    const int32_t turns = VISITS * surveying->batch_count;
+    for (int32_t turn = 0; turn < turns; turn++) {
+        bool stops = false;
+        YK_TRY(yk_survey_stops(surveying->survey, surveying->team, surveying->wish, &stops));
+        if (stops) {
+            return YK_OK;
+        }
+        if (watch->progress) {
+            watch->progress(watch->user, "layers", (double)turn / turns);
+        }
+        YK_TRY(visit(surveying, turn));
+    }
+    return YK_OK;
+}
+
+static yk_status survey_beside(const struct surveying *surveying)
+{
+    struct yk_rehearsal *rehearsal =
+        yk_visits_rehearsal(surveying->visits, surveying->batch_count - 1);
+    YK_TRY(yk_rehearsal_enter(rehearsal));
+    const yk_status status =
+        yk_survey_beside(surveying->survey, surveying->team, surveying->wish, rehearsal);
+    yk_rehearsal_leave(rehearsal);
+    YK_TRY(status);
+    return yk_survey_keep(surveying->survey);
+}
+
 static yk_status measure(struct surveying *surveying)
 {
     const struct yk_survey_wish *wish = surveying->wish;
-    int64_t batches[MOST_BATCHES];
-    const struct yk_rehearsal_wish rehearsal = {
-        .config = wish->config,
-        .workload = wish->workload,
-        .batches = batches,
-        .batch_count = list_batches(wish->workload.batch, batches),
-        .slowness = wish->slowness,
-    };
-    const double began_s = yk_clock_now_s();
+    int64_t most = 0;
+    YK_TRY(yk_arena_create(&surveying->arena));
     YK_TRY(open_device(surveying));
-    YK_TRY(yk_rehearsal_create(&rehearsal, surveying->alone, &surveying->team->engine,
-                               &surveying->rehearsal));
-    YK_TRY(yk_layer_times_create(yk_rehearsal_program(surveying->rehearsal), batches,
-                                 rehearsal.batch_count, &surveying->times));
-    YK_TRY(time_layers(surveying, began_s));
-    surveying->context_bytes = context_of(surveying);
-    YK_TRY(gather_all(surveying));
-    YK_TRY(yk_survey_keep(surveying->survey));
+    YK_TRY(abridge(surveying, &most));
+    YK_TRY(choose_batches(surveying, most));
+    if (surveying->batch_count == 0) {
+        return YK_OK;
+    }
+    const struct yk_practice_wish practice = {surveying->config, wish->workload, wish->slowness};
+    YK_TRY(yk_practice_create(&practice, surveying->alone, &surveying->team->engine,
+                              &surveying->practice));
+    YK_TRY(yk_visits_create(surveying->team, surveying->practice, surveying->batches,
+                            surveying->batch_count, &surveying->visits));
+    YK_TRY(visit_all(surveying));
     return surveying->team->ranks->size > 1 && !surveying->survey->stopped
-               ? yk_survey_beside(surveying->survey, surveying->team, wish, surveying->rehearsal)
+               ? survey_beside(surveying)
                : YK_OK;
 }
 
@@ -258,8 +358,9 @@ yk_status yk_survey_layers(struct yk_survey *survey, const struct yk_measure_ran
 {
     struct surveying surveying = {.survey = survey, .team = team, .wish = wish};
     const yk_status status = measure(&surveying);
-    yk_layer_times_destroy(surveying.times);
-    yk_rehearsal_destroy(surveying.rehearsal);
+    yk_visits_destroy(surveying.visits);
+    yk_practice_destroy(surveying.practice);
     yk_cluster_destroy(surveying.alone);
+    yk_arena_destroy(surveying.arena);
     return status;
 }

@@ -1,0 +1,172 @@
+#include "measure/visits.h"
+
+#include "base/clock.h"
+#include "measure/quiet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WARM_UP_ROUNDS = 2,
+    LEAST_ROUNDS = 3, /* of a visit */
+    MOST_ROUNDS = 60, /* of a size in all; beyond, the oldest go */
+};
+
+/* The rounds of one size. */
+struct stay {
+    struct yk_rehearsal *rehearsal;
+    int32_t op_count;
+    int32_t made; /* rounds that counted, of which the last MOST_ROUNDS are kept */
+    double *op_s; /* (MOST_ROUNDS, ops) */
+    struct yk_quiet_round quiet[MOST_ROUNDS];
+};
+
+struct yk_visits {
+    const struct yk_measure_ranks *team;
+    struct yk_practice *practice;
+    const int64_t *batches;
+    int32_t batch_count;
+    struct stay *stays; /* (batch_count) */
+};
+
+static yk_status open_stay(struct yk_visits *visits, int32_t batch)
+{
+    struct stay *stay = &visits->stays[batch];
+    YK_TRY(yk_rehearsal_create(visits->practice, visits->batches[batch], &stay->rehearsal));
+    stay->op_count = yk_rehearsal_program(stay->rehearsal)->ranks[0].op_count;
+    stay->op_s = calloc((size_t)stay->op_count * MOST_ROUNDS, sizeof *stay->op_s);
+    return stay->op_s ? YK_OK : yk_fail_out_of_memory();
+}
+
+yk_status yk_visits_create(const struct yk_measure_ranks *team, struct yk_practice *practice,
+                           const int64_t *batches, int32_t batch_count, struct yk_visits **out)
+{
+    struct yk_visits *visits = calloc(1, sizeof *visits);
+    if (!visits) {
+        return yk_fail_out_of_memory();
+    }
+    *visits = (struct yk_visits){team, practice, batches, batch_count, NULL};
+    visits->stays = calloc((size_t)batch_count, sizeof *visits->stays);
+    yk_status status = visits->stays ? YK_OK : yk_fail_out_of_memory();
+    for (int32_t i = 0; i < batch_count && status == YK_OK; i++) {
+        status = open_stay(visits, i);
+    }
+    if (status != YK_OK) {
+        yk_visits_destroy(visits);
+        return status;
+    }
+    *out = visits;
+    return YK_OK;
+}
+
+void yk_visits_destroy(struct yk_visits *visits)
+{
+    if (visits) {
+        for (int32_t i = 0; visits->stays && i < visits->batch_count; i++) {
+            yk_rehearsal_destroy(visits->stays[i].rehearsal);
+            free(visits->stays[i].op_s);
+        }
+        free(visits->stays);
+        free(visits);
+    }
+}
+
+static void note_round(struct stay *stay, const struct yk_rehearsal_round *round,
+                       struct yk_quiet_round quiet)
+{
+    const int64_t place = stay->made % MOST_ROUNDS;
+    memcpy(stay->op_s + place * stay->op_count, round->op_s,
+           (size_t)stay->op_count * sizeof *round->op_s);
+    stay->quiet[place] = quiet;
+    stay->made++;
+}
+
+/* Ends the oldest round; what a round got of its cores is counted from the end of the last one. */
+static yk_status end_round(struct stay *stay, bool counts, struct yk_quiet_round *since)
+{
+    const struct yk_rehearsal_round *round = NULL;
+    YK_TRY(yk_rehearsal_end(stay->rehearsal, &round));
+    const struct yk_quiet_round now = {yk_clock_now_s(), yk_quiet_computed_s()};
+    if (counts && round->whole) {
+        note_round(stay, round,
+                   (struct yk_quiet_round){now.passed_s - since->passed_s,
+                                           now.computed_s - since->computed_s});
+    }
+    *since = now;
+    return YK_OK;
+}
+
+/* All ranks make as many rounds, as many as the slowest of them needs for the time. Rounds follow
+ * each other without a gap where the device can be ahead of the host. */
+static yk_status run_rounds(const struct yk_visits *visits, struct stay *stay, double seconds)
+{
+    const int32_t depth = yk_rehearsal_depth(stay->rehearsal);
+    struct yk_quiet_round since = {yk_clock_now_s(), yk_quiet_computed_s()};
+    double began_s = since.passed_s;
+    int32_t begun = 0;
+    int32_t ended = 0;
+    bool over = false;
+    while (!over || ended < begun) {
+        while (!over && begun - ended < depth) {
+            YK_TRY(yk_rehearsal_begin(stay->rehearsal));
+            begun++;
+        }
+        YK_TRY(end_round(stay, ended >= WARM_UP_ROUNDS, &since));
+        ended++;
+        began_s = ended == WARM_UP_ROUNDS ? since.passed_s : began_s;
+        if (!over) {
+            double passed_s = 0;
+            YK_TRY(yk_measure_most(visits->team, since.passed_s - began_s, &passed_s));
+            over = begun >= WARM_UP_ROUNDS + MOST_ROUNDS ||
+                   (begun >= WARM_UP_ROUNDS + LEAST_ROUNDS && passed_s > seconds);
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_visits_make(struct yk_visits *visits, struct yk_visit *visit)
+{
+    struct stay *stay = &visits->stays[visit->batch];
+    YK_TRY(yk_rehearsal_enter(stay->rehearsal));
+    yk_status status = run_rounds(visits, stay, visit->seconds);
+    visit->bytes = yk_rehearsal_bytes(stay->rehearsal);
+    visit->held = visit->held_bytes ? visit->held_bytes(&visits->team->engine) : 0;
+    yk_rehearsal_leave(stay->rehearsal);
+    return status;
+}
+
+static yk_status add_stay(const struct stay *stay, int32_t batch, struct yk_layer_times *times)
+{
+    const struct yk_program *program = yk_rehearsal_program(stay->rehearsal);
+    const int32_t kept = stay->made < MOST_ROUNDS ? stay->made : MOST_ROUNDS;
+    bool chosen[MOST_ROUNDS];
+    yk_quiet_choose(stay->quiet, kept, LEAST_ROUNDS, chosen);
+    for (int32_t i = 0; i < kept; i++) {
+        if (chosen[i]) {
+            YK_TRY(yk_layer_times_add(times, program, batch,
+                                      stay->op_s + (int64_t)i * stay->op_count));
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_visits_times(const struct yk_visits *visits, struct yk_layer_times **out)
+{
+    struct yk_layer_times *times = NULL;
+    yk_status status = yk_layer_times_create(visits->practice->model, visits->batches,
+                                             visits->batch_count, &times);
+    for (int32_t i = 0; i < visits->batch_count && status == YK_OK; i++) {
+        status = add_stay(&visits->stays[i], i, times);
+    }
+    if (status != YK_OK) {
+        yk_layer_times_destroy(times);
+        return status;
+    }
+    *out = times;
+    return YK_OK;
+}
+
+struct yk_rehearsal *yk_visits_rehearsal(const struct yk_visits *visits, int32_t batch)
+{
+    return visits->stays[batch].rehearsal;
+}
