@@ -76,6 +76,14 @@ yk_status yk_device_choose(const char *word, struct yk_device_choice *out)
     return YK_OK;
 }
 
+yk_status yk_device_count_gpus(int32_t *out)
+{
+    struct yk_machine machine;
+    YK_TRY(yk_discover(NULL, &machine));
+    *out = machine.gpu_count;
+    return YK_OK;
+}
+
 yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena, const char **out)
 {
     struct yk_machine machine;

@@ -26,6 +26,9 @@ struct yk_device_choice {
 /* NULL stands for auto. A GPU that is asked for and cannot be had is refused with the reason. */
 yk_status yk_device_choose(const char *word, struct yk_device_choice *out) YK_MUST_USE;
 
+/* How many GPUs --device can name: cuda:0 and so on. */
+yk_status yk_device_count_gpus(int32_t *out) YK_MUST_USE;
+
 /* The GPU as a line that a plan's file can keep: "h200:143771MiB". */
 yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena,
                                  const char **out) YK_MUST_USE;

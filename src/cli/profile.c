@@ -129,10 +129,9 @@ static const struct yk_option options[] = {
     {
         .name = "precision",
         .placeholder = "NAME",
-        .help = "What matrix products are done in: fp32, tf32, fp16 or bf16",
-        .preset = "fp32",
-        .kind = YK_OPTION_CHOICE,
-        .choices = yk_workload_precisions,
+        .help = "What matrix products are done in: fp32, tf32, fp16, bf16, or several with commas; "
+                "else fp32 on a CPU, bf16 on a GPU",
+        .kind = YK_OPTION_TEXT,
         TO(precision),
     },
     {
@@ -169,7 +168,9 @@ static const struct yk_option options[] = {
     {
         .name = "seconds",
         .placeholder = "TIME",
-        .help = "About how long layers are measured; a few rounds are made in any case",
+        .help =
+            "About how long the layers of a device and precision are measured; a few rounds are "
+            "made in any case",
         .preset = "20s",
         .kind = YK_OPTION_SECONDS,
         TO(seconds),
@@ -239,10 +240,13 @@ static const struct yk_option options[] = {
 
 static const struct yk_example examples[] = {
     {"yoke profile --model gpt2 --batch 4 --seq 256", "Measure the layers of GPT-2 on all cores"},
+    {"yoke profile --model gpt2 --batch 16 --device cuda --precision bf16,fp32",
+     "On the first GPU, in two precisions"},
     {"yoke profile --model gpt-mini --batch 8 --ranks 2",
      "Measure two ranks at a time, and the links between them"},
     {"yoke profile --model gpt-mini --ranks 2 --slow 1:2.5 --cluster-out two.json",
      "Two unequal ranks, and the cluster file to plan for them"},
+    {"yoke profile --show", "What is known by now"},
     {NULL, NULL},
 };
 
@@ -256,11 +260,13 @@ const struct yk_command yk_command_profile = {
     .name = "profile",
     .summary = "measure layers and links here, so that plans are made from times",
     .description =
-        "Runs real training steps on random tokens, all ranks at the same time, and keeps how long "
-        "each sort of layer takes forward and backward for 1, 2, 4 … samples, how long its update "
-        "takes, how long messages between the ranks take, and how much computation and messages "
-        "hold each other up. Commands that plan take times from there (--profile) before "
-        "datasheets. Ctrl-C ends it with what was measured by then.",
+        "Runs real training steps on random tokens, on every GPU and on the CPU, or on all ranks "
+        "at "
+        "the same time, and keeps how long each sort of layer takes forward and backward for 1, 2, "
+        "4 … samples, how long its update takes, how long messages between the ranks and copies to "
+        "a GPU take, and how much computation and messages hold each other up. Commands that plan "
+        "take times from there (--profile) before datasheets. What is known and not stale is not "
+        "measured again. Ctrl-C ends it with what was measured by then.",
     .examples = examples,
     .options = options,
     .option_count = sizeof options / sizeof options[0],

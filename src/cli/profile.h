@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "cli/device.h"
 #include "cli/train_team.h"
 #include "measure/survey.h"
 
@@ -36,28 +37,49 @@ struct yk_profile_words {
     bool quiet;
 };
 
+/* One device and precision to be measured. */
+struct yk_profile_target {
+    struct yk_device_choice choice;
+    enum yk_precision precision;
+};
+
 /* What the words name, opened, and what was measured. Starts as {0}. */
 struct yk_profiling {
     struct yk_profile_words words;
     struct yk_arena *arena;
     const struct yk_model_config *config;
-    struct yk_workload workload;
-    struct yk_cluster *cluster; /* with the slowness of each rank as its device's part */
-    double *slowness;           /* (ranks) */
-    const char *path;           /* of the profile */
-    const char *versions;
+    struct yk_workload workload; /* of the target at hand */
+    double *slowness;            /* (ranks) */
+    const char *path;            /* of the profile */
     struct yk_train_team team;
+    struct yk_profile_target *targets;
+    int32_t target_count;
+    int32_t target; /* at hand */
+    /* Of the target at hand: */
+    struct yk_cluster *cluster; /* with the slowness of each rank as its device's part */
+    const char *versions;
     struct yk_engine engine;
     struct yk_backend_lane *lane; /* of a rank alone */
     struct yk_ranks alone;
     struct yk_measure_ranks all;
+    /* Of all of them: */
     struct yk_survey survey;
+    struct yk_text notes; /* about each target, in lines */
 };
 
 static inline int32_t yk_profiling_ranks(const struct yk_profiling *profiling)
 {
     return yk_train_team_is_alone(&profiling->team) ? 1 : profiling->team.ranks.size;
 }
+
+/* Which devices and precisions the words mean, for so many ranks. */
+yk_status yk_profiling_find_targets(struct yk_profiling *profiling, int32_t ranks) YK_MUST_USE;
+
+/* The cluster of --cluster, which must have a device for each rank. */
+yk_status yk_profiling_read_cluster(struct yk_profiling *profiling, int32_t ranks) YK_MUST_USE;
+
+/* The devices of the target at hand as a cluster: one for each rank. */
+yk_status yk_profiling_name_cluster(struct yk_profiling *profiling) YK_MUST_USE;
 
 /* Opens what the words name, for so many ranks. */
 yk_status yk_profiling_open(struct yk_profiling *profiling, int32_t ranks) YK_MUST_USE;

@@ -1,16 +1,14 @@
-#include "cli/device.h"
+#include "cli/profile.h"
+
 #include "cli/folder.h"
 #include "cli/interrupt.h"
 #include "cli/process_memory.h"
-#include "cli/profile.h"
 #include "cli/profile_path.h"
 #include "cli/slow.h"
 #include "cli/terminal.h"
 #include "cli/workload.h"
-#include "cluster/topology.h"
 
-#include <inttypes.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +17,7 @@ enum {
     MIB = 1024 * 1024,
 };
 
+/* The workload of the target at hand. */
 static yk_status read_workload(struct yk_profiling *profiling)
 {
     const struct yk_profile_words *words = &profiling->words;
@@ -26,107 +25,11 @@ static yk_status read_workload(struct yk_profiling *profiling)
         .batch = words->batch,
         .sequence = words->sequence,
         .target_sequence = words->target_sequence,
-        .precision = words->precision,
+        .precision = yk_precision_name(profiling->targets[profiling->target].precision),
         .lora_rank = words->lora_rank,
         .nf4 = words->nf4,
     };
-    if (!words->model) {
-        return yk_fail(YK_ERROR_USAGE, "name a model: --model gpt-mini; yoke model lists them");
-    }
-    YK_TRY(yk_model_config_open(words->model, profiling->arena, &profiling->config));
     return yk_workload_read(&workload, profiling->config, &profiling->workload);
-}
-
-static bool is_even(const double *slowness, int64_t ranks)
-{
-    for (int64_t i = 0; i < ranks; i++) {
-        if (slowness[i] > 1) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* This machine's cores and memory, shared out evenly; a rank that computes F times as long is the
- * F-th part of a device. */
-static yk_status share_machine(const double *slowness, int64_t ranks, struct yk_cluster **out)
-{
-    struct yk_topology machine;
-    struct yk_text line = {0};
-    YK_TRY(yk_topology_find(&machine));
-    const int64_t cores = machine.core_count > 0 ? machine.core_count : machine.thread_count;
-    const bool alike = is_even(slowness, ranks);
-    for (int64_t i = 0; i < (alike ? 1 : ranks); i++) {
-        yk_text_add(&line, i > 0 ? " + " : "");
-        if (alike) {
-            yk_text_addf(&line, "%" PRId64 "x", ranks);
-        }
-        yk_text_addf(&line, "cpu:%" PRId64, cores > ranks ? cores / ranks : 1);
-        if (slowness[i] > 1) {
-            yk_text_addf(&line, ":%.4g%%", 100 / slowness[i]);
-        }
-        if (machine.memory_bytes > MIB * (double)ranks) {
-            yk_text_addf(&line, ":%.0fMiB", machine.memory_bytes / MIB / (double)ranks - 0.5);
-        }
-    }
-    yk_status status = yk_text_status(&line);
-    if (status == YK_OK) {
-        status = yk_cluster_parse(yk_text_chars(&line), out);
-    }
-    yk_text_free(&line);
-    return status;
-}
-
-/* A device of a cluster that is given must say itself which part it is. */
-static yk_status check_slowness(const struct yk_profiling *profiling)
-{
-    for (int32_t i = 0; i < profiling->cluster->device_count; i++) {
-        const double part = 1 / profiling->slowness[i];
-        if (fabs(profiling->cluster->devices[i].part - part) > 0.005 * part) {
-            return yk_fail(YK_ERROR_USAGE,
-                           "rank %d computes at %.4g%% of its speed, but --cluster has %.4g%% of a "
-                           "device there; write cpu:%d:%.4g%%, and --slow %d:%.4g",
-                           (int)i, 100 * part, 100 * profiling->cluster->devices[i].part,
-                           (int)profiling->cluster->devices[i].cores, 100 * part, (int)i,
-                           profiling->slowness[i]);
-        }
-    }
-    return YK_OK;
-}
-
-static yk_status name_cluster(struct yk_profiling *profiling, int64_t ranks)
-{
-    const struct yk_profile_words *words = &profiling->words;
-    const char *line = NULL;
-    if (ranks == 1 || (words->slow && profiling->team.launcher.local_size == ranks)) {
-        return share_machine(profiling->slowness, ranks, &profiling->cluster);
-    }
-    if (words->slow) {
-        return yk_fail(YK_ERROR_USAGE, "ranks on several machines of which some are slow: say by "
-                                       "--cluster which part of a device each is");
-    }
-    YK_TRY(yk_train_team_describe(&profiling->team, 0, profiling->arena, &line));
-    return yk_cluster_parse(line, &profiling->cluster);
-}
-
-/* The cluster of --cluster, for so many ranks. */
-static yk_status read_cluster(struct yk_profiling *profiling, int32_t ranks)
-{
-    const struct yk_profile_words *words = &profiling->words;
-    YK_TRY(yk_cluster_open(words->cluster, &profiling->cluster));
-    if (profiling->cluster->device_count != ranks) {
-        return yk_fail(YK_ERROR_USAGE, "--cluster has %d device%s for %d rank%s; see --ranks",
-                       (int)profiling->cluster->device_count,
-                       profiling->cluster->device_count == 1 ? "" : "s", (int)ranks,
-                       ranks == 1 ? "" : "s");
-    }
-    for (int32_t i = 0; i < ranks; i++) {
-        if (!profiling->cluster->devices[i].is_cpu) {
-            return yk_fail(YK_ERROR_INPUT, "%s: %s is no CPU; CPUs alone are measured so far",
-                           words->cluster, profiling->cluster->devices[i].name);
-        }
-    }
-    return check_slowness(profiling);
 }
 
 yk_status yk_profiling_find_path(const struct yk_profile_words *words, struct yk_arena *arena,
@@ -157,7 +60,7 @@ static yk_status describe(struct yk_profiling *profiling)
 {
     const struct yk_engine *engine = &profiling->engine;
     struct yk_text versions = {0};
-    engine->backend->describe(engine->device, &versions);
+    engine->backend->versions(engine->device, &versions);
     if (profiling->all.ranks->size > 1) {
         yk_text_add(&versions, ", ");
         profiling->all.ranks->comm->describe(profiling->all.ranks->world, &versions);
@@ -183,10 +86,11 @@ static yk_status open_engine(struct yk_profiling *profiling)
         .core_count = pinned ? team->cores.compute_count : 0,
         .comm_core = team->cores.message,
     };
-    return yk_engine_open(&(struct yk_device_choice){0}, &options, &profiling->engine);
+    return yk_engine_open(&profiling->targets[profiling->target].choice, &options,
+                          &profiling->engine);
 }
 
-/* A rank alone exchanges with itself. */
+/* A rank alone exchanges with itself, in the host's memory. */
 static yk_status open_ranks(struct yk_profiling *profiling)
 {
     const struct yk_engine *engine = &profiling->engine;
@@ -202,14 +106,25 @@ static yk_status open_ranks(struct yk_profiling *profiling)
     return YK_OK;
 }
 
-static yk_status open_devices(struct yk_profiling *profiling)
+static yk_status open_target(struct yk_profiling *profiling)
 {
-    if (!profiling->cluster) {
-        YK_TRY(name_cluster(profiling, yk_profiling_ranks(profiling)));
-    }
+    YK_TRY(read_workload(profiling));
+    YK_TRY(yk_profiling_name_cluster(profiling));
     YK_TRY(open_engine(profiling));
     YK_TRY(open_ranks(profiling));
     return describe(profiling);
+}
+
+static void close_target(struct yk_profiling *profiling)
+{
+    const struct yk_engine *engine = &profiling->engine;
+    yk_ranks_close(&profiling->alone);
+    profiling->alone = (struct yk_ranks){0};
+    if (engine->backend) {
+        engine->backend->lane_destroy(profiling->lane);
+    }
+    profiling->lane = NULL;
+    yk_engine_close(&profiling->engine);
 }
 
 /* Of memory that is the host's, what this process has taken at most. */
@@ -219,9 +134,21 @@ static double held_bytes(const struct yk_engine *engine)
                                  : yk_process_memory().peak_bytes;
 }
 
+/* What the survey tells while it goes on; `user` is the profiling. */
 static bool is_stopped(void *user)
 {
-    return atomic_load((const atomic_bool *)user);
+    (void)user;
+    return atomic_load(yk_interrupt_watch_termination());
+}
+
+static void show_progress(void *user, const char *what, double done)
+{
+    const struct yk_profiling *profiling = user;
+    const int32_t rank = yk_train_team_rank(&profiling->team);
+    char line[128];
+    (void)snprintf(line, sizeof line, "%s, %s: %s", profiling->cluster->devices[rank].name,
+                   yk_precision_name(profiling->workload.precision), what);
+    yk_terminal_progress(NULL, line, (profiling->target + done) / profiling->target_count);
 }
 
 /* The largest message that a plan for the model could send. */
@@ -241,9 +168,8 @@ static yk_status most_bytes(const struct yk_profiling *profiling, int64_t *out)
     return YK_OK;
 }
 
-static yk_status measure(struct yk_profiling *profiling)
+static yk_status survey(struct yk_profiling *profiling)
 {
-    const atomic_bool *stop = yk_interrupt_watch_termination();
     const struct yk_survey_wish wish = {
         .config = profiling->config,
         .workload = profiling->workload,
@@ -253,9 +179,7 @@ static yk_status measure(struct yk_profiling *profiling)
         .held_bytes = held_bytes,
         .again = profiling->words.again,
         .versions = profiling->versions,
-        .watch = {.user = (void *)(uintptr_t)stop,
-                  .progress = yk_terminal_progress,
-                  .stop = is_stopped},
+        .watch = {.user = profiling, .progress = show_progress, .stop = is_stopped},
     };
     YK_TRY(yk_survey_layers(&profiling->survey, &profiling->all, &wish));
     if (profiling->all.ranks->size > 1 && !profiling->survey.stopped) {
@@ -263,6 +187,51 @@ static yk_status measure(struct yk_profiling *profiling)
         YK_TRY(most_bytes(profiling, &most));
         YK_TRY(yk_survey_links(&profiling->survey, &profiling->all, &wish, most));
     }
+    return YK_OK;
+}
+
+/* A line about what was measured where, for who reads the results. */
+static yk_status note_target(struct yk_profiling *profiling)
+{
+    const struct yk_survey *survey = &profiling->survey;
+    struct yk_text *out = &profiling->notes;
+    yk_workload_add_title(profiling->config, profiling->cluster, &profiling->workload, out);
+    yk_text_addf(out, "\n  %s\n", profiling->versions);
+    if (survey->blocks > 0) {
+        yk_text_addf(out, "  measured by %lld of its blocks, which are alike\n",
+                     (long long)survey->blocks);
+    }
+    if (survey->batch > 0) {
+        yk_text_addf(out, "  with %lld sample%s at most, which is what fits\n",
+                     (long long)survey->batch, survey->batch == 1 ? "" : "s");
+    }
+    return yk_text_status(out);
+}
+
+/* One device of several may be too small for the model; the others are measured all the same. */
+static yk_status pass_over(struct yk_profiling *profiling, yk_status status)
+{
+    if (status != YK_ERROR_NO_FIT || profiling->target_count == 1) {
+        return status;
+    }
+    yk_workload_add_title(profiling->config, profiling->cluster, &profiling->workload,
+                          &profiling->notes);
+    yk_text_addf(&profiling->notes, "\n  left out: %s\n", yk_status_message());
+    return yk_text_status(&profiling->notes);
+}
+
+static yk_status measure(struct yk_profiling *profiling)
+{
+    for (profiling->target = 0;
+         profiling->target < profiling->target_count && !profiling->survey.stopped;
+         profiling->target++) {
+        YK_TRY(yk_train_team_agree(&profiling->team, open_target(profiling)));
+        yk_status status = survey(profiling);
+        status = status == YK_OK ? note_target(profiling) : pass_over(profiling, status);
+        close_target(profiling);
+        YK_TRY(status);
+    }
+    profiling->target = profiling->target_count - 1;
     return YK_OK;
 }
 
@@ -297,20 +266,27 @@ static yk_status open_profile(struct yk_profiling *profiling)
 
 yk_status yk_profiling_open(struct yk_profiling *profiling, int32_t ranks)
 {
+    const struct yk_profile_words *words = &profiling->words;
     YK_TRY(yk_arena_create(&profiling->arena));
-    YK_TRY(read_workload(profiling));
+    if (!words->model) {
+        return yk_fail(YK_ERROR_USAGE, "name a model: --model gpt-mini; yoke model lists them");
+    }
+    YK_TRY(yk_model_config_open(words->model, profiling->arena, &profiling->config));
     YK_TRY(find_path(profiling));
-    YK_TRY(yk_slow_read(profiling->words.slow, ranks, profiling->arena, &profiling->slowness));
-    return profiling->words.cluster ? read_cluster(profiling, ranks) : YK_OK;
+    YK_TRY(yk_slow_read(words->slow, ranks, profiling->arena, &profiling->slowness));
+    if (words->cluster) {
+        YK_TRY(yk_profiling_read_cluster(profiling, ranks));
+    }
+    YK_TRY(yk_profiling_find_targets(profiling, ranks));
+    return read_workload(profiling);
 }
 
 yk_status yk_profiling_run(struct yk_profiling *profiling, const struct yk_launcher *launcher)
 {
     YK_TRY(yk_train_team_open(launcher, 0, profiling->arena, &profiling->team));
-    YK_TRY(yk_train_team_agree(&profiling->team, open_devices(profiling)));
     YK_TRY(yk_train_team_agree(&profiling->team, open_profile(profiling)));
     yk_terminal_progress_begin();
-    yk_status status = measure(profiling);
+    const yk_status status = measure(profiling);
     yk_terminal_progress_end();
     if (status != YK_OK) {
         yk_train_team_give_up(&profiling->team, status);
@@ -321,14 +297,10 @@ yk_status yk_profiling_run(struct yk_profiling *profiling, const struct yk_launc
 
 void yk_profiling_close(struct yk_profiling *profiling)
 {
-    const struct yk_engine *engine = &profiling->engine;
+    close_target(profiling);
     yk_profile_close(profiling->survey.profile);
     yk_survey_free(&profiling->survey);
-    yk_ranks_close(&profiling->alone);
-    if (engine->backend) {
-        engine->backend->lane_destroy(profiling->lane);
-    }
-    yk_engine_close(&profiling->engine);
+    yk_text_free(&profiling->notes);
     yk_train_team_close(&profiling->team);
     yk_cluster_destroy(profiling->cluster);
     yk_arena_destroy(profiling->arena);

@@ -117,9 +117,11 @@ static void add_facts(const struct yk_survey *survey, struct yk_text *out)
 yk_status yk_profiling_write_text(const struct yk_profiling *profiling, struct yk_text *out)
 {
     const struct yk_survey *survey = &profiling->survey;
-    yk_workload_add_title(profiling->config, profiling->cluster, &profiling->workload, out);
-    yk_text_addf(out, "\n%s\n\n", profiling->versions);
-    YK_TRY(add_layers(survey, out));
+    yk_text_add_bytes(out, yk_text_chars(&profiling->notes), profiling->notes.length);
+    if (survey->layer_count > 0) {
+        yk_text_add(out, "\n");
+        YK_TRY(add_layers(survey, out));
+    }
     if (survey->link_count > 0) {
         yk_text_add(out, "\n");
         YK_TRY(add_links(survey, out));
@@ -127,6 +129,11 @@ yk_status yk_profiling_write_text(const struct yk_profiling *profiling, struct y
     if (survey->fact_count > 0) {
         yk_text_add(out, "\n");
         add_facts(survey, out);
+    }
+    if (survey->known > 0) {
+        yk_text_addf(out, "\n%lld %s known already and not measured again; --again does\n",
+                     (long long)survey->known,
+                     survey->known == 1 ? "number of samples was" : "numbers of samples were");
     }
     yk_text_addf(out, "\nkept in %s%s\n", profiling->path,
                  survey->stopped ? "; stopped before all was measured" : "");
@@ -155,7 +162,7 @@ yk_status yk_profiling_write_json(const struct yk_profiling *profiling, struct y
     yk_text_add(out, "{");
     add_word("profile", profiling->path, out);
     yk_text_add(out, ",\n ");
-    add_word("versions", profiling->versions, out);
+    add_word("versions", profiling->versions ? profiling->versions : "", out);
     yk_text_addf(out, ",\n \"stopped\": %s,\n \"layers\": [", survey->stopped ? "true" : "false");
     for (int32_t i = 0; i < survey->layer_count; i++) {
         const struct yk_survey_layer *row = &survey->layers[i];

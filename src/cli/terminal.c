@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ enum {
 
 static bool quiet;
 static int32_t speaker = -1; /* the rank, where there are several */
+static double progress_began_s;
 static double progress_due_s;
 static bool progress_shown;
 
@@ -154,7 +156,26 @@ void yk_terminal_log(void *user, enum yk_log_level level, const char *line)
 
 void yk_terminal_progress_begin(void)
 {
-    progress_due_s = yk_clock_now_s() + PROGRESS_AFTER_S;
+    progress_began_s = yk_clock_now_s();
+    progress_due_s = progress_began_s + PROGRESS_AFTER_S;
+}
+
+/* "layers  [######--------------]  31 %, 40 s left", once enough is done to tell. */
+static void write_progress(const char *what, double done, double passed_s)
+{
+    static const char full[] = "####################";
+    static const char empty[] = "--------------------";
+    const int bars = (int)(fmin(fmax(done, 0), 1) * (sizeof full - 1));
+    (void)fprintf(stderr, ERASE_LINE "%.40s  [%.*s%s] %3.0f %%", what, bars, full, empty + bars,
+                  100 * done);
+    if (done > 0.02 && done < 1) {
+        const double left_s = passed_s * (1 - done) / done;
+        if (left_s < 100) {
+            (void)fprintf(stderr, ", %.0f s left", left_s);
+        } else {
+            (void)fprintf(stderr, ", %.0f min left", left_s / 60);
+        }
+    }
 }
 
 void yk_terminal_progress(void *user, const char *what, double done)
@@ -166,7 +187,7 @@ void yk_terminal_progress(void *user, const char *what, double done)
     }
     progress_due_s = now_s + PROGRESS_EVERY_S;
     flockfile(stderr);
-    (void)fprintf(stderr, ERASE_LINE "%.60s %3.0f %%", what, 100 * done);
+    write_progress(what, done, now_s - progress_began_s);
     (void)fflush(stderr);
     progress_shown = true;
     funlockfile(stderr);

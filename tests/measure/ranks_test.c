@@ -25,8 +25,9 @@ struct rank {
     struct yk_ranks ranks;
 };
 
-static double a_billion_bytes(void)
+static double a_billion_bytes(const struct yk_engine *engine)
 {
+    (void)engine;
     return 1e9;
 }
 

@@ -1,0 +1,209 @@
+#include "cli/profile.h"
+#include "cluster/topology.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MIB = 1024 * 1024,
+    MOST_GPUS = 64,
+};
+
+/* ---- which ---- */
+
+static bool wants_all(const struct yk_profile_words *words)
+{
+    return !words->device || strcmp(words->device, "all") == 0;
+}
+
+/* Every GPU, then the CPU. */
+static yk_status list_all(struct yk_device_choice *choices, int32_t *count)
+{
+    struct yk_device_choice best;
+    YK_TRY(yk_device_choose("auto", &best));
+    *count = 0;
+    if (best.gpu) {
+        YK_TRY(yk_device_count_gpus(count));
+        *count = *count < MOST_GPUS ? *count : MOST_GPUS;
+    }
+    for (int32_t i = 0; i < *count; i++) {
+        choices[i] = (struct yk_device_choice){.gpu = true, .number = i};
+    }
+    choices[(*count)++] = (struct yk_device_choice){0};
+    return YK_OK;
+}
+
+/* Ranks measure CPUs: what GPUs exchange is not measured yet. */
+static yk_status list_choices(const struct yk_profiling *profiling, int32_t ranks,
+                              struct yk_device_choice *choices, int32_t *count)
+{
+    const struct yk_profile_words *words = &profiling->words;
+    *count = 1;
+    if (words->cluster) {
+        const bool gpu = !profiling->cluster->devices[0].is_cpu;
+        choices[0] = (struct yk_device_choice){.gpu = gpu};
+        if (!gpu || wants_all(words)) {
+            return YK_OK;
+        }
+    }
+    if (wants_all(words) && ranks == 1) {
+        return list_all(choices, count);
+    }
+    YK_TRY(yk_device_choose(wants_all(words) ? "cpu" : words->device, &choices[0]));
+    if (choices[0].gpu && ranks > 1) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "--device %s: several ranks measure CPUs; measure a GPU by "
+                       "itself, without --ranks",
+                       words->device);
+    }
+    return YK_OK;
+}
+
+static yk_status add_target(struct yk_profiling *profiling, struct yk_device_choice choice,
+                            const char *word, size_t length)
+{
+    struct yk_profile_target *target = &profiling->targets[profiling->target_count];
+    char name[16] = "";
+    target->choice = choice;
+    if (length < sizeof name) {
+        memcpy(name, word, length);
+    }
+    if (!yk_precision_find(name, &target->precision)) {
+        return yk_fail(YK_ERROR_USAGE, "--precision: there is no \"%.*s\"; fp32, tf32, fp16, bf16",
+                       (int)length, word);
+    }
+    profiling->target_count++;
+    return YK_OK;
+}
+
+yk_status yk_profiling_find_targets(struct yk_profiling *profiling, int32_t ranks)
+{
+    const char *words = profiling->words.precision;
+    struct yk_device_choice choices[MOST_GPUS + 1];
+    int32_t count = 0;
+    YK_TRY(list_choices(profiling, ranks, choices, &count));
+    YK_TRY_NEW(profiling->arena, profiling->targets, (int64_t)count * YK_PRECISION_COUNT);
+    for (int32_t i = 0; i < count; i++) {
+        const char *word = words ? words : choices[i].gpu ? "bf16" : "fp32";
+        for (bool more = true; more && profiling->target_count < (i + 1) * YK_PRECISION_COUNT;) {
+            const size_t length = strcspn(word, ",");
+            YK_TRY(add_target(profiling, choices[i], word, length));
+            more = word[length] == ',';
+            word += length + 1;
+        }
+    }
+    return YK_OK;
+}
+
+/* ---- as a cluster ---- */
+
+static bool is_even(const double *slowness, int64_t ranks)
+{
+    for (int64_t i = 0; i < ranks; i++) {
+        if (slowness[i] > 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* This machine's cores and memory, shared out evenly; a rank that computes F times as long is the
+ * F-th part of a device. */
+static yk_status share_machine(const double *slowness, int64_t ranks, struct yk_cluster **out)
+{
+    struct yk_topology machine;
+    struct yk_text line = {0};
+    YK_TRY(yk_topology_find(&machine));
+    const int64_t cores = machine.core_count > 0 ? machine.core_count : machine.thread_count;
+    const bool alike = is_even(slowness, ranks);
+    for (int64_t i = 0; i < (alike ? 1 : ranks); i++) {
+        yk_text_add(&line, i > 0 ? " + " : "");
+        if (alike) {
+            yk_text_addf(&line, "%" PRId64 "x", ranks);
+        }
+        yk_text_addf(&line, "cpu:%" PRId64, cores > ranks ? cores / ranks : 1);
+        if (slowness[i] > 1) {
+            yk_text_addf(&line, ":%.4g%%", 100 / slowness[i]);
+        }
+        if (machine.memory_bytes > MIB * (double)ranks) {
+            yk_text_addf(&line, ":%.0fMiB", machine.memory_bytes / MIB / (double)ranks - 0.5);
+        }
+    }
+    yk_status status = yk_text_status(&line);
+    if (status == YK_OK) {
+        status = yk_cluster_parse(yk_text_chars(&line), out);
+    }
+    yk_text_free(&line);
+    return status;
+}
+
+/* A device of a cluster that is given must say itself which part it is. */
+static yk_status check_slowness(const struct yk_profiling *profiling)
+{
+    for (int32_t i = 0; i < profiling->cluster->device_count; i++) {
+        const double part = 1 / profiling->slowness[i];
+        if (fabs(profiling->cluster->devices[i].part - part) > 0.005 * part) {
+            return yk_fail(YK_ERROR_USAGE,
+                           "rank %d computes at %.4g%% of its speed, but --cluster has %.4g%% of a "
+                           "device there; write cpu:%d:%.4g%%, and --slow %d:%.4g",
+                           (int)i, 100 * part, 100 * profiling->cluster->devices[i].part,
+                           (int)profiling->cluster->devices[i].cores, 100 * part, (int)i,
+                           profiling->slowness[i]);
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status name_gpu(struct yk_profiling *profiling, int32_t number)
+{
+    const char *line = NULL;
+    YK_TRY(yk_device_describe_gpu(number, profiling->arena, &line));
+    return yk_cluster_parse(line, &profiling->cluster);
+}
+
+yk_status yk_profiling_read_cluster(struct yk_profiling *profiling, int32_t ranks)
+{
+    const struct yk_profile_words *words = &profiling->words;
+    YK_TRY(yk_cluster_open(words->cluster, &profiling->cluster));
+    if (profiling->cluster->device_count != ranks) {
+        return yk_fail(YK_ERROR_USAGE, "--cluster has %d device%s for %d rank%s; see --ranks",
+                       (int)profiling->cluster->device_count,
+                       profiling->cluster->device_count == 1 ? "" : "s", (int)ranks,
+                       ranks == 1 ? "" : "s");
+    }
+    for (int32_t i = 0; i < ranks && ranks > 1; i++) {
+        if (!profiling->cluster->devices[i].is_cpu) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "%s: %s is no CPU; ranks measure CPUs, a GPU is measured by itself",
+                           words->cluster, profiling->cluster->devices[i].name);
+        }
+    }
+    return check_slowness(profiling);
+}
+
+yk_status yk_profiling_name_cluster(struct yk_profiling *profiling)
+{
+    const struct yk_profile_words *words = &profiling->words;
+    const struct yk_profile_target *target = &profiling->targets[profiling->target];
+    const int64_t ranks = yk_profiling_ranks(profiling);
+    const char *line = NULL;
+    if (words->cluster) {
+        return YK_OK; /* it has been read */
+    }
+    yk_cluster_destroy(profiling->cluster);
+    profiling->cluster = NULL;
+    if (target->choice.gpu) {
+        return name_gpu(profiling, target->choice.number);
+    }
+    if (ranks == 1 || (words->slow && profiling->team.launcher.local_size == ranks)) {
+        return share_machine(profiling->slowness, ranks, &profiling->cluster);
+    }
+    if (words->slow) {
+        return yk_fail(YK_ERROR_USAGE, "ranks on several machines of which some are slow: say by "
+                                       "--cluster which part of a device each is");
+    }
+    YK_TRY(yk_train_team_describe(&profiling->team, 0, profiling->arena, &line));
+    return yk_cluster_parse(line, &profiling->cluster);
+}
