@@ -43,6 +43,10 @@ struct yk_profile_measurement yk_timings_summarise(struct yk_timings *timings, c
         .samples = count,
         .versions = versions,
     };
+    if (count > 0) {
+        made.least = timings->seconds[0];
+        made.most = timings->seconds[count - 1];
+    }
     if (made.value > 0) {
         const double low = timings->seconds[count / 4];
         const double high = timings->seconds[count - 1 - count / 4];

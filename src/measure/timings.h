@@ -21,7 +21,8 @@ struct yk_timings {
 yk_status yk_timings_add(struct yk_timings *timings, double seconds) YK_MUST_USE;
 void yk_timings_free(struct yk_timings *timings);
 
-/* The median, the spread around it and how many there are; sorts them. NAN where there are none. */
+/* The median, the spread around it, the fastest, the slowest and how many there are; sorts them.
+ * NAN where there are none. */
 struct yk_profile_measurement yk_timings_summarise(struct yk_timings *timings,
                                                    const char *versions);
 

@@ -2,7 +2,7 @@
  * Profile: what was measured on this machine, in an SQLite file. Written by measure, read by
  * whoever plans; every time in it is a median.
  *
- * Form 2 (PRAGMA application_id 0x796f6b65, user_version 2):
+ * Form 3 (PRAGMA application_id 0x796f6b65, user_version 3):
  *
  *   layers  device TEXT       the device's type, "rtx3090"; a CPU's with its cores, "cpu:2"
  *           part REAL         of the whole device: 1, or less; found again within half a percent
@@ -14,21 +14,29 @@
  *           spread REAL       half the distance between the quartiles, over the median
  *           samples INTEGER   how many times it was run
  *           versions TEXT     driver and libraries, as in "cuda 13.0, cublas 13.1"
+ *           least REAL        the fastest and the slowest run that counted; the median where that
+ *           most REAL           is not known
+ *           measured_at INTEGER  seconds since 1970; 0: not known
+ *           host TEXT         the name of the machine; "": not known
  *   links   link TEXT         the two devices, as above, in alphabetical order, and where they
  *                             are: "a30-titanxp between nodes", "cpu:1-cpu:1 within a node"
  *           collective TEXT   "send", "gather", "scatter", "reduce"
  *           ranks INTEGER     how many take part; 2 for "send"
  *           bytes INTEGER     of the whole message
- *           seconds, spread, samples, versions as above
+ *           seconds to host as above
  *   facts   subject TEXT      a device or a link, as above
  *           fact TEXT         what is said of it, see below
  *           value REAL        median, in the fact's own unit
- *           spread, samples, versions as above
+ *           spread to host as above
  *
- * Form 1 had no facts; such a file is read as one without any, and becomes one of form 2 when
- * something is added to it.
+ * Form 1 had no facts, and forms 1 and 2 nothing after the versions; such files are read as ones
+ * where that is not known, and become ones of form 3 when they are opened for adding.
  *
- * A profile belongs to one thread at a time.
+ * Several processes may read and write one file at the same time. What one adds is there for the
+ * others at once, or, between begin and commit, when it is committed; a process that is killed
+ * loses what it has not committed, and nothing else.
+ *
+ * An open profile belongs to one thread at a time, and not to a child of fork().
  */
 #ifndef YK_PROFILE_PROFILE_H
 #define YK_PROFILE_PROFILE_H
@@ -89,10 +97,32 @@ struct yk_profile_fact {
 
 /* How one number was found. */
 struct yk_profile_measurement {
-    double value; /* of layers and links in seconds, of facts in their own unit */
+    double value; /* the median; of layers and links in seconds, of facts in their own unit */
     double spread;
     int64_t samples;
     const char *versions;
+    double least; /* the fastest and the slowest that counted; both 0: not known, the median */
+    double most;
+    int64_t measured_at; /* seconds since 1970; to be added: 0 is now; read: 0 is not known */
+    const char *host;    /* the machine's name; to be added: NULL is this one; read: "" not known */
+};
+
+/* One number with what it is known by. */
+struct yk_profile_layer_row {
+    struct yk_profile_layer layer;
+    int64_t batch;
+    struct yk_profile_measurement measurement;
+};
+
+struct yk_profile_link_row {
+    struct yk_profile_link link;
+    int64_t bytes;
+    struct yk_profile_measurement measurement;
+};
+
+struct yk_profile_fact_row {
+    struct yk_profile_fact fact;
+    struct yk_profile_measurement measurement;
 };
 
 /* Opens a profile for reading. */
@@ -122,11 +152,26 @@ yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profil
                               const char *versions, bool *out) YK_MUST_USE;
 
 /* Adds every number as a line, in an order that does not depend on when it was written down: what
- * two profiles are compared by. */
+ * two profiles are compared by; when and where they were measured is not in it. */
 yk_status yk_profile_list(struct yk_profile *profile, struct yk_text *out) YK_MUST_USE;
 
+/* Show every number to `visit`, in the order of yk_profile_list; what it returns but YK_OK ends
+ * that and is passed on. A row lasts until `visit` returns. */
+yk_status yk_profile_visit_layers(struct yk_profile *profile,
+                                  yk_status (*visit)(void *user,
+                                                     const struct yk_profile_layer_row *row),
+                                  void *user) YK_MUST_USE;
+yk_status yk_profile_visit_links(struct yk_profile *profile,
+                                 yk_status (*visit)(void *user,
+                                                    const struct yk_profile_link_row *row),
+                                 void *user) YK_MUST_USE;
+yk_status yk_profile_visit_facts(struct yk_profile *profile,
+                                 yk_status (*visit)(void *user,
+                                                    const struct yk_profile_fact_row *row),
+                                 void *user) YK_MUST_USE;
+
 /* Write one number down; what was known for the same layer and batch, link and bytes, or fact,
- * goes. */
+ * goes. A part that is within half a percent of a known one is that one. */
 yk_status yk_profile_add_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
                                int64_t batch,
                                const struct yk_profile_measurement *measurement) YK_MUST_USE;
@@ -136,7 +181,8 @@ yk_status yk_profile_add_link(struct yk_profile *profile, const struct yk_profil
 yk_status yk_profile_add_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
                               const struct yk_profile_measurement *measurement) YK_MUST_USE;
 
-/* What is added between the two is written at once, or not at all. */
+/* What is added between the two is written at once, or not at all; others who add wait for it, so
+ * nothing that takes long belongs in between. */
 yk_status yk_profile_begin(struct yk_profile *profile) YK_MUST_USE;
 yk_status yk_profile_commit(struct yk_profile *profile) YK_MUST_USE;
 

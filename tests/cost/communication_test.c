@@ -96,8 +96,10 @@ static void a_measured_curve_goes_before_the_ring(void **state)
     (void)state;
     static const int32_t devices[P] = {0, 1, 2};
     const struct yk_members ranks = {devices, P};
-    const struct yk_profile_measurement tenth = {0.1, 0, 3, "none"};
-    const struct yk_profile_measurement fifth = {0.2, 0, 3, "none"};
+    const struct yk_profile_measurement tenth = {
+        .value = 0.1, .spread = 0, .samples = 3, .versions = "none"};
+    const struct yk_profile_measurement fifth = {
+        .value = 0.2, .spread = 0, .samples = 3, .versions = "none"};
     const struct yk_profile_link ring = {"a30-titanxp between nodes", "gather", 3};
     const struct yk_profile_link pair = {"a30-a30 within a node", "send", 2};
     char folder[] = "/tmp/yoke-communication-XXXXXX";

@@ -213,10 +213,14 @@ static void the_profile_goes_before_everything(void **state)
 
     const struct yk_profile_layer layer = {"round", 1, "block C8 bf16", 64, "forward"};
     const struct yk_profile_layer update = {"round", 1, "block C8 bf16", 64, "update"};
-    assert_ok(yk_profile_add_layer(profile, &layer, 2,
-                                   &(struct yk_profile_measurement){0.5, 0.01, 5, "none"}));
-    assert_ok(yk_profile_add_layer(profile, &update, 2,
-                                   &(struct yk_profile_measurement){0.125, 0.01, 5, "none"}));
+    assert_ok(
+        yk_profile_add_layer(profile, &layer, 2,
+                             &(struct yk_profile_measurement){
+                                 .value = 0.5, .spread = 0.01, .samples = 5, .versions = "none"}));
+    assert_ok(yk_profile_add_layer(
+        profile, &update, 2,
+        &(struct yk_profile_measurement){
+            .value = 0.125, .spread = 0.01, .samples = 5, .versions = "none"}));
     const struct yk_cost_time time = cost_of(&device, profile, 4, YK_COST_FORWARD);
     assert_int_equal(time.origin, YK_COST_PROFILE);
     assert_near(time.seconds, 1);                                             /* twice the batch */

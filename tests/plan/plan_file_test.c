@@ -557,7 +557,8 @@ static void a_file_written_by_hand_needs_no_hashes(void **state)
 static void add_time(struct yk_profile *profile, double seconds)
 {
     const struct yk_profile_layer layer = {"v100", 1, "gpt-block", 1024, "forward"};
-    const struct yk_profile_measurement time = {seconds, 0.01, 5, "none"};
+    const struct yk_profile_measurement time = {
+        .value = seconds, .spread = 0.01, .samples = 5, .versions = "none"};
     assert_ok(yk_profile_add_layer(profile, &layer, 4, &time));
 }
 

@@ -1,0 +1,209 @@
+#include "profile/database.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BUSY_MS = 30000, /* how long to wait while others write; better than to lose a measurement */
+};
+
+struct yk_database {
+    sqlite3 *file;
+    char *path;
+    bool broken;
+};
+
+struct yk_query {
+    struct yk_database *database;
+    sqlite3_stmt *statement;
+    bool failed; /* a value could not be bound */
+};
+
+static bool is_refusal(int code)
+{
+    return code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_CANTOPEN ||
+           code == SQLITE_FULL || code == SQLITE_IOERR || code == SQLITE_READONLY ||
+           code == SQLITE_PERM || code == SQLITE_AUTH;
+}
+
+/* What SQLite says went wrong, with the file. */
+static yk_status fail(struct yk_database *database)
+{
+    const int code = sqlite3_errcode(database->file);
+    if (code == SQLITE_NOMEM) {
+        return yk_fail_out_of_memory();
+    }
+    database->broken = !is_refusal(code);
+    if (code == SQLITE_NOTADB) {
+        return yk_fail(YK_ERROR_INPUT, "%s: this is not a profile: not an SQLite database",
+                       database->path);
+    }
+    return yk_fail(database->broken ? YK_ERROR_INPUT : YK_ERROR_SYSTEM, "%s: %s: %s",
+                   database->path,
+                   database->broken ? "the profile is damaged" : "the profile cannot be used",
+                   sqlite3_errmsg(database->file));
+}
+
+yk_status yk_database_open(const char *path, bool make, struct yk_database **out)
+{
+    const int flags = SQLITE_OPEN_READWRITE | (make ? SQLITE_OPEN_CREATE : 0);
+    struct yk_database *database = calloc(1, sizeof *database);
+    yk_status status = YK_OK;
+    if (!database || !(database->path = strdup(path))) {
+        status = yk_fail_out_of_memory();
+        goto failed;
+    }
+    if (sqlite3_open_v2(path, &database->file, flags, NULL) != SQLITE_OK) {
+        status = database->file ? fail(database) : yk_fail_out_of_memory();
+        goto failed;
+    }
+    sqlite3_busy_timeout(database->file, BUSY_MS);
+    *out = database;
+    return YK_OK;
+failed:
+    yk_database_close(database);
+    return status;
+}
+
+void yk_database_close(struct yk_database *database)
+{
+    if (database) {
+        sqlite3_close(database->file);
+        free(database->path);
+        free(database);
+    }
+}
+
+const char *yk_database_path(const struct yk_database *database)
+{
+    return database->path;
+}
+
+bool yk_database_is_broken(const struct yk_database *database)
+{
+    return database->broken;
+}
+
+void yk_database_blame(struct yk_database *database)
+{
+    database->broken = true;
+}
+
+yk_status yk_database_execute(struct yk_database *database, const char *sql)
+{
+    return sqlite3_exec(database->file, sql, NULL, NULL, NULL) == SQLITE_OK ? YK_OK
+                                                                            : fail(database);
+}
+
+yk_status yk_database_ask(struct yk_database *database, const char *sql, int64_t *out)
+{
+    struct yk_query *query = NULL;
+    bool found = false;
+    YK_TRY(yk_query_open(database, sql, &query));
+    const yk_status status = yk_query_step(query, &found);
+    if (status == YK_OK) {
+        *out = found ? yk_query_integer(query, 0) : 0;
+    }
+    yk_query_close(query);
+    return status;
+}
+
+yk_status yk_database_begin(struct yk_database *database)
+{
+    return yk_database_execute(database, "BEGIN IMMEDIATE");
+}
+
+yk_status yk_database_commit(struct yk_database *database)
+{
+    return yk_database_execute(database, "COMMIT");
+}
+
+void yk_database_undo(struct yk_database *database)
+{
+    /* After some failures SQLite has undone it already, and says that there is nothing to undo. */
+    sqlite3_exec(database->file, "ROLLBACK", NULL, NULL, NULL);
+}
+
+yk_status yk_query_open(struct yk_database *database, const char *sql, struct yk_query **out)
+{
+    struct yk_query *query = calloc(1, sizeof *query);
+    if (!query) {
+        return yk_fail_out_of_memory();
+    }
+    query->database = database;
+    if (sqlite3_prepare_v2(database->file, sql, -1, &query->statement, NULL) != SQLITE_OK) {
+        free(query);
+        return fail(database);
+    }
+    *out = query;
+    return YK_OK;
+}
+
+void yk_query_close(struct yk_query *query)
+{
+    if (query) {
+        sqlite3_finalize(query->statement);
+        free(query);
+    }
+}
+
+void yk_query_bind_text(struct yk_query *query, int number, const char *words)
+{
+    query->failed |=
+        sqlite3_bind_text(query->statement, number, words, -1, SQLITE_STATIC) != SQLITE_OK;
+}
+
+void yk_query_bind_real(struct yk_query *query, int number, double value)
+{
+    query->failed |= sqlite3_bind_double(query->statement, number, value) != SQLITE_OK;
+}
+
+void yk_query_bind_integer(struct yk_query *query, int number, int64_t value)
+{
+    query->failed |= sqlite3_bind_int64(query->statement, number, value) != SQLITE_OK;
+}
+
+yk_status yk_query_step(struct yk_query *query, bool *out)
+{
+    *out = false;
+    if (query->failed) {
+        return yk_fail_out_of_memory();
+    }
+    const int step = sqlite3_step(query->statement);
+    *out = step == SQLITE_ROW;
+    return step == SQLITE_ROW || step == SQLITE_DONE ? YK_OK : fail(query->database);
+}
+
+yk_status yk_query_finish(struct yk_query *query, bool *out)
+{
+    const yk_status status = yk_query_step(query, out);
+    yk_query_close(query);
+    return status;
+}
+
+int yk_query_columns(const struct yk_query *query)
+{
+    return sqlite3_column_count(query->statement);
+}
+
+bool yk_query_is_real(const struct yk_query *query, int column)
+{
+    return sqlite3_column_type(query->statement, column) == SQLITE_FLOAT;
+}
+
+const char *yk_query_text(const struct yk_query *query, int column)
+{
+    const char *words = (const char *)sqlite3_column_text(query->statement, column);
+    return words ? words : "";
+}
+
+double yk_query_real(const struct yk_query *query, int column)
+{
+    return sqlite3_column_double(query->statement, column);
+}
+
+int64_t yk_query_integer(const struct yk_query *query, int column)
+{
+    return sqlite3_column_int64(query->statement, column);
+}

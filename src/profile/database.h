@@ -1,0 +1,69 @@
+/*
+ * Database: an SQLite file and what is asked of it, with what goes wrong put into sentences. For
+ * the files of this room alone. One thread at a time.
+ *
+ * Several processes may write one file. SQLite's rollback journal is kept: what a killed process
+ * left half written is undone by whoever opens the file next. (Its write-ahead log would need
+ * memory shared by all who use the file, which network file systems do not have, and homes of
+ * clusters are on those.) Whoever writes takes the lock for writing before it reads, so that two
+ * who change the same file wait for each other, and neither has to give up.
+ */
+#ifndef YK_PROFILE_DATABASE_H
+#define YK_PROFILE_DATABASE_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct yk_database;
+
+/* Opens the file, and makes an empty one where there is none if `make` is set. */
+yk_status yk_database_open(const char *path, bool make, struct yk_database **out) YK_MUST_USE;
+void yk_database_close(struct yk_database *database);
+
+const char *yk_database_path(const struct yk_database *database);
+
+/* Whether the last failure was the file's, which is damaged, and not the system's. Whoever finds a
+ * file at fault by itself says so. */
+bool yk_database_is_broken(const struct yk_database *database);
+void yk_database_blame(struct yk_database *database);
+
+/* Runs statements that answer nothing. */
+yk_status yk_database_execute(struct yk_database *database, const char *sql) YK_MUST_USE;
+
+/* The one whole number that `sql` asks for. */
+yk_status yk_database_ask(struct yk_database *database, const char *sql, int64_t *out) YK_MUST_USE;
+
+/* Takes the lock for writing; what is done until commit is dropped by undo, which keeps the
+ * sentence of the failure that led there. */
+yk_status yk_database_begin(struct yk_database *database) YK_MUST_USE;
+yk_status yk_database_commit(struct yk_database *database) YK_MUST_USE;
+void yk_database_undo(struct yk_database *database);
+
+/* A statement with values to be filled in, numbered from 1, and rows with columns from 0. */
+struct yk_query;
+
+yk_status yk_query_open(struct yk_database *database, const char *sql,
+                        struct yk_query **out) YK_MUST_USE;
+void yk_query_close(struct yk_query *query);
+
+/* What is bound must last until the query is closed. Without memory for it, step says so. */
+void yk_query_bind_text(struct yk_query *query, int number, const char *words);
+void yk_query_bind_real(struct yk_query *query, int number, double value);
+void yk_query_bind_integer(struct yk_query *query, int number, int64_t value);
+
+/* The next row; `out` is false when there are no more. */
+yk_status yk_query_step(struct yk_query *query, bool *out) YK_MUST_USE;
+
+/* Runs the query once, which may find nothing, and closes it. */
+yk_status yk_query_finish(struct yk_query *query, bool *out) YK_MUST_USE;
+
+/* The columns of the row, until the next step. */
+int yk_query_columns(const struct yk_query *query);
+bool yk_query_is_real(const struct yk_query *query, int column);
+const char *yk_query_text(const struct yk_query *query, int column);
+double yk_query_real(const struct yk_query *query, int column);
+int64_t yk_query_integer(const struct yk_query *query, int column);
+
+#endif

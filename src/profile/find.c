@@ -1,0 +1,125 @@
+#include "base/grow.h"
+#include "profile/handle.h"
+
+#include <math.h>
+
+/* The point of a row of (size, seconds, spread). */
+static yk_status read_point(const struct yk_profile *profile, const struct yk_query *query,
+                            struct yk_profile_point *out)
+{
+    const double size = yk_query_real(query, 0);
+    const double seconds = yk_query_real(query, 1);
+    if (!(size > 0) || !(seconds > 0) || !isfinite(seconds)) {
+        return yk_fail(YK_ERROR_INPUT, "%s: a time of %g s for a size of %g cannot be",
+                       yk_database_path(profile->database), seconds, size);
+    }
+    *out = (struct yk_profile_point){size, seconds, yk_query_real(query, 2)};
+    return YK_OK;
+}
+
+/* Reads rows until there are no more. */
+static yk_status read_points(struct yk_profile *profile, struct yk_query *query,
+                             struct yk_profile_curve *out)
+{
+    int32_t count = 0;
+    bool found = false;
+    YK_TRY(yk_query_step(query, &found));
+    while (found) {
+        YK_TRY(yk_grow((void **)&profile->points, &profile->point_capacity, count,
+                       sizeof *profile->points));
+        YK_TRY(read_point(profile, query, &profile->points[count++]));
+        YK_TRY(yk_query_step(query, &found));
+    }
+    *out = (struct yk_profile_curve){profile->points, count};
+    return YK_OK;
+}
+
+yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
+                                struct yk_profile_curve *out)
+{
+    struct yk_query *query = NULL;
+    YK_TRY(yk_query_open(
+        profile->database,
+        "SELECT batch, seconds, spread FROM layers WHERE device = ? "
+        "AND abs(part - ?) <= 0.005 * part AND shape = ? AND sequence = ? AND pass = ? "
+        "ORDER BY batch",
+        &query));
+    yk_handle_bind_layer(query, layer);
+    const yk_status status = read_points(profile, query, out);
+    yk_query_close(query);
+    return status;
+}
+
+yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profile_link *link,
+                               struct yk_profile_curve *out)
+{
+    struct yk_query *query = NULL;
+    YK_TRY(
+        yk_query_open(profile->database,
+                      "SELECT bytes, seconds, spread FROM links WHERE link = ? AND collective = ? "
+                      "AND ranks = ? ORDER BY bytes",
+                      &query));
+    yk_handle_bind_link(query, link);
+    const yk_status status = read_points(profile, query, out);
+    yk_query_close(query);
+    return status;
+}
+
+yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
+                               double *out)
+{
+    struct yk_query *query = NULL;
+    bool found = false;
+    *out = NAN;
+    YK_TRY(yk_query_open(profile->database,
+                         "SELECT value FROM facts WHERE subject = ? AND fact = ?", &query));
+    yk_handle_bind_fact(query, fact);
+    const yk_status status = yk_query_step(query, &found);
+    if (found) {
+        *out = yk_query_real(query, 0);
+    }
+    yk_query_close(query);
+    return status;
+}
+
+yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
+                               int64_t batch, const char *versions, bool *out)
+{
+    struct yk_query *query = NULL;
+    YK_TRY(
+        yk_query_open(profile->database,
+                      "SELECT 1 FROM layers WHERE device = ? AND abs(part - ?) <= 0.005 * part "
+                      "AND shape = ? AND sequence = ? AND pass = ? AND batch = ? AND versions = ?",
+                      &query));
+    yk_handle_bind_layer(query, layer);
+    yk_query_bind_integer(query, 6, batch);
+    yk_query_bind_text(query, 7, versions);
+    return yk_query_finish(query, out);
+}
+
+yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profile_link *link,
+                              int64_t bytes, const char *versions, bool *out)
+{
+    struct yk_query *query = NULL;
+    YK_TRY(yk_query_open(profile->database,
+                         "SELECT 1 FROM links WHERE link = ? AND collective = ? AND ranks = ? "
+                         "AND bytes = ? AND versions = ?",
+                         &query));
+    yk_handle_bind_link(query, link);
+    yk_query_bind_integer(query, 4, bytes);
+    yk_query_bind_text(query, 5, versions);
+    return yk_query_finish(query, out);
+}
+
+yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
+                              const char *versions, bool *out)
+{
+    struct yk_query *query = NULL;
+    *out = false;
+    YK_TRY(yk_query_open(profile->database,
+                         "SELECT 1 FROM facts WHERE subject = ? AND fact = ? AND versions = ?",
+                         &query));
+    yk_handle_bind_fact(query, fact);
+    yk_query_bind_text(query, 3, versions);
+    return yk_query_finish(query, out);
+}

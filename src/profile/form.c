@@ -1,0 +1,161 @@
+#include "profile/form.h"
+
+#include <stddef.h>
+
+enum {
+    APPLICATION = 0x796f6b65, /* "yoke" */
+    EMPTY = 0,                /* begun, without any table */
+    WITHOUT_FACTS = 1,
+    WITHOUT_WHEN = 2,
+    FORM = 3,
+};
+
+/* The unique keys are what one number is known by, so that measuring again replaces it. */
+static const char layers_and_links[] =
+    "PRAGMA application_id = 0x796f6b65;"
+    "CREATE TABLE IF NOT EXISTS layers (device TEXT NOT NULL, part REAL NOT NULL,"
+    "  shape TEXT NOT NULL, sequence INTEGER NOT NULL, pass TEXT NOT NULL, batch INTEGER NOT NULL,"
+    "  seconds REAL NOT NULL, spread REAL NOT NULL, samples INTEGER NOT NULL,"
+    "  versions TEXT NOT NULL, UNIQUE (device, part, shape, sequence, pass, batch));"
+    "CREATE TABLE IF NOT EXISTS links (link TEXT NOT NULL, collective TEXT NOT NULL,"
+    "  ranks INTEGER NOT NULL, bytes INTEGER NOT NULL, seconds REAL NOT NULL,"
+    "  spread REAL NOT NULL, samples INTEGER NOT NULL, versions TEXT NOT NULL,"
+    "  UNIQUE (link, collective, ranks, bytes));";
+
+static const char facts[] =
+    "CREATE TABLE IF NOT EXISTS facts (subject TEXT NOT NULL, fact TEXT NOT NULL,"
+    "  value REAL NOT NULL, spread REAL NOT NULL, samples INTEGER NOT NULL,"
+    "  versions TEXT NOT NULL, UNIQUE (subject, fact));";
+
+#define WHEN_AND_WHERE(table, value)                                                               \
+    "ALTER TABLE " table " ADD COLUMN least REAL NOT NULL DEFAULT 0;"                              \
+    "ALTER TABLE " table " ADD COLUMN most REAL NOT NULL DEFAULT 0;"                               \
+    "ALTER TABLE " table " ADD COLUMN measured_at INTEGER NOT NULL DEFAULT 0;"                     \
+    "ALTER TABLE " table " ADD COLUMN host TEXT NOT NULL DEFAULT '';"                              \
+    "UPDATE " table " SET least = " value ", most = " value ";"
+
+static const char when_and_where[] = WHEN_AND_WHERE("layers", "seconds")
+    WHEN_AND_WHERE("links", "seconds") WHEN_AND_WHERE("facts", "value") "PRAGMA user_version = 3;";
+
+/* A temporary view hides the table of the same name. */
+static const char empty_views[] =
+    "CREATE TEMP VIEW layers AS SELECT '' AS device, 1.0 AS part, '' AS shape, 0 AS sequence,"
+    "  '' AS pass, 0 AS batch, 0.0 AS seconds, 0.0 AS spread, 0 AS samples, '' AS versions,"
+    "  0.0 AS least, 0.0 AS most, 0 AS measured_at, '' AS host WHERE 0;"
+    "CREATE TEMP VIEW links AS SELECT '' AS link, '' AS collective, 0 AS ranks, 0 AS bytes,"
+    "  0.0 AS seconds, 0.0 AS spread, 0 AS samples, '' AS versions, 0.0 AS least, 0.0 AS most,"
+    "  0 AS measured_at, '' AS host WHERE 0;";
+
+static const char older_views[] =
+    "CREATE TEMP VIEW layers AS SELECT device, part, shape, sequence, pass, batch, seconds, spread,"
+    "  samples, versions, seconds AS least, seconds AS most, 0 AS measured_at, '' AS host"
+    "  FROM main.layers;"
+    "CREATE TEMP VIEW links AS SELECT link, collective, ranks, bytes, seconds, spread, samples,"
+    "  versions, seconds AS least, seconds AS most, 0 AS measured_at, '' AS host FROM main.links;";
+
+static const char empty_facts[] =
+    "CREATE TEMP VIEW facts AS SELECT '' AS subject, '' AS fact, 0.0 AS value, 0.0 AS spread,"
+    "  0 AS samples, '' AS versions, 0.0 AS least, 0.0 AS most, 0 AS measured_at, '' AS host"
+    "  WHERE 0;";
+
+static const char older_facts[] =
+    "CREATE TEMP VIEW facts AS SELECT subject, fact, value, spread, samples, versions,"
+    "  value AS least, value AS most, 0 AS measured_at, '' AS host FROM main.facts;";
+
+static yk_status look(struct yk_database *database, int64_t *out)
+{
+    int64_t application = 0;
+    int64_t form = 0;
+    int64_t tables = 0;
+    YK_TRY(yk_database_ask(database, "PRAGMA application_id", &application));
+    YK_TRY(yk_database_ask(database, "PRAGMA user_version", &form));
+    YK_TRY(yk_database_ask(database, "SELECT count(*) FROM main.sqlite_master", &tables));
+    *out = form;
+    if (application == 0 && form == EMPTY && tables == 0) {
+        return YK_OK;
+    }
+    if (application != APPLICATION) {
+        return yk_fail(YK_ERROR_INPUT, "%s: this is not a profile: a database of something else",
+                       yk_database_path(database));
+    }
+    if (form < WITHOUT_FACTS || form > FORM) {
+        yk_database_blame(database);
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: a profile of form %lld, and this program knows form %d: measure again "
+                       "into another file",
+                       yk_database_path(database), (long long)form, FORM);
+    }
+    return YK_OK;
+}
+
+/* The form of the file as all of it is at one moment, since others may write. */
+static yk_status find_form(struct yk_database *database, int64_t *out)
+{
+    YK_TRY(yk_database_execute(database, "SAVEPOINT form"));
+    const yk_status status = look(database, out);
+    if (status != YK_OK) {
+        yk_database_undo(database);
+        return status;
+    }
+    return yk_database_execute(database, "RELEASE form");
+}
+
+static yk_status check_columns(struct yk_database *database)
+{
+    static const char *const rows[] = {
+        "SELECT device, part, shape, sequence, pass, batch, seconds, spread, samples, versions,"
+        " least, most, measured_at, host FROM layers",
+        "SELECT link, collective, ranks, bytes, seconds, spread, samples, versions, least, most,"
+        " measured_at, host FROM links",
+        "SELECT subject, fact, value, spread, samples, versions, least, most, measured_at, host"
+        " FROM facts",
+    };
+    for (int i = 0; i < 3; i++) {
+        struct yk_query *query = NULL;
+        YK_TRY(yk_query_open(database, rows[i], &query));
+        yk_query_close(query);
+    }
+    return YK_OK;
+}
+
+yk_status yk_form_read(struct yk_database *database)
+{
+    int64_t form = 0;
+    YK_TRY(find_form(database, &form));
+    if (form < FORM) {
+        YK_TRY(yk_database_execute(database, form == EMPTY ? empty_views : older_views));
+        YK_TRY(yk_database_execute(database, form <= WITHOUT_FACTS ? empty_facts : older_facts));
+    }
+    return check_columns(database);
+}
+
+static yk_status renew(struct yk_database *database)
+{
+    int64_t form = 0;
+    YK_TRY(find_form(database, &form)); /* which another process may have renewed meanwhile */
+    if (form == EMPTY) {
+        YK_TRY(yk_database_execute(database, layers_and_links));
+    }
+    if (form <= WITHOUT_FACTS) {
+        YK_TRY(yk_database_execute(database, facts));
+    }
+    if (form <= WITHOUT_WHEN) {
+        YK_TRY(yk_database_execute(database, when_and_where));
+    }
+    return yk_database_commit(database);
+}
+
+yk_status yk_form_renew(struct yk_database *database)
+{
+    int64_t form = 0;
+    YK_TRY(find_form(database, &form));
+    if (form < FORM) {
+        YK_TRY(yk_database_begin(database));
+        const yk_status status = renew(database);
+        if (status != YK_OK) {
+            yk_database_undo(database);
+            return status;
+        }
+    }
+    return check_columns(database);
+}

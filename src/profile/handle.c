@@ -1,0 +1,53 @@
+#include "profile/handle.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+yk_status yk_handle_open(const char *path, bool make, struct yk_profile **out)
+{
+    struct yk_profile *profile = calloc(1, sizeof *profile);
+    if (!profile) {
+        return yk_fail_out_of_memory();
+    }
+    if (gethostname(profile->host, sizeof profile->host - 1) != 0) {
+        profile->host[0] = '\0';
+    }
+    const yk_status status = yk_database_open(path, make, &profile->database);
+    if (status != YK_OK) {
+        yk_profile_close(profile);
+        return status;
+    }
+    *out = profile;
+    return YK_OK;
+}
+
+void yk_profile_close(struct yk_profile *profile)
+{
+    if (profile) {
+        yk_database_close(profile->database);
+        free(profile->points);
+        free(profile);
+    }
+}
+
+void yk_handle_bind_layer(struct yk_query *query, const struct yk_profile_layer *layer)
+{
+    yk_query_bind_text(query, 1, layer->device);
+    yk_query_bind_real(query, 2, layer->part);
+    yk_query_bind_text(query, 3, layer->shape);
+    yk_query_bind_integer(query, 4, layer->sequence);
+    yk_query_bind_text(query, 5, layer->pass);
+}
+
+void yk_handle_bind_link(struct yk_query *query, const struct yk_profile_link *link)
+{
+    yk_query_bind_text(query, 1, link->link);
+    yk_query_bind_text(query, 2, link->collective);
+    yk_query_bind_integer(query, 3, link->ranks);
+}
+
+void yk_handle_bind_fact(struct yk_query *query, const struct yk_profile_fact *fact)
+{
+    yk_query_bind_text(query, 1, fact->subject);
+    yk_query_bind_text(query, 2, fact->fact);
+}

@@ -1,0 +1,202 @@
+#include "profile/rows.h"
+
+#include "profile/handle.h"
+
+#include <math.h>
+#include <time.h>
+
+#define MEASUREMENT "spread, samples, versions, least, most, measured_at, host"
+
+/* The columns from `first` on: the value and MEASUREMENT. */
+static struct yk_profile_measurement measurement_of(const struct yk_query *query, int first)
+{
+    return (struct yk_profile_measurement){
+        .value = yk_query_real(query, first),
+        .spread = yk_query_real(query, first + 1),
+        .samples = yk_query_integer(query, first + 2),
+        .versions = yk_query_text(query, first + 3),
+        .least = yk_query_real(query, first + 4),
+        .most = yk_query_real(query, first + 5),
+        .measured_at = yk_query_integer(query, first + 6),
+        .host = yk_query_text(query, first + 7),
+    };
+}
+
+yk_status yk_profile_visit_layers(struct yk_profile *profile,
+                                  yk_status (*visit)(void *user,
+                                                     const struct yk_profile_layer_row *row),
+                                  void *user)
+{
+    struct yk_query *query = NULL;
+    bool found = false;
+    YK_TRY(yk_query_open(profile->database,
+                         "SELECT device, part, shape, sequence, pass, batch, "
+                         "seconds, " MEASUREMENT " FROM layers "
+                         "ORDER BY device, part, shape, sequence, pass, batch",
+                         &query));
+    yk_status status = yk_query_step(query, &found);
+    while (status == YK_OK && found) {
+        const struct yk_profile_layer_row row = {
+            .layer = {.device = yk_query_text(query, 0),
+                      .part = yk_query_real(query, 1),
+                      .shape = yk_query_text(query, 2),
+                      .sequence = yk_query_integer(query, 3),
+                      .pass = yk_query_text(query, 4)},
+            .batch = yk_query_integer(query, 5),
+            .measurement = measurement_of(query, 6),
+        };
+        status = visit(user, &row);
+        if (status == YK_OK) {
+            status = yk_query_step(query, &found);
+        }
+    }
+    yk_query_close(query);
+    return status;
+}
+
+yk_status yk_profile_visit_links(struct yk_profile *profile,
+                                 yk_status (*visit)(void *user,
+                                                    const struct yk_profile_link_row *row),
+                                 void *user)
+{
+    struct yk_query *query = NULL;
+    bool found = false;
+    YK_TRY(yk_query_open(profile->database,
+                         "SELECT link, collective, ranks, bytes, seconds, " MEASUREMENT
+                         " FROM links ORDER BY link, collective, ranks, bytes",
+                         &query));
+    yk_status status = yk_query_step(query, &found);
+    while (status == YK_OK && found) {
+        const struct yk_profile_link_row row = {
+            .link = {.link = yk_query_text(query, 0),
+                     .collective = yk_query_text(query, 1),
+                     .ranks = (int32_t)yk_query_integer(query, 2)},
+            .bytes = yk_query_integer(query, 3),
+            .measurement = measurement_of(query, 4),
+        };
+        status = visit(user, &row);
+        if (status == YK_OK) {
+            status = yk_query_step(query, &found);
+        }
+    }
+    yk_query_close(query);
+    return status;
+}
+
+yk_status yk_profile_visit_facts(struct yk_profile *profile,
+                                 yk_status (*visit)(void *user,
+                                                    const struct yk_profile_fact_row *row),
+                                 void *user)
+{
+    struct yk_query *query = NULL;
+    bool found = false;
+    YK_TRY(yk_query_open(
+        profile->database,
+        "SELECT subject, fact, value, " MEASUREMENT " FROM facts ORDER BY subject, fact", &query));
+    yk_status status = yk_query_step(query, &found);
+    while (status == YK_OK && found) {
+        const struct yk_profile_fact_row row = {
+            .fact = {.subject = yk_query_text(query, 0), .fact = yk_query_text(query, 1)},
+            .measurement = measurement_of(query, 2),
+        };
+        status = visit(user, &row);
+        if (status == YK_OK) {
+            status = yk_query_step(query, &found);
+        }
+    }
+    yk_query_close(query);
+    return status;
+}
+
+/* Binds the measurement from number `first` on, and runs the statement, which ends with that. */
+static yk_status insert(struct yk_query *query, int first,
+                        const struct yk_profile_measurement *measurement)
+{
+    bool found = false;
+    yk_query_bind_real(query, first, measurement->value);
+    yk_query_bind_real(query, first + 1, measurement->spread);
+    yk_query_bind_integer(query, first + 2, measurement->samples);
+    yk_query_bind_text(query, first + 3, measurement->versions);
+    yk_query_bind_real(query, first + 4, measurement->least);
+    yk_query_bind_real(query, first + 5, measurement->most);
+    yk_query_bind_integer(query, first + 6, measurement->measured_at);
+    yk_query_bind_text(query, first + 7, measurement->host);
+    return yk_query_finish(query, &found);
+}
+
+yk_status yk_rows_write_layer(struct yk_profile *profile, const struct yk_profile_layer_row *row)
+{
+    struct yk_query *query = NULL;
+    YK_TRY(yk_query_open(
+        profile->database,
+        "INSERT OR REPLACE INTO layers (device, part, shape, sequence, pass, batch, "
+        "seconds, " MEASUREMENT ") VALUES (?1, coalesce((SELECT part FROM layers WHERE "
+        "device = ?1 AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND sequence = ?4 AND "
+        "pass = ?5 AND batch = ?6 ORDER BY abs(part - ?2) LIMIT 1), ?2), ?3, ?4, ?5, ?6, ?7, ?8, "
+        "?9, ?10, ?11, ?12, ?13, ?14)",
+        &query));
+    yk_handle_bind_layer(query, &row->layer);
+    yk_query_bind_integer(query, 6, row->batch);
+    return insert(query, 7, &row->measurement);
+}
+
+yk_status yk_rows_write_link(struct yk_profile *profile, const struct yk_profile_link_row *row)
+{
+    struct yk_query *query = NULL;
+    YK_TRY(yk_query_open(profile->database,
+                         "INSERT OR REPLACE INTO links (link, collective, ranks, bytes, "
+                         "seconds, " MEASUREMENT ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                         &query));
+    yk_handle_bind_link(query, &row->link);
+    yk_query_bind_integer(query, 4, row->bytes);
+    return insert(query, 5, &row->measurement);
+}
+
+yk_status yk_rows_write_fact(struct yk_profile *profile, const struct yk_profile_fact_row *row)
+{
+    struct yk_query *query = NULL;
+    YK_TRY(yk_query_open(profile->database,
+                         "INSERT OR REPLACE INTO facts (subject, fact, value, " MEASUREMENT
+                         ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                         &query));
+    yk_handle_bind_fact(query, &row->fact);
+    return insert(query, 3, &row->measurement);
+}
+
+/* The measurement with what its maker left to be filled in. */
+static struct yk_profile_measurement complete(const struct yk_profile *profile,
+                                              const struct yk_profile_measurement *given)
+{
+    struct yk_profile_measurement made = *given;
+    if (made.least == 0 && made.most == 0) {
+        made.least = made.value;
+        made.most = made.value;
+    }
+    /* The median of several ranks may lie outside of what one of them saw. */
+    made.least = fmin(made.least, made.value);
+    made.most = fmax(made.most, made.value);
+    made.measured_at = made.measured_at != 0 ? made.measured_at : (int64_t)time(NULL);
+    made.host = made.host ? made.host : profile->host;
+    return made;
+}
+
+yk_status yk_profile_add_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
+                               int64_t batch, const struct yk_profile_measurement *measurement)
+{
+    const struct yk_profile_layer_row row = {*layer, batch, complete(profile, measurement)};
+    return yk_rows_write_layer(profile, &row);
+}
+
+yk_status yk_profile_add_link(struct yk_profile *profile, const struct yk_profile_link *link,
+                              int64_t bytes, const struct yk_profile_measurement *measurement)
+{
+    const struct yk_profile_link_row row = {*link, bytes, complete(profile, measurement)};
+    return yk_rows_write_link(profile, &row);
+}
+
+yk_status yk_profile_add_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
+                              const struct yk_profile_measurement *measurement)
+{
+    const struct yk_profile_fact_row row = {*fact, complete(profile, measurement)};
+    return yk_rows_write_fact(profile, &row);
+}
