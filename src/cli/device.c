@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "cli/plugin.h"
 #include "cluster/discover.h"
+#include "cluster/visible.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ enum {
 
 #define MIB (1024.0 * 1024.0)
 
+#define VISIBLE "CUDA_VISIBLE_DEVICES"
 #define PLUGIN_FILE "yoke-cuda.so"
 
 static const char no_plugin[] =
@@ -41,7 +43,8 @@ static yk_status choose_best(struct yk_device_choice *out)
     *out = (struct yk_device_choice){0};
     if (find_plugin(path)) {
         YK_TRY(yk_discover(NULL, &machine));
-        out->gpu = machine.gpu_count > 0;
+        out->gpu = yk_visible_index(machine.gpus, machine.gpu_count, 0) >= 0;
+        out->automatic = out->gpu;
     }
     return YK_OK;
 }
@@ -80,24 +83,43 @@ yk_status yk_device_count_gpus(int32_t *out)
 {
     struct yk_machine machine;
     YK_TRY(yk_discover(NULL, &machine));
-    *out = machine.gpu_count;
+    *out = 0;
+    while (yk_visible_index(machine.gpus, machine.gpu_count, *out) >= 0) {
+        ++*out;
+    }
     return YK_OK;
+}
+
+/* What CUDA shows as its device `number`. */
+static yk_status find_gpu(int32_t number, struct yk_machine *machine, struct yk_visible *out)
+{
+    const char *listed = getenv(VISIBLE);
+    YK_TRY(yk_discover(NULL, machine));
+    if (machine->gpu_count == 0) {
+        return yk_fail(YK_ERROR_SYSTEM, "%s",
+                       machine->note ? machine->note : "no GPU: the driver finds none");
+    }
+    *out = yk_visible_find(listed, machine->gpus, machine->gpu_count, number);
+    if (out->gpu >= 0) {
+        return YK_OK;
+    }
+    if (listed) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "there is no GPU %d for this process: " VISIBLE " is \"%s\", and the driver "
+                       "knows of %d",
+                       (int)number, listed, machine->gpu_count);
+    }
+    return yk_fail(YK_ERROR_INPUT, "there is no GPU %d here: they are numbered from 0 to %d",
+                   (int)number, machine->gpu_count - 1);
 }
 
 yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena, const char **out)
 {
     struct yk_machine machine;
+    struct yk_visible seen = {-1, -1};
     char line[LINE_SIZE];
-    YK_TRY(yk_discover(NULL, &machine));
-    if (machine.gpu_count == 0) {
-        return yk_fail(YK_ERROR_SYSTEM, "%s",
-                       machine.note ? machine.note : "no GPU: the driver finds none");
-    }
-    if (number >= machine.gpu_count) {
-        return yk_fail(YK_ERROR_INPUT, "there is no GPU %d here: they are numbered from 0 to %d",
-                       (int)number, machine.gpu_count - 1);
-    }
-    const struct yk_nvml_gpu *gpu = &machine.gpus[number];
+    YK_TRY(find_gpu(number, &machine, &seen));
+    const struct yk_nvml_gpu *gpu = &machine.gpus[seen.gpu];
     const struct yk_datasheet *sheet = yk_discover_sheet(gpu->name);
     if (!sheet) {
         return yk_fail(YK_ERROR_INPUT,
@@ -105,8 +127,18 @@ yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena, const c
                        "--output here.json, and train with --cluster here.json",
                        gpu->name);
     }
-    const int length =
-        snprintf(line, sizeof line, "%s:%.0fMiB", sheet->name, gpu->memory_bytes / MIB - 0.5);
+    double memory_bytes = gpu->memory_bytes;
+    int length = snprintf(line, sizeof line, "%s", sheet->name);
+    if (seen.instance >= 0) {
+        const struct yk_nvml_instance *instance = &gpu->instances[seen.instance];
+        memory_bytes = instance->memory_bytes;
+        if (gpu->sm_count > instance->sm_count && instance->sm_count > 0) {
+            length += snprintf(line + length, sizeof line - (size_t)length, ":%.1f%%",
+                               100.0 * instance->sm_count / gpu->sm_count);
+        }
+    }
+    length +=
+        snprintf(line + length, sizeof line - (size_t)length, ":%.0fMiB", memory_bytes / MIB - 0.5);
     *out = yk_arena_copy_text(arena, line, (size_t)length);
     return *out ? YK_OK : yk_fail_out_of_memory();
 }
@@ -148,7 +180,8 @@ static yk_status find_backend(const struct yk_device_choice *choice, const struc
                                : yk_fail(YK_ERROR_SYSTEM, "%s", no_plugin);
 }
 
-yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_text *out)
+yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_text *out,
+                             struct yk_text *versions)
 {
     const struct yk_backend_options options = {.number = choice->number};
     const struct yk_backend *backend = NULL;
@@ -156,12 +189,15 @@ yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_te
     YK_TRY(find_backend(choice, &backend));
     YK_TRY(backend->open(&options, &device));
     backend->describe(device, out);
+    if (versions) {
+        backend->versions(device, versions);
+    }
     backend->close(device);
     return yk_text_status(out);
 }
 
-yk_status yk_engine_open(const struct yk_device_choice *choice,
-                         const struct yk_backend_options *options, struct yk_engine *out)
+static yk_status open_engine(const struct yk_device_choice *choice,
+                             const struct yk_backend_options *options, struct yk_engine *out)
 {
     char products[PATH_SIZE];
     struct yk_backend_options filled = *options;
@@ -172,6 +208,15 @@ yk_status yk_engine_open(const struct yk_device_choice *choice,
     }
     YK_TRY(out->backend->open(&filled, &out->device));
     return out->backend->lane_create(out->device, "load", &out->lane);
+}
+
+yk_status yk_engine_open(const struct yk_device_choice *choice,
+                         const struct yk_backend_options *options, struct yk_engine *out)
+{
+    const yk_status status = open_engine(choice, options, out);
+    return status != YK_OK && choice->automatic
+               ? yk_fail(status, "%s; --device cpu does without", yk_status_message())
+               : status;
 }
 
 void yk_engine_close(struct yk_engine *engine)

@@ -20,7 +20,8 @@
 
 struct yk_device_choice {
     bool gpu;
-    int32_t number; /* of the GPU */
+    int32_t number; /* of the GPU, as CUDA counts those that this process sees */
+    bool automatic; /* nobody asked for the GPU by name */
 };
 
 /* NULL stands for auto. A GPU that is asked for and cannot be had is refused with the reason. */
@@ -29,13 +30,15 @@ yk_status yk_device_choose(const char *word, struct yk_device_choice *out) YK_MU
 /* How many GPUs --device can name: cuda:0 and so on. */
 yk_status yk_device_count_gpus(int32_t *out) YK_MUST_USE;
 
-/* The GPU as a line that a plan's file can keep: "h200:143771MiB". */
+/* The GPU as a line that a plan's file can keep: "h200:143771MiB", or of an instance
+ * "h200:12.1%:16384MiB". */
 yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena,
                                  const char **out) YK_MUST_USE;
 
-/* Adds what the device's backend says of it. A refusal says what is missing. */
-yk_status yk_device_describe(const struct yk_device_choice *choice,
-                             struct yk_text *out) YK_MUST_USE;
+/* Adds what the device's backend says of it, and unless `versions` is NULL what its times depend
+ * on. A refusal says what is missing. */
+yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_text *out,
+                             struct yk_text *versions) YK_MUST_USE;
 
 /* `out` starts as {0}. Of the options, the number of a GPU and its file of products are filled in.
  */

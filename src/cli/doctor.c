@@ -23,7 +23,8 @@ enum {
 /* A backend on the machine's first device of its kind. */
 struct backend_found {
     const char *name;
-    struct yk_text words; /* what it says of the device, or why it cannot be used */
+    struct yk_text words;    /* what it says of the device, or why it cannot be used */
+    struct yk_text versions; /* what its times depend on */
     bool usable;
     const char *blas; /* what multiplies matrices */
     bool blas_there;
@@ -41,7 +42,8 @@ static void look_at_backend(bool gpu, struct backend_found *out)
         .name = gpu ? "cuda" : "cpu",
         .blas = gpu ? "cuBLASLt" : "a BLAS",
     };
-    out->usable = yk_device_describe(&(struct yk_device_choice){.gpu = gpu}, &out->words) == YK_OK;
+    out->usable = yk_device_describe(&(struct yk_device_choice){.gpu = gpu}, &out->words,
+                                     &out->versions) == YK_OK;
     if (!out->usable) {
         yk_text_free(&out->words);
         yk_text_add(&out->words, yk_status_message());
@@ -54,6 +56,7 @@ static void free_found(struct found *found)
 {
     for (size_t i = 0; i < BACKENDS; i++) {
         yk_text_free(&found->backends[i].words);
+        yk_text_free(&found->backends[i].versions);
     }
 }
 
@@ -129,6 +132,23 @@ static yk_status add_backends(const struct backend_found *backends, struct yk_te
     return write_table(table, "Backends", out);
 }
 
+static yk_status add_versions(const struct backend_found *backends, struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"backend", YK_TABLE_LEFT},
+        {"with", YK_TABLE_LEFT},
+    };
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    for (size_t i = 0; i < BACKENDS; i++) {
+        if (backends[i].usable) {
+            yk_table_add(table, "%s", backends[i].name);
+            yk_table_add(table, "%s", yk_text_chars(&backends[i].versions));
+        }
+    }
+    return write_table(table, "Times that are measured hold for", out);
+}
+
 static yk_status add_devices(const struct yk_machine *machine, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
@@ -159,6 +179,7 @@ static yk_status write_text(const struct found *found, struct yk_text *out)
     YK_TRY(add_libraries(out));
     YK_TRY(add_plugins(out));
     YK_TRY(add_backends(found->backends, out));
+    YK_TRY(add_versions(found->backends, out));
     YK_TRY(add_devices(&found->machine, out));
     yk_text_add(out, "yoke " YOKE_VERSION ", built with " COMPILER "\n");
     return yk_text_status(out);
@@ -215,6 +236,7 @@ static void add_backend_objects(const struct backend_found *backends, struct yk_
             add_member(out, "trouble", yk_text_chars(&backend->words));
         }
         add_member(out, "blas", backend->blas_there ? backend->blas_version : NULL);
+        add_member(out, "versions", backend->usable ? yk_text_chars(&backend->versions) : NULL);
         yk_text_add(out, "}");
     }
 }

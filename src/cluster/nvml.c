@@ -10,6 +10,8 @@ enum {
     MOST_NVLINKS = 18,
 };
 
+#define MIB 1048576.0
+
 static const struct {
     const char *name;
     size_t offset; /* of its pointer in struct yk_nvml */
@@ -23,11 +25,23 @@ static const struct {
     {"nvmlDeviceGetCudaComputeCapability", offsetof(struct yk_nvml, capability), false},
     {"nvmlDeviceGetMaxPcieLinkGeneration", offsetof(struct yk_nvml, pcie_generation), true},
     {"nvmlDeviceGetMaxPcieLinkWidth", offsetof(struct yk_nvml, pcie_width), true},
+    {"nvmlDeviceGetClockInfo", offsetof(struct yk_nvml, clock_now), true},
+    {"nvmlDeviceGetPowerUsage", offsetof(struct yk_nvml, power), true},
+    {"nvmlDeviceGetPcieThroughput", offsetof(struct yk_nvml, pcie_traffic), true},
+    {"nvmlDeviceGetFieldValues", offsetof(struct yk_nvml, fields), true},
+    {"nvmlGpmQueryDeviceSupport", offsetof(struct yk_nvml, gpm_support), true},
+    {"nvmlGpmSampleAlloc", offsetof(struct yk_nvml, gpm_alloc), true},
+    {"nvmlGpmSampleFree", offsetof(struct yk_nvml, gpm_free), true},
+    {"nvmlGpmSampleGet", offsetof(struct yk_nvml, gpm_sample), true},
+    {"nvmlGpmMetricsGet", offsetof(struct yk_nvml, gpm_metrics), true},
     {"nvmlDeviceGetNvLinkState", offsetof(struct yk_nvml, nvlink_state), true},
     {"nvmlDeviceGetMigMode", offsetof(struct yk_nvml, mig_mode), true},
     {"nvmlDeviceGetNumGpuCores", offsetof(struct yk_nvml, cores), true},
     {"nvmlDeviceGetMaxClockInfo", offsetof(struct yk_nvml, clock), true},
     {"nvmlDeviceGetMemoryBusWidth", offsetof(struct yk_nvml, memory_bus_width), true},
+    {"nvmlDeviceGetUUID", offsetof(struct yk_nvml, uuid), true},
+    {"nvmlDeviceGetMigDeviceHandleByIndex", offsetof(struct yk_nvml, instance), true},
+    {"nvmlDeviceGetAttributes_v2", offsetof(struct yk_nvml, attributes), true},
 };
 
 bool yk_nvml_load(struct yk_nvml *out)
@@ -81,6 +95,25 @@ static unsigned cores_of_sm(const struct yk_nvml_gpu *gpu)
                : 128;
 }
 
+static void find_instances(const struct yk_nvml *nvml, void *device, struct yk_nvml_gpu *out)
+{
+    if (!out->mig || !nvml->uuid || !nvml->instance || !nvml->attributes) {
+        return;
+    }
+    for (unsigned i = 0; i < YK_NVML_MOST_INSTANCES; i++) {
+        struct yk_nvml_attributes has = {0};
+        struct yk_nvml_instance *found = &out->instances[out->instance_count];
+        void *instance = NULL;
+        if (nvml->instance(device, i, &instance) == 0 &&
+            nvml->uuid(instance, found->uuid, YK_NVML_UUID_SIZE) == 0 &&
+            nvml->attributes(instance, &has) == 0) {
+            found->memory_bytes = (double)has.memory_mib * MIB;
+            found->sm_count = (int)has.multiprocessors;
+            out->instance_count++;
+        }
+    }
+}
+
 static bool describe(const struct yk_nvml *nvml, void *device, struct yk_nvml_gpu *out)
 {
     struct yk_nvml_memory memory = {0};
@@ -102,6 +135,10 @@ static bool describe(const struct yk_nvml *nvml, void *device, struct yk_nvml_gp
     /* Two transfers a cycle of the clock that the driver tells. */
     out->memory_bytes_per_s =
         2 * ask_clock_hz(nvml, device, CLOCK_MEMORY) * ask(nvml->memory_bus_width, device) / 8;
+    if (nvml->uuid && nvml->uuid(device, out->uuid, YK_NVML_UUID_SIZE) != 0) {
+        out->uuid[0] = '\0';
+    }
+    find_instances(nvml, device, out);
     return true;
 }
 

@@ -1,5 +1,6 @@
 #include "backend/backend.h"
 
+#include "backend/code.h"
 #include "backend/cpu/device.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/lane.h"
@@ -89,9 +90,33 @@ static void describe(const struct yk_backend_device *device, struct yk_text *out
     yk_text_addf(out, ", %d thread%s", device->threads, device->threads == 1 ? "" : "s");
 }
 
+/* What the system lets the clock go up to, where it tells. */
+static void add_clock_limit(struct yk_text *out)
+{
+    FILE *stream = fopen("/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", "r");
+    char line[32] = "";
+    if (stream) {
+        const char *read = fgets(line, sizeof line, stream);
+        const double khz = read ? strtod(line, NULL) : 0;
+        if (khz > 0) {
+            yk_text_addf(out, ", %.0f MHz", khz / 1e3);
+        }
+        (void)fclose(stream);
+    }
+}
+
 static void add_versions(const struct yk_backend_device *device, struct yk_text *out)
 {
+    const char *library = openblas_get_config(); /* "OpenBLAS 0.3.21 NO_LAPACKE …" */
+    size_t length = strcspn(library, " ");       /* of its first two words */
+    length += strspn(library + length, " ");
+    length += strcspn(library + length, " ");
     describe(device, out);
+    yk_text_add(out, ", ");
+    yk_text_add_bytes(out, library, length);
+    yk_text_addf(out, " (%s)", openblas_get_corename());
+    add_clock_limit(out);
+    yk_text_addf(out, ", code %s", yk_code_cpu);
 }
 
 struct host_call {

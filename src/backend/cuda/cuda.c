@@ -135,11 +135,6 @@ static void describe(const struct yk_backend_device *device, struct yk_text *out
                  (int)device->chip.capability / 10, (int)device->chip.capability % 10);
 }
 
-static void add_versions(const struct yk_backend_device *device, struct yk_text *out)
-{
-    describe(device, out);
-}
-
 extern const struct yk_backend yk_backend_plugin;
 __attribute__((visibility("default"))) const struct yk_backend yk_backend_plugin = {
     .name = "cuda",
@@ -147,7 +142,7 @@ __attribute__((visibility("default"))) const struct yk_backend yk_backend_plugin
     .open = open_device,
     .close = close_device,
     .describe = describe,
-    .versions = add_versions,
+    .versions = yk_cuda_versions,
     .take = yk_cuda_take,
     .give_back = yk_cuda_give_back,
     .take_host = yk_cuda_take_host,

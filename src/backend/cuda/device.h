@@ -75,6 +75,9 @@ yk_status yk_cuda_fail(const struct yk_backend_device *device, cudaError_t error
 /* Makes the device the calling thread's. */
 void yk_cuda_enter(const struct yk_backend_device *device);
 
+/* versions.c: the entry of the backend's table. */
+void yk_cuda_versions(const struct yk_backend_device *device, struct yk_text *out);
+
 /* memory.c, lanes.c and clock.c: the entries of the backend's table, some by way of replay.h. */
 yk_status yk_cuda_take(struct yk_backend_device *device, size_t bytes, void **out) YK_MUST_USE;
 void yk_cuda_give_back(struct yk_backend_device *device, void *memory);

@@ -1,0 +1,120 @@
+/* Versions: driver, libraries, limits and choices that times on a GPU depend on. */
+#include "backend/code.h"
+#include "backend/cuda/device.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#ifndef YK_WITHOUT_CUDNN
+#include <cudnn.h>
+#endif
+
+enum {
+    BUS_SIZE = 32,
+    DRIVER_SIZE = 80,
+    CLOCK_SM = 1, /* nvmlClockType_t */
+};
+
+/* What the driver's library tells; 0 and "" where it does not. */
+struct limits {
+    char driver[DRIVER_SIZE];
+    unsigned clock_mhz;
+    unsigned power_mw;
+};
+
+static bool find(void *library, const char *name, void *function)
+{
+    void *symbol = dlsym(library, name);
+    memcpy(function, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+/* The clock that applications are held to, where one is set; else the most there is. */
+static unsigned ask_clock(void *library, void *device)
+{
+    static const char *const names[] = {"nvmlDeviceGetApplicationsClock",
+                                        "nvmlDeviceGetMaxCustomerBoostClock",
+                                        "nvmlDeviceGetMaxClockInfo"};
+    int (*ask)(void *, unsigned, unsigned *) = NULL;
+    unsigned mhz = 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && mhz == 0; i++) {
+        if (find(library, names[i], &ask) && ask(device, CLOCK_SM, &mhz) != 0) {
+            mhz = 0;
+        }
+    }
+    return mhz;
+}
+
+/* By the GPU's place on the bus: the driver's numbers need not be CUDA's. */
+static void ask_driver(const struct yk_backend_device *gpu, struct limits *out)
+{
+    int (*begin)(void) = NULL;
+    int (*ask_version)(char *, unsigned) = NULL;
+    int (*ask_handle)(const char *, void **) = NULL;
+    int (*ask_power)(void *, unsigned *) = NULL;
+    char bus[BUS_SIZE];
+    void *device = NULL;
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library || !find(library, "nvmlInit_v2", &begin) || begin() != 0) {
+        return; /* the library stays loaded: others use it */
+    }
+    if (!find(library, "nvmlSystemGetDriverVersion", &ask_version) ||
+        ask_version(out->driver, DRIVER_SIZE) != 0) {
+        out->driver[0] = '\0';
+    }
+    if (find(library, "nvmlDeviceGetHandleByPciBusId_v2", &ask_handle) &&
+        cudaDeviceGetPCIBusId(bus, BUS_SIZE, gpu->number) == cudaSuccess &&
+        ask_handle(bus, &device) == 0) {
+        out->clock_mhz = ask_clock(library, device);
+        if (find(library, "nvmlDeviceGetPowerManagementLimit", &ask_power) &&
+            ask_power(device, &out->power_mw) != 0) {
+            out->power_mw = 0;
+        }
+    }
+}
+
+static void add_driver(const struct limits *limits, struct yk_text *out)
+{
+    int version = 0;
+    if (limits->driver[0] != '\0') {
+        yk_text_addf(out, "driver %s", limits->driver);
+    } else if (cudaDriverGetVersion(&version) == cudaSuccess) {
+        yk_text_addf(out, "driver for CUDA %d.%d", version / 1000, version % 1000 / 10);
+    }
+}
+
+static void add_libraries(struct yk_text *out)
+{
+    const size_t products = cublasLtGetVersion();
+    yk_text_addf(out, ", cuBLASLt %zu.%zu.%zu", products / 10000, products / 100 % 100,
+                 products % 100);
+#ifndef YK_WITHOUT_CUDNN
+    const size_t attention = cudnnGetVersion();
+    yk_text_addf(out, ", cuDNN %zu.%zu.%zu", attention / 10000, attention / 100 % 100,
+                 attention % 100);
+#endif
+}
+
+void yk_cuda_versions(const struct yk_backend_device *device, struct yk_text *out)
+{
+    static const char *const attention[] = {
+        [YK_CUDA_ATTENTION_BEST] = "",
+        [YK_CUDA_ATTENTION_CUDNN] = ", attention by cuDNN",
+        [YK_CUDA_ATTENTION_OWN] = ", attention by own kernels",
+    };
+    struct limits limits = {0};
+    ask_driver(device, &limits);
+    add_driver(&limits, out);
+    add_libraries(out);
+    /* A part of a GPU (MPS) has fewer. */
+    yk_text_addf(out, ", %d SMs", (int)device->chip.processors);
+    if (limits.clock_mhz > 0) {
+        yk_text_addf(out, ", %u MHz", limits.clock_mhz);
+    }
+    if (limits.power_mw > 0) {
+        yk_text_addf(out, ", %.0f W", limits.power_mw / 1e3);
+    }
+    yk_text_add(out, attention[device->attention_choice]);
+    yk_text_add(out, device->side_streams ? ", side streams" : "");
+    yk_text_add(out, device->graphs ? ", graphs" : "");
+    yk_text_addf(out, ", code %s", yk_code_cuda);
+}
