@@ -1,5 +1,6 @@
 #include "cli/command.h"
 #include "cli/drawings.h"
+#include "cli/eval_outputs.h"
 #include "cli/known.h"
 #include "cli/loaded.h"
 #include "cli/terminal.h"
@@ -17,6 +18,8 @@ struct arguments {
     double data_part;
     bool skip_faulty;
     int64_t samples;
+    const char *outputs;
+    int64_t output_samples;
     bool json;
     bool quiet;
 };
@@ -63,7 +66,11 @@ static yk_status open_and_evaluate(const struct arguments *arguments, struct yk_
         .packed = false,
     };
     YK_TRY(yk_known_open(&request, &known, &dataset));
-    const yk_status status = evaluate(arguments, loaded, dataset, out);
+    yk_status status = evaluate(arguments, loaded, dataset, out);
+    if (status == YK_OK && arguments->outputs) {
+        status = yk_eval_outputs_write(loaded->store, dataset, arguments->output_samples,
+                                       arguments->outputs);
+    }
     yk_dataset_close(dataset);
     return status;
 }
@@ -199,6 +206,26 @@ static const struct yk_option options[] = {
         .offset = offsetof(struct arguments, loaded.sequence),
     },
     YK_LOADED_OPTIONS(struct arguments, loaded),
+    {
+        .name = "outputs",
+        .placeholder = "FILE",
+        .help = "Also write the logits of the first samples, as safetensors: \"logits\" (samples, "
+                "tokens, words)",
+        .group = YK_OUTPUT_GROUP,
+        .kind = YK_OPTION_FILE,
+        .offset = offsetof(struct arguments, outputs),
+    },
+    {
+        .name = "output-samples",
+        .placeholder = "N",
+        .help = "How many samples those are",
+        .group = YK_OUTPUT_GROUP,
+        .preset = "4",
+        .kind = YK_OPTION_INTEGER,
+        .least = 1,
+        .most = YK_WORKLOAD_MOST_TOKENS,
+        .offset = offsetof(struct arguments, output_samples),
+    },
     {
         .name = "json",
         .help = "Print JSON instead of text",
