@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "cost/communication.h"
+#include "cost/knee.h"
 #include "model/state.h"
 #include "planner/changes.h"
 #include "planner/ordering.h"
@@ -33,18 +34,33 @@ static const struct family families[] = {
     {"state, scattered", YK_SHARDED_STATE, false, 2},
 };
 
+/*
+ * The smallest message that saturates one link of the ring: the knee of what was measured there. A
+ * message beside computation takes so many times as long, its latency as much as its bytes, so the
+ * knee beside computation is the same. On the line that the datasheet gives, a round of the ring
+ * moves an n-th of the block.
+ */
+static yk_status saturating_bytes(const struct yk_cost_book *book, int32_t a, int32_t b,
+                                  int32_t count, double *out)
+{
+    const struct yk_link *link = yk_cluster_link(book->cluster, a, b);
+    YK_TRY(yk_knee_of_link(book, a, b, count, out));
+    if (isnan(*out)) {
+        *out = YK_KNEE_EFFICIENCY / (1 - YK_KNEE_EFFICIENCY) * count * link->latency_s *
+               link->bytes_per_s;
+    }
+    return YK_OK;
+}
+
 yk_status yk_find_split_block(const struct yk_study *study, const int32_t *devices, int32_t count,
                               double *out)
 {
     double block = least_block_bytes;
-    const double efficiency = 0.9;
     for (int32_t i = 0; i < count && count > 1; i++) {
-        struct yk_link link;
-        YK_TRY(yk_cost_link(study->request->book, devices[i], devices[(i + 1) % count],
-                            plain_bucket_bytes, &link));
-        /* A round of the ring moves an n-th of the block. */
-        block =
-            fmax(block, efficiency / (1 - efficiency) * count * link.latency_s * link.bytes_per_s);
+        double bytes = 0;
+        YK_TRY(saturating_bytes(study->request->book, devices[i], devices[(i + 1) % count], count,
+                                &bytes));
+        block = fmax(block, bytes);
     }
     *out = yk_study_decides(study, YK_DECIDE_BLOCK) ? round(fmin(block, most_block_bytes))
                                                     : plain_bucket_bytes;

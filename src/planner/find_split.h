@@ -10,8 +10,8 @@
 yk_status yk_find_split_try(struct yk_finder *finder, const struct yk_split *split,
                             const char *how) YK_MUST_USE;
 
-/* The block for a ring of these devices: the smallest message that has nine tenths of the slowest
- * link's bandwidth. */
+/* The block for a ring of these devices: the smallest message that has nine tenths of each link's
+ * bandwidth (cost/knee.h), 1 MiB at least and 64 MiB at most. */
 yk_status yk_find_split_block(const struct yk_study *study, const int32_t *devices, int32_t count,
                               double *out) YK_MUST_USE;
 

@@ -1,0 +1,325 @@
+#include "cost/knee.h"
+
+#include "cost/subject.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_SIZES = 64,
+    LEAST_FOR_PLATEAU = 4, /* sizes that the slope of the largest comes from, where there are */
+    NEIGHBOURS = 2,        /* on each side, that say whether a size was held up */
+    STEPS_AN_OCTAVE = 8,   /* of the search, before it is narrowed down */
+    HALVINGS = 30,
+};
+
+/* Sizes down to this part of the largest tell its slope. */
+static const double plateau_part = 1.0 / 64;
+/* Against its neighbours: no link does that at one size alone, other work on the machine does. */
+static const double held_up = 3;
+/* A distance from the line is noise up to three times the spread; a rule about nine tenths cannot
+ * see less than the first, and more than the second is a bend even on a noisy machine. */
+static const double least_noise = 0.08;
+static const double most_noise = 0.3;
+
+struct size {
+    double bytes;
+    double seconds;
+    double spread;
+    double bend; /* log of what the line has to be multiplied by */
+};
+
+struct curve {
+    struct size sizes[MOST_SIZES];
+    int32_t count;
+    double latency_s;  /* α */
+    double s_per_byte; /* β */
+};
+
+struct weighed {
+    double value;
+    double weight;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const double left = ((const struct weighed *)a)->value;
+    const double right = ((const struct weighed *)b)->value;
+    return (left > right) - (left < right);
+}
+
+/* The value that half of the weight is below; halfway to the next where it is exactly half. */
+static double weighted_median(struct weighed *items, int32_t count)
+{
+    double whole = 0;
+    double below = 0;
+    for (int32_t i = 0; i < count; i++) {
+        whole += items[i].weight;
+    }
+    qsort(items, (size_t)count, sizeof *items, by_value);
+    for (int32_t i = 0; i < count; i++) {
+        below += items[i].weight;
+        if (below > 0.5 * whole * (1 + 1e-12)) {
+            return items[i].value;
+        }
+        if (below >= 0.5 * whole * (1 - 1e-12) && i + 1 < count) {
+            return 0.5 * (items[i].value + items[i + 1].value);
+        }
+    }
+    return count > 0 ? items[count - 1].value : NAN;
+}
+
+/*
+ * The median of the slopes of all pairs of the largest sizes. Times are off by a part of
+ * themselves, so a pair's slope is off by √(T₁² + T₂²)/(s₂ - s₁) times that: pairs count by the
+ * inverse, and one with a time that is far too long counts little.
+ */
+static double find_slope(const struct curve *curve)
+{
+    struct weighed slopes[MOST_SIZES * (MOST_SIZES - 1) / 2];
+    int32_t count = 0;
+    int32_t first = curve->count - 1;
+    const double largest = curve->sizes[first].bytes;
+    while (first > 0 && (curve->count - first < LEAST_FOR_PLATEAU ||
+                         curve->sizes[first - 1].bytes >= plateau_part * largest)) {
+        first--;
+    }
+    for (int32_t i = first; i < curve->count; i++) {
+        for (int32_t j = i + 1; j < curve->count; j++) {
+            const struct size *low = &curve->sizes[i];
+            const struct size *high = &curve->sizes[j];
+            const double bytes = high->bytes - low->bytes;
+            slopes[count++] = (struct weighed){(high->seconds - low->seconds) / bytes,
+                                               bytes / hypot(low->seconds, high->seconds)};
+        }
+    }
+    return weighted_median(slopes, count);
+}
+
+/* What remains at no bytes; sizes where that is most of the time count most. */
+static double find_latency(const struct curve *curve)
+{
+    struct weighed rests[MOST_SIZES];
+    for (int32_t i = 0; i < curve->count; i++) {
+        const struct size *size = &curve->sizes[i];
+        rests[i] =
+            (struct weighed){size->seconds - curve->s_per_byte * size->bytes, 1 / size->seconds};
+    }
+    return fmax(weighted_median(rests, curve->count), 0);
+}
+
+static double line_at(const struct curve *curve, double bytes)
+{
+    return curve->latency_s + curve->s_per_byte * bytes;
+}
+
+/* Takes out sizes that stand out from those around them, the line being taken off. */
+static void drop_held_up(struct curve *curve)
+{
+    struct size kept[MOST_SIZES];
+    int32_t count = 0;
+    if (curve->count < LEAST_FOR_PLATEAU) {
+        return;
+    }
+    for (int32_t i = 0; i < curve->count; i++) {
+        struct weighed around[2 * NEIGHBOURS + 1];
+        int32_t around_count = 0;
+        for (int32_t j = i - NEIGHBOURS; j <= i + NEIGHBOURS; j++) {
+            if (j >= 0 && j < curve->count) {
+                around[around_count++] = (struct weighed){curve->sizes[j].bend, 1};
+            }
+        }
+        const double off = curve->sizes[i].bend - weighted_median(around, around_count);
+        if (fabs(off) <= log(held_up)) {
+            kept[count++] = curve->sizes[i];
+        }
+    }
+    memcpy(curve->sizes, kept, (size_t)count * sizeof *kept);
+    curve->count = count;
+}
+
+static void lay_line(struct curve *curve)
+{
+    curve->s_per_byte = fmax(find_slope(curve), 0);
+    curve->latency_s = find_latency(curve);
+    for (int32_t i = 0; i < curve->count; i++) {
+        struct size *size = &curve->sizes[i];
+        size->bend = log(size->seconds / line_at(curve, size->bytes));
+    }
+}
+
+/* No bend up to the noise, all of it from twice the noise, and more and more between: a size that
+ * is a little further off than others must not make a step. */
+static void straighten(struct curve *curve)
+{
+    for (int32_t i = 0; i < curve->count; i++) {
+        struct size *size = &curve->sizes[i];
+        const double noise = fmax(least_noise, fmin(3 * size->spread, most_noise));
+        size->bend *= fmax(0, fmin(fabs(size->bend) / noise - 1, 1));
+    }
+}
+
+/* Bandwidth as a part of the plateau: on the line between two sizes, times their bends, which go
+ * straight in the logarithm of the size; beyond the last size what that one has. */
+static double efficiency_at(const struct curve *curve, double bytes)
+{
+    const struct size *last = &curve->sizes[curve->count - 1];
+    const struct size *above = curve->sizes;
+    if (bytes >= last->bytes) {
+        return last->bytes * curve->s_per_byte / (line_at(curve, last->bytes) * exp(last->bend));
+    }
+    while (above->bytes < bytes) {
+        above++;
+    }
+    const struct size *below = above > curve->sizes ? above - 1 : above;
+    const double along =
+        above > below ? log(bytes / below->bytes) / log(above->bytes / below->bytes) : 0;
+    const double bend = below->bend + along * (above->bend - below->bend);
+    return bytes * curve->s_per_byte / (line_at(curve, bytes) * exp(bend));
+}
+
+static bool is_enough(const struct curve *curve, double bytes)
+{
+    /* What lies exactly on the line must not fail by rounding. */
+    const double least = YK_KNEE_EFFICIENCY * (1 - 1e-9);
+    return efficiency_at(curve, bytes) >= least && efficiency_at(curve, 2 * bytes) >= least &&
+           efficiency_at(curve, 4 * bytes) >= least;
+}
+
+/* The least size that is enough, among those that were measured; NAN: none is. */
+static double search(const struct curve *curve)
+{
+    const double last = curve->sizes[curve->count - 1].bytes;
+    const double step = exp2(1.0 / STEPS_AN_OCTAVE);
+    double low = curve->sizes[0].bytes;
+    double high = low;
+    if (is_enough(curve, low)) {
+        return low;
+    }
+    while (high < last) {
+        low = high;
+        high = fmin(high * step, last);
+        if (!is_enough(curve, high)) {
+            continue;
+        }
+        for (int32_t i = 0; i < HALVINGS; i++) {
+            const double middle = sqrt(low * high);
+            *(is_enough(curve, middle) ? &high : &low) = middle;
+        }
+        return high;
+    }
+    return NAN;
+}
+
+/* For a curve of at least two sizes. */
+static struct yk_knee find(struct curve *curve)
+{
+    lay_line(curve);
+    drop_held_up(curve);
+    lay_line(curve);
+    const struct size *last = &curve->sizes[curve->count - 1];
+    struct yk_knee knee = {
+        .bytes = last->bytes,
+        .latency_s = curve->latency_s,
+        .plateau_bytes_per_s = last->bytes / last->seconds,
+        .beyond = true,
+    };
+    if (curve->s_per_byte > 0) {
+        straighten(curve);
+        const double found = search(curve);
+        const double on_line =
+            YK_KNEE_EFFICIENCY / (1 - YK_KNEE_EFFICIENCY) * curve->latency_s / curve->s_per_byte;
+        knee.reached = !isnan(found);
+        knee.bytes = knee.reached ? found : fmax(on_line, last->bytes);
+        knee.beyond = 4 * knee.bytes > last->bytes;
+        knee.plateau_bytes_per_s = 1 / curve->s_per_byte;
+    }
+    return knee;
+}
+
+/* Every k-th size from the largest down, so that all fit; what is no time is passed over. */
+static void take_sizes(const struct yk_profile_curve *curve, struct curve *out)
+{
+    const int32_t every = (curve->count + MOST_SIZES - 1) / MOST_SIZES;
+    out->count = 0;
+    for (int32_t i = every > 0 ? (curve->count - 1) % every : 0; i < curve->count; i += every) {
+        const struct yk_profile_point *point = &curve->points[i];
+        if (point->size > 0 && point->seconds > 0 && isfinite(point->size) &&
+            isfinite(point->seconds)) {
+            out->sizes[out->count++] = (struct size){
+                .bytes = point->size,
+                .seconds = point->seconds,
+                .spread = point->spread > 0 ? point->spread : 0,
+            };
+        }
+    }
+}
+
+/*
+ * How far the knee moves when any one size is left out (the jackknife), as a factor: the standard
+ * error of its logarithm is √((n - 1)/n Σ(xᵢ - x)²).
+ */
+static double find_uncertainty(const struct curve *all, double bytes)
+{
+    double sum = 0;
+    if (all->count <= 3) {
+        return INFINITY;
+    }
+    for (int32_t left = 0; left < all->count; left++) {
+        struct curve fewer = {.count = all->count - 1};
+        memcpy(fewer.sizes, all->sizes, (size_t)left * sizeof *fewer.sizes);
+        memcpy(fewer.sizes + left, all->sizes + left + 1,
+               (size_t)(all->count - 1 - left) * sizeof *fewer.sizes);
+        const double moved = log(find(&fewer).bytes / bytes);
+        sum += moved * moved;
+    }
+    return exp(sqrt(sum * (all->count - 1) / all->count));
+}
+
+bool yk_knee_find(const struct yk_profile_curve *curve, double part, struct yk_knee *out)
+{
+    struct curve all;
+    take_sizes(curve, &all);
+    struct curve worked = all;
+    if (all.count < 2) {
+        return false;
+    }
+    *out = find(&worked);
+    out->uncertainty = worked.s_per_byte > 0 ? find_uncertainty(&all, out->bytes) : INFINITY;
+    out->plateau_bytes_per_s *= part;
+    return true;
+}
+
+double yk_knee_part(const char *collective, int32_t ranks)
+{
+    const double others = ranks > 1 ? (double)(ranks - 1) / ranks : 1;
+    if (strcmp(collective, "send") == 0) {
+        return 1;
+    }
+    return strcmp(collective, "reduce") == 0 ? 2 * others : others;
+}
+
+yk_status yk_knee_of_link(const struct yk_cost_book *book, int32_t a, int32_t b, int32_t ranks,
+                          double *out_bytes)
+{
+    char name[YK_SUBJECT_SIZE];
+    *out_bytes = NAN;
+    if (!book->profile || !yk_subject_link(book->cluster, a, b, name)) {
+        return YK_OK;
+    }
+    const struct {
+        struct yk_profile_link link;
+        double scale;
+    } known[] = {{{name, "gather", ranks}, 1}, {{name, "send", 2}, ranks}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0] && isnan(*out_bytes); i++) {
+        struct yk_profile_curve points = {0};
+        struct curve curve;
+        YK_TRY(yk_profile_find_link(book->profile, &known[i].link, &points));
+        take_sizes(&points, &curve);
+        if (curve.count >= 2) {
+            *out_bytes = known[i].scale * find(&curve).bytes;
+        }
+    }
+    return YK_OK;
+}
