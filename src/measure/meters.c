@@ -1,0 +1,281 @@
+#include "measure/meters.h"
+
+#include "base/clock.h"
+#include "measure/meters_cpu.h"
+#include "measure/meters_gpu.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const double cpu_period_s = 0.02;
+static const double most_period_s = 0.1; /* that a driver which cannot follow is given */
+
+struct yk_meters {
+    struct yk_meters_gpu *gpu; /* one of the two */
+    struct yk_meters_cpu *cpu;
+    double period_s;
+    struct yk_counter_reading *readings; /* (YK_METERS_MOST_READINGS) */
+    int32_t count;
+    bool begun; /* a reading is under way */
+    double begin_s;
+    double computed_s;
+    int64_t turn; /* of the thread: how many deadlines it has set */
+    bool started;
+    pthread_t thread;
+    pthread_mutex_t mutex; /* of `stopping` */
+    pthread_cond_t wake;
+    bool stopping;
+};
+
+/* Waiting is by the clock of base/clock.h. */
+static yk_status make_bell(struct yk_meters *meters)
+{
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes) != 0) {
+        return yk_fail_out_of_memory();
+    }
+    int error = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    error = error ? error : pthread_cond_init(&meters->wake, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    if (error != 0) {
+        return yk_fail_out_of_memory();
+    }
+    if (pthread_mutex_init(&meters->mutex, NULL) != 0) {
+        (void)pthread_cond_destroy(&meters->wake);
+        return yk_fail_out_of_memory();
+    }
+    return YK_OK;
+}
+
+static yk_status open_source(struct yk_meters *meters, const struct yk_meters_options *options)
+{
+    if (options->gpu) {
+        YK_TRY(yk_meters_gpu_open(options->nvml, options->number, &meters->gpu));
+        meters->period_s = yk_meters_gpu_period_s(meters->gpu);
+    } else {
+        YK_TRY(yk_meters_cpu_open(&meters->cpu));
+        meters->period_s = cpu_period_s;
+    }
+    if (options->period_s > 0) {
+        meters->period_s = options->period_s;
+    }
+    return YK_OK;
+}
+
+yk_status yk_meters_open(const struct yk_meters_options *options, struct yk_meters **out)
+{
+    yk_status status = YK_OK;
+    struct yk_meters *meters = calloc(1, sizeof *meters);
+    if (!meters) {
+        return yk_fail_out_of_memory();
+    }
+    /* Pages that no reading reaches cost nothing. */
+    meters->readings = malloc(sizeof meters->readings[0] * YK_METERS_MOST_READINGS);
+    if (!meters->readings) {
+        status = yk_fail_out_of_memory();
+        goto free_meters;
+    }
+    YK_TRY_GOTO(make_bell(meters), free_readings);
+    YK_TRY_GOTO(open_source(meters, options), free_bell);
+    *out = meters;
+    return YK_OK;
+
+free_bell:
+    (void)pthread_cond_destroy(&meters->wake);
+    (void)pthread_mutex_destroy(&meters->mutex);
+free_readings:
+    free(meters->readings);
+free_meters:
+    free(meters);
+    return status;
+}
+
+void yk_meters_close(struct yk_meters *meters)
+{
+    if (!meters) {
+        return;
+    }
+    yk_meters_stop(meters);
+    yk_meters_gpu_close(meters->gpu);
+    yk_meters_cpu_close(meters->cpu);
+    (void)pthread_cond_destroy(&meters->wake);
+    (void)pthread_mutex_destroy(&meters->mutex);
+    free(meters->readings);
+    free(meters);
+}
+
+/* The average over both, each by its length; of one alone where the other does not know. */
+static struct yk_counter_reading join(const struct yk_counter_reading *first,
+                                      const struct yk_counter_reading *second)
+{
+    struct yk_counter_reading both = {.begin_s = first->begin_s, .end_s = second->end_s};
+    const double part = (first->end_s - first->begin_s) / (both.end_s - both.begin_s);
+    for (int i = 0; i < YK_COUNTER_COUNT; i++) {
+        const double a = first->values[i];
+        const double b = second->values[i];
+        both.values[i] = isnan(a) ? b : isnan(b) ? a : part * a + (1 - part) * b;
+    }
+    return both;
+}
+
+/* Every two that follow each other become one; what was not watched between stays so. */
+static void thin(struct yk_meters *meters)
+{
+    struct yk_counter_reading *readings = meters->readings;
+    int32_t kept = 0;
+    for (int32_t i = 0; i < meters->count; kept++) {
+        if (i + 1 < meters->count && readings[i].end_s >= readings[i + 1].begin_s) {
+            readings[kept] = join(&readings[i], &readings[i + 1]);
+            i += 2;
+        } else {
+            readings[kept] = readings[i++];
+        }
+    }
+    /* Only readings that all stand alone are left as they are: then the latest make room. */
+    meters->count = kept < YK_METERS_MOST_READINGS ? kept : YK_METERS_MOST_READINGS / 2;
+    meters->period_s *= 2;
+}
+
+void yk_meters_take(struct yk_meters *meters, double now_s)
+{
+    struct yk_counter_reading reading = {.begin_s = meters->begin_s, .end_s = now_s};
+    for (int i = 0; i < YK_COUNTER_COUNT; i++) {
+        reading.values[i] = NAN;
+    }
+    const double passed_s = meters->begun ? now_s - meters->begin_s : 0;
+    bool followed = true;
+    if (meters->gpu) {
+        if (!meters->begun) {
+            yk_meters_gpu_start(meters->gpu);
+        }
+        followed = yk_meters_gpu_read(meters->gpu, passed_s, reading.values);
+    } else {
+        yk_meters_cpu_read(meters->cpu, passed_s, reading.values);
+    }
+    if (!followed && meters->period_s < most_period_s) {
+        meters->period_s = fmin(2 * meters->period_s, most_period_s);
+    }
+    if (passed_s > 0) {
+        meters->readings[meters->count++] = reading;
+    }
+    if (meters->count == YK_METERS_MOST_READINGS) {
+        thin(meters);
+    }
+    meters->begun = true;
+    meters->begin_s = now_s;
+}
+
+/* Between 3/4 and 5/4 of a period, spread evenly over time: multiples of the golden ratio. */
+static double next_length_s(struct yk_meters *meters)
+{
+    const double golden = 0.6180339887498949;
+    const double turn = golden * (double)meters->turn++;
+    return meters->period_s * (0.75 + 0.5 * (turn - floor(turn)));
+}
+
+/* True when it is time to end. */
+static bool wait_until(struct yk_meters *meters, double until_s)
+{
+    const struct timespec until = {
+        .tv_sec = (time_t)until_s,
+        .tv_nsec = (long)(1e9 * (until_s - floor(until_s))),
+    };
+    (void)pthread_mutex_lock(&meters->mutex);
+    int error = 0;
+    while (!meters->stopping && error == 0) {
+        error = pthread_cond_timedwait(&meters->wake, &meters->mutex, &until);
+    }
+    const bool stopping = meters->stopping;
+    (void)pthread_mutex_unlock(&meters->mutex);
+    return stopping;
+}
+
+static double thread_computed_s(void)
+{
+    struct timespec time = {0};
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void *watch(void *user)
+{
+    struct yk_meters *meters = user;
+    (void)pthread_setname_np(pthread_self(), "yoke-meters");
+    do {
+        yk_meters_take(meters, yk_clock_now_s());
+    } while (!wait_until(meters, meters->begin_s + next_length_s(meters)));
+    const double now_s = yk_clock_now_s();
+    if (now_s - meters->begin_s >= 0.5 * meters->period_s) {
+        yk_meters_take(meters, now_s);
+    }
+    meters->computed_s += thread_computed_s();
+    return NULL;
+}
+
+yk_status yk_meters_start(struct yk_meters *meters)
+{
+    sigset_t all;
+    sigset_t before;
+    if (meters->started) {
+        return YK_OK;
+    }
+    meters->stopping = false;
+    meters->begun = false;
+    /* Signals are for the threads that know what to do with them. */
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int error = pthread_create(&meters->thread, NULL, watch, meters);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error != 0) {
+        return yk_fail(YK_ERROR_SYSTEM, "cannot start the thread that reads counters: %s",
+                       strerror(error));
+    }
+    meters->started = true;
+    return YK_OK;
+}
+
+void yk_meters_stop(struct yk_meters *meters)
+{
+    if (meters->started) {
+        (void)pthread_mutex_lock(&meters->mutex);
+        meters->stopping = true;
+        (void)pthread_cond_signal(&meters->wake);
+        (void)pthread_mutex_unlock(&meters->mutex);
+        (void)pthread_join(meters->thread, NULL);
+        meters->started = false;
+    }
+    if (meters->gpu) {
+        yk_meters_gpu_stop(meters->gpu);
+    }
+    meters->begun = false;
+}
+
+void yk_meters_readings(const struct yk_meters *meters, const struct yk_counter_reading **out,
+                        int32_t *count)
+{
+    *out = meters->readings;
+    *count = meters->count;
+}
+
+void yk_meters_describe(const struct yk_meters *meters, struct yk_text *text)
+{
+    if (meters->gpu) {
+        yk_meters_gpu_describe(meters->gpu, meters->period_s, text);
+    } else {
+        yk_meters_cpu_describe(meters->cpu, meters->period_s, text);
+    }
+}
+
+double yk_meters_period_s(const struct yk_meters *meters)
+{
+    return meters->period_s;
+}
+
+double yk_meters_computed_s(const struct yk_meters *meters)
+{
+    return meters->computed_s;
+}

@@ -1,0 +1,68 @@
+/*
+ * Meters: readings of what a device does, taken by a thread of its own while something runs.
+ *
+ * Of a GPU: NVML GPM (Hopper and newer), else DCGM where it runs, and what NVML tells of every GPU.
+ * Of a CPU: this process as the kernel counts it (perf_event_open). What is not there is NAN in
+ * every reading, and the words of yk_meters_describe() say why; opening does not fail for want of a
+ * meter.
+ *
+ * Open, start and stop (again and again, readings add up), then read, then close: by one thread.
+ * Counted are the threads that are there when the meters open, and all that those start.
+ */
+#ifndef YK_MEASURE_METERS_H
+#define YK_MEASURE_METERS_H
+
+#include "base/status.h"
+#include "base/text.h"
+#include "trace/counters.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct yk_meters;
+struct yk_nvml;
+
+enum {
+    YK_METERS_MOST_READINGS = 200000
+};
+
+struct yk_meters_options {
+    bool gpu;                   /* a GPU; else this process and its cores */
+    int32_t number;             /* of the GPU, as CUDA counts */
+    double period_s;            /* 0: what suits the source */
+    const struct yk_nvml *nvml; /* NULL: the driver's, where there is one */
+};
+
+yk_status yk_meters_open(const struct yk_meters_options *options,
+                         struct yk_meters **out) YK_MUST_USE;
+/* Ends the thread if it runs. Accepts NULL. */
+void yk_meters_close(struct yk_meters *meters);
+
+/* Readings from now on, one beginning where the last one ended: each about a period long, not two
+ * in a row the same, so that they do not keep step with what they watch. */
+yk_status yk_meters_start(struct yk_meters *meters) YK_MUST_USE;
+/* The last reading ends now, if it is half a period long at least. Does nothing where nothing was
+ * started. */
+void yk_meters_stop(struct yk_meters *meters);
+
+/* All so far, in order, while stopped; they belong to the meters and stay until start or close.
+ * There are at most YK_METERS_MOST_READINGS: beyond, every two become one and the period doubles.
+ */
+void yk_meters_readings(const struct yk_meters *meters, const struct yk_counter_reading **out,
+                        int32_t *count);
+
+/* "NVML GPM every 10 ms", "perf: refused by the system (perf_event_paranoid is 3)", separated by
+ * "; ". While stopped. */
+void yk_meters_describe(const struct yk_meters *meters, struct yk_text *text);
+
+/* Of one reading, as it is now: it grows where a driver cannot follow, and with many readings. */
+double yk_meters_period_s(const struct yk_meters *meters);
+
+/* What the thread itself has computed: what the readings cost. While stopped. */
+double yk_meters_computed_s(const struct yk_meters *meters);
+
+/* One reading, from the end of the last one (or the first call, which only begins) until `now_s`:
+ * what the thread does once a period. For who has a clock of their own; never while started. */
+void yk_meters_take(struct yk_meters *meters, double now_s);
+
+#endif

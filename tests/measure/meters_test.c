@@ -1,0 +1,451 @@
+#include "support/support.h"
+
+#include "measure/meters.h"
+
+#include "cluster/nvml.h"
+#include "measure/meters_cpu.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB 1048576.0
+
+/* A driver of one GPU. A sample of it is the moment at which it was taken. */
+static struct {
+    unsigned supported;
+    int sample_error;
+    int metrics_error;
+    double now_s;
+    int allocated;
+    unsigned clock_mhz;
+    unsigned long long nvlink_kib;
+    int pcie_asked;
+    bool signals_come;
+} driver;
+
+static int the_gpu;
+
+static int fake_begin(void)
+{
+    return 0;
+}
+
+static int fake_handle(unsigned index, void **out)
+{
+    *out = &the_gpu;
+    return index == 0 ? 0 : 2;
+}
+
+static int fake_memory(void *device, struct yk_nvml_memory *out)
+{
+    sigset_t blocked;
+    (void)pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    driver.signals_come = sigismember(&blocked, SIGINT) == 0;
+    assert_ptr_equal(device, &the_gpu);
+    out->used = 5ULL << 30;
+    return 0;
+}
+
+static int fake_clock(void *device, unsigned domain, unsigned *mhz)
+{
+    (void)device;
+    *mhz = domain == 1 ? driver.clock_mhz : 0;
+    return 0;
+}
+
+static int fake_power(void *device, unsigned *milliwatts)
+{
+    (void)device;
+    *milliwatts = 311500;
+    return 0;
+}
+
+static int fake_pcie(void *device, unsigned counter, unsigned *kilobytes_per_s)
+{
+    (void)device;
+    driver.pcie_asked++;
+    *kilobytes_per_s = counter == 1 ? 7000 : 9000;
+    return 0;
+}
+
+/* The GPU has no reading of its power now, and counts what went over all its links. */
+static int fake_fields(void *device, int count, struct yk_nvml_field *fields)
+{
+    (void)device;
+    for (int i = 0; i < count; i++) {
+        const bool nvlink = fields[i].id == 138 || fields[i].id == 139;
+        fields[i].status = nvlink && fields[i].scope == ~0U ? 0 : 3;
+        fields[i].value.wide = driver.nvlink_kib * (fields[i].id == 138 ? 1 : 2);
+    }
+    return 0;
+}
+
+static int fake_support(void *device, struct yk_nvml_gpm_support *out)
+{
+    (void)device;
+    assert_int_equal(out->version, 1);
+    out->supported = driver.supported;
+    return 0;
+}
+
+static int fake_alloc(void **sample)
+{
+    *sample = calloc(1, sizeof(double));
+    driver.allocated++;
+    return 0;
+}
+
+static int fake_free(void *sample)
+{
+    free(sample);
+    driver.allocated--;
+    return 0;
+}
+
+static int fake_sample(void *device, void *sample)
+{
+    (void)device;
+    *(double *)sample = driver.now_s;
+    return driver.sample_error;
+}
+
+/* SM: as many percent as seconds passed. The GPU has no meter of tensor cores. */
+static int fake_metrics(struct yk_nvml_gpm *out)
+{
+    assert_int_equal(out->version, 1);
+    for (unsigned i = 0; i < out->count; i++) {
+        struct yk_nvml_gpm_metric *metric = &out->metrics[i];
+        metric->status = metric->id == 5 ? 3 : 0;
+        metric->value =
+            metric->id == 2 ? *(double *)out->after - *(double *)out->before : (double)metric->id;
+    }
+    return driver.metrics_error;
+}
+
+static const struct yk_nvml table = {
+    .begin = fake_begin,
+    .handle = fake_handle,
+    .memory = fake_memory,
+    .clock_now = fake_clock,
+    .power = fake_power,
+    .pcie_traffic = fake_pcie,
+    .fields = fake_fields,
+    .gpm_support = fake_support,
+    .gpm_alloc = fake_alloc,
+    .gpm_free = fake_free,
+    .gpm_sample = fake_sample,
+    .gpm_metrics = fake_metrics,
+};
+
+/* In place, which takes no memory that nobody gives back. */
+static void set_path(const char *words)
+{
+    static char assignment[64];
+    (void)snprintf(assignment, sizeof assignment, "PATH=%s", words);
+    (void)putenv(assignment);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&driver, 0, sizeof driver);
+    driver.supported = 1;
+    set_path("/nowhere"); /* there is no dcgmi */
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    set_path("/usr/bin:/bin");
+    return 0;
+}
+
+static struct yk_meters *open_gpu(int32_t number)
+{
+    struct yk_meters *meters = NULL;
+    assert_ok(yk_meters_open(
+        &(struct yk_meters_options){.gpu = true, .number = number, .nvml = &table}, &meters));
+    return meters;
+}
+
+static void take_at(struct yk_meters *meters, double now_s)
+{
+    driver.now_s = now_s;
+    yk_meters_take(meters, now_s);
+}
+
+/* The last one, of so many. */
+static const struct yk_counter_reading *last_of(const struct yk_meters *meters, int32_t expected)
+{
+    const struct yk_counter_reading *readings = NULL;
+    int32_t count = 0;
+    yk_meters_readings(meters, &readings, &count);
+    assert_int_equal(count, expected);
+    return &readings[count - 1];
+}
+
+static void assert_described(const struct yk_meters *meters, const char *words)
+{
+    struct yk_text text = {0};
+    yk_meters_describe(meters, &text);
+    assert_string_equal(yk_text_chars(&text), words);
+    yk_text_free(&text);
+}
+
+static void assert_near(double value, double expected)
+{
+    assert_true(fabs(value - expected) <= 1e-12 * fabs(expected));
+}
+
+static void gpm_is_told_in_parts_and_bytes(void **state)
+{
+    (void)state;
+    struct yk_meters *meters = open_gpu(0);
+    take_at(meters, 100);
+    take_at(meters, 120);
+    const struct yk_counter_reading *reading = last_of(meters, 1);
+    assert_near(reading->begin_s, 100);
+    assert_near(reading->end_s, 120);
+    assert_near(reading->values[YK_COUNTER_SM], 0.20);
+    assert_near(reading->values[YK_COUNTER_OCCUPANCY], 0.03);
+    assert_near(reading->values[YK_COUNTER_DRAM], 0.10);
+    assert_near(reading->values[YK_COUNTER_PCIE_OUT], 20 * MIB);
+    assert_near(reading->values[YK_COUNTER_PCIE_IN], 21 * MIB);
+    assert_near(reading->values[YK_COUNTER_NVLINK_IN], 60 * MIB);
+    assert_near(reading->values[YK_COUNTER_NVLINK_OUT], 61 * MIB);
+    assert_near(reading->values[YK_COUNTER_POWER], 311.5);
+    assert_near(reading->values[YK_COUNTER_MEMORY], 5.0 * 1024 * MIB);
+    assert_true(isnan(reading->values[YK_COUNTER_TENSOR]));
+    assert_true(isnan(reading->values[YK_COUNTER_CORES]));
+    assert_int_equal(driver.pcie_asked, 0);
+    assert_described(meters, "NVML GPM every 10 ms");
+    yk_meters_close(meters);
+    assert_int_equal(driver.allocated, 0);
+}
+
+static void gpm_goes_on_where_the_last_reading_ended(void **state)
+{
+    (void)state;
+    struct yk_meters *meters = open_gpu(0);
+    take_at(meters, 100);
+    take_at(meters, 120);
+    take_at(meters, 125);
+    assert_near(last_of(meters, 2)->values[YK_COUNTER_SM], 0.05);
+    take_at(meters, 126);
+    assert_near(last_of(meters, 3)->values[YK_COUNTER_SM], 0.01);
+    yk_meters_close(meters);
+}
+
+static void gpm_that_cannot_follow_is_asked_less_often(void **state)
+{
+    (void)state;
+    const double periods_s[] = {0.02, 0.04, 0.08, 0.1, 0.1};
+    struct yk_meters *meters = open_gpu(0);
+    take_at(meters, 0);
+    driver.metrics_error = 999;
+    for (int i = 0; i < 5; i++) {
+        take_at(meters, i + 1);
+        assert_near(yk_meters_period_s(meters), periods_s[i]);
+        assert_true(isnan(last_of(meters, i + 1)->values[YK_COUNTER_SM]));
+        assert_near(last_of(meters, i + 1)->values[YK_COUNTER_POWER], 311.5);
+    }
+    driver.metrics_error = 0;
+    take_at(meters, 7);
+    assert_near(last_of(meters, 6)->values[YK_COUNTER_SM], 0.02);
+    assert_described(meters, "NVML GPM every 100 ms");
+    yk_meters_close(meters);
+}
+
+static void a_lost_sample_is_not_compared_with(void **state)
+{
+    (void)state;
+    struct yk_meters *meters = open_gpu(0);
+    take_at(meters, 0);
+    driver.sample_error = 999;
+    take_at(meters, 1);
+    driver.sample_error = 0;
+    take_at(meters, 2);
+    assert_true(isnan(last_of(meters, 2)->values[YK_COUNTER_SM]));
+    take_at(meters, 5);
+    assert_near(last_of(meters, 3)->values[YK_COUNTER_SM], 0.03);
+    yk_meters_close(meters);
+}
+
+static void an_older_gpu_has_what_nvml_tells_of_all(void **state)
+{
+    (void)state;
+    driver.supported = 0;
+    driver.clock_mhz = 1980;
+    struct yk_meters *meters = open_gpu(0);
+    take_at(meters, 0);
+    driver.nvlink_kib = 1000;
+    take_at(meters, 0.5);
+    const double *values = last_of(meters, 1)->values;
+    assert_near(values[YK_COUNTER_CLOCK], 1.98e9);
+    assert_near(values[YK_COUNTER_POWER], 311.5);
+    assert_near(values[YK_COUNTER_NVLINK_OUT], 2048000);
+    assert_near(values[YK_COUNTER_NVLINK_IN], 4096000);
+    assert_near(values[YK_COUNTER_PCIE_IN], 7e6);
+    assert_near(values[YK_COUNTER_PCIE_OUT], 9e6);
+    assert_true(isnan(values[YK_COUNTER_SM]));
+    yk_meters_stop(meters);
+    assert_described(meters, "NVML every 100 ms; GPM: not on this GPU (Hopper and newer have it); "
+                             "DCGM: dcgmi is not installed");
+    yk_meters_close(meters);
+}
+
+/* Asking takes long: once a second. */
+static void pcie_is_asked_rarely(void **state)
+{
+    (void)state;
+    driver.supported = 0;
+    struct yk_meters *meters = open_gpu(0);
+    for (int i = 0; i <= 24; i++) {
+        take_at(meters, 0.125 * i);
+    }
+    assert_int_equal(driver.pcie_asked, 2 * 3);
+    yk_meters_close(meters);
+}
+
+static void a_refused_sample_leaves_gpm_out(void **state)
+{
+    (void)state;
+    driver.sample_error = 4;
+    struct yk_meters *meters = open_gpu(0);
+    assert_int_equal(driver.allocated, 0);
+    take_at(meters, 0);
+    yk_meters_stop(meters);
+    assert_described(meters, "NVML every 100 ms; GPM: the driver refuses it (NVML's error 4); "
+                             "DCGM: dcgmi is not installed");
+    yk_meters_close(meters);
+}
+
+static void a_gpu_that_is_not_there_has_no_meters(void **state)
+{
+    (void)state;
+    struct yk_meters *meters = open_gpu(3);
+    take_at(meters, 0);
+    take_at(meters, 1);
+    for (int i = 0; i < YK_COUNTER_COUNT; i++) {
+        assert_true(isnan(last_of(meters, 1)->values[i]));
+    }
+    assert_described(meters, "NVML: the driver has no GPU 3");
+    yk_meters_close(meters);
+}
+
+/* Reading k shows k: two of them show k + 1/2 together. */
+static void many_readings_become_half_as_many(void **state)
+{
+    (void)state;
+    struct yk_meters *meters = open_gpu(0);
+    take_at(meters, 0);
+    for (int i = 0; i < YK_METERS_MOST_READINGS; i++) {
+        driver.clock_mhz = (unsigned)i;
+        take_at(meters, i + 1);
+    }
+    const struct yk_counter_reading *last = last_of(meters, YK_METERS_MOST_READINGS / 2);
+    assert_near(last->begin_s, YK_METERS_MOST_READINGS - 2);
+    assert_near(last->end_s, YK_METERS_MOST_READINGS);
+    assert_near(last->values[YK_COUNTER_CLOCK], 1e6 * (YK_METERS_MOST_READINGS - 1.5));
+    assert_near(last[-1].values[YK_COUNTER_CLOCK], 1e6 * (YK_METERS_MOST_READINGS - 3.5));
+    assert_true(isnan(last->values[YK_COUNTER_TENSOR]));
+    assert_near(yk_meters_period_s(meters), 0.02);
+    take_at(meters, YK_METERS_MOST_READINGS + 1);
+    (void)last_of(meters, YK_METERS_MOST_READINGS / 2 + 1);
+    yk_meters_close(meters);
+}
+
+static void what_was_not_watched_is_in_no_reading(void **state)
+{
+    (void)state;
+    struct yk_meters *meters = open_gpu(0);
+    take_at(meters, 0);
+    take_at(meters, 1);
+    yk_meters_stop(meters);
+    take_at(meters, 10);
+    take_at(meters, 12);
+    const struct yk_counter_reading *reading = last_of(meters, 2);
+    assert_near(reading->begin_s, 10);
+    assert_near(reading->values[YK_COUNTER_SM], 0.02);
+    yk_meters_close(meters);
+}
+
+static void the_thread_leaves_signals_to_others(void **state)
+{
+    (void)state;
+    driver.signals_come = true;
+    struct yk_meters *meters = open_gpu(0);
+    assert_ok(yk_meters_start(meters));
+    assert_ok(yk_meters_start(meters));
+    yk_meters_stop(meters);
+    assert_false(driver.signals_come);
+    assert_true(yk_meters_computed_s(meters) > 0);
+    assert_ok(yk_meters_start(meters));
+    yk_meters_close(meters);
+    sigset_t blocked;
+    (void)pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    assert_int_equal(sigismember(&blocked, SIGINT), 0);
+}
+
+static void a_cpu_tells_at_least_time_and_memory(void **state)
+{
+    (void)state;
+    struct yk_meters *meters = NULL;
+    assert_ok(yk_meters_open(&(struct yk_meters_options){.period_s = 0.5}, &meters));
+    assert_near(yk_meters_period_s(meters), 0.5);
+    yk_meters_take(meters, 1);
+    volatile unsigned work = 1;
+    for (int i = 0; i < 1000000; i++) {
+        work = work * 3 + 1;
+    }
+    yk_meters_take(meters, 2);
+    const double *values = last_of(meters, 1)->values;
+    assert_true(values[YK_COUNTER_CORES] > 0);
+    assert_true(values[YK_COUNTER_MEMORY] > 1e5);
+    assert_true(isnan(values[YK_COUNTER_INSTRUCTIONS]) || values[YK_COUNTER_INSTRUCTIONS] > 2e6);
+    assert_true(isnan(values[YK_COUNTER_SM]));
+    struct yk_text text = {0};
+    yk_meters_describe(meters, &text);
+    assert_non_null(strstr(yk_text_chars(&text), " every 500 ms"));
+    yk_text_free(&text);
+    yk_meters_close(meters);
+    yk_meters_close(NULL);
+}
+
+static void a_counter_that_shared_its_place_is_scaled(void **state)
+{
+    (void)state;
+    const struct yk_perf_count before = {.value = 1000, .enabled_ns = 50, .running_ns = 40};
+    const struct yk_perf_count shared = {.value = 1300, .enabled_ns = 90, .running_ns = 50};
+    const struct yk_perf_count waited = {.value = 1000, .enabled_ns = 90, .running_ns = 40};
+    assert_near(yk_perf_between(&before, &shared), 1200); /* 300 in 10 of 40 ns */
+    assert_true(isnan(yk_perf_between(&before, &waited)));
+    assert_near(yk_perf_between(&before, &before), 0); /* the thread slept */
+}
+
+#define METERS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        METERS_TEST(gpm_is_told_in_parts_and_bytes),
+        METERS_TEST(gpm_goes_on_where_the_last_reading_ended),
+        METERS_TEST(gpm_that_cannot_follow_is_asked_less_often),
+        METERS_TEST(a_lost_sample_is_not_compared_with),
+        METERS_TEST(an_older_gpu_has_what_nvml_tells_of_all),
+        METERS_TEST(pcie_is_asked_rarely),
+        METERS_TEST(a_refused_sample_leaves_gpm_out),
+        METERS_TEST(a_gpu_that_is_not_there_has_no_meters),
+        METERS_TEST(many_readings_become_half_as_many),
+        METERS_TEST(what_was_not_watched_is_in_no_reading),
+        METERS_TEST(the_thread_leaves_signals_to_others),
+        METERS_TEST(a_cpu_tells_at_least_time_and_memory),
+        METERS_TEST(a_counter_that_shared_its_place_is_scaled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
