@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -66,22 +67,41 @@ struct yk_counter_reading {
 };
 
 /* What ran when: the same clock. Spans of one device need not be in order, and may overlap (lanes
- * run side by side). */
+ * run side by side): a moment then belongs to the lowest part of those that run in it, so that
+ * parts divide time. Communication, say, comes last: its moments are those that wait for it. */
 struct yk_counter_span {
     double begin_s;
     double end_s;
-    int32_t part; /* which part of a step it is, from 0 */
+    int32_t part; /* which part of a step it is, from 0; YK_COUNTER_UNKNOWN: nobody knows what
+                     ran, and readings that touch it do not count */
+};
+
+enum {
+    YK_COUNTER_UNKNOWN = -1,
+    YK_COUNTER_MOST_PARTS = 32,
 };
 
 /*
- * What each part of a step shows, from readings that are longer than the parts: a reading is the
- * average of what ran during it, weighted by time, so the parts' values are those that explain all
- * readings best, by least squares over parts and "nothing ran", none below 0 and parts of 1 not
- * above 1. out (part_count, YK_COUNTER_COUNT); NAN of a part that no reading saw, or where the
- * readings cannot tell it from another (`seconds` says for how long each was seen, (part_count)).
+ * What parts of a step show, from readings that are longer than the parts: a reading is the average
+ * of what ran during it, weighted by time, so the parts' values are those that explain all readings
+ * best, by least squares over parts and "nothing ran", none below 0 and parts of 1 not above 1.
+ *
+ * Parts may be put together in groups, a mean by time: parts should be as fine as what differs (a
+ * phase whose layers differ is no part), groups what is asked for. groups (group_count, part_count)
+ * says which parts are in which; out (group_count, YK_COUNTER_COUNT); NAN of a group that no
+ * reading saw, where the readings cannot tell it from others (they fill the same share of every
+ * reading), and where what they tell is less sure than a fifth of the average reading. `seconds`
+ * (group_count) says for how long each was seen. At most YK_COUNTER_MOST_PARTS parts.
  */
+struct yk_counter_groups {
+    const bool *members;
+    int32_t group_count;
+    int32_t part_count;
+};
+
 yk_status yk_counters_share(const struct yk_counter_reading *readings, int32_t reading_count,
                             const struct yk_counter_span *spans, int32_t span_count,
-                            int32_t part_count, double *out, double *seconds) YK_MUST_USE;
+                            const struct yk_counter_groups *groups, double *out,
+                            double *seconds) YK_MUST_USE;
 
 #endif

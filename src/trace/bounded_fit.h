@@ -1,0 +1,54 @@
+/*
+ * Bounded fit: least squares over a few unknowns, each from 0 to a most, out of sums that were
+ * added up row by row.
+ *
+ * A row says that Σ part[i] · x[i] = value, and how much it weighs. A fit is a plain struct that
+ * starts by yk_bounded_fit_begin(); one thread at a time.
+ */
+#ifndef YK_TRACE_BOUNDED_FIT_H
+#define YK_TRACE_BOUNDED_FIT_H
+
+#include <stdint.h>
+
+enum {
+    YK_BOUNDED_FIT_MOST = 34
+};
+
+struct yk_bounded_fit {
+    int32_t count;                                              /* unknowns */
+    int64_t rows;                                               /* added */
+    double products[YK_BOUNDED_FIT_MOST * YK_BOUNDED_FIT_MOST]; /* (count, count) Σ w · a · aᵀ */
+    double values[YK_BOUNDED_FIT_MOST];                         /* (count) Σ w · a · y */
+    double square;                                              /* Σ w · y² */
+    double weight;                                              /* Σ w */
+};
+
+/* At most YK_BOUNDED_FIT_MOST unknowns. */
+void yk_bounded_fit_begin(struct yk_bounded_fit *fit, int32_t count);
+void yk_bounded_fit_add(struct yk_bounded_fit *fit, const double *parts, double value,
+                        double weight);
+
+/* What a fit comes to. */
+struct yk_bounded_answer {
+    int32_t count;
+    double values[YK_BOUNDED_FIT_MOST];  /* (count) the unknowns; 0 of those in no row */
+    double spread;                       /* of a row of weight 1 around them; INFINITY: too few */
+    double lengths[YK_BOUNDED_FIT_MOST]; /* of the columns */
+    double lower[YK_BOUNDED_FIT_MOST * YK_BOUNDED_FIT_MOST]; /* of their products, with length 1 */
+    const struct yk_bounded_fit *fit;
+};
+
+/* The unknowns from 0 to `most` (INFINITY: no end) that explain the rows best. The answer points at
+ * the fit. */
+void yk_bounded_fit_solve(const struct yk_bounded_fit *fit, double most,
+                          struct yk_bounded_answer *out);
+
+/*
+ * Σ weights[i] · x[i], the weights from 0 to 1 and together 1, and how far that may be off: two
+ * standard errors of the fit without bounds, INFINITY where the rows leave it open (some of those
+ * that weigh anything are in no row, or all but a sum of others are).
+ */
+double yk_bounded_answer_sum(const struct yk_bounded_answer *answer, const double *weights,
+                             double *error);
+
+#endif

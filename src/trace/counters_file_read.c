@@ -1,0 +1,211 @@
+#include "trace/counters_file.h"
+
+#include "base/json.h"
+#include "base/json_value.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MOST_RANKS = 1 << 20,
+    MOST_ROWS = 1000,
+    MOST_READINGS = 1 << 20,
+};
+
+static void forget(double values[YK_COUNTER_COUNT])
+{
+    for (int c = 0; c < YK_COUNTER_COUNT; c++) {
+        values[c] = NAN;
+    }
+}
+
+/* Counters are found by what files call them; their names, behind those of `own`. */
+static yk_status check_keys(const struct yk_json *node, const char *const *own, size_t count)
+{
+    const char *known[YK_COUNTER_COUNT + 4];
+    for (size_t i = 0; i < count; i++) {
+        known[i] = own[i];
+    }
+    for (int c = 0; c < YK_COUNTER_COUNT; c++) {
+        known[count + (size_t)c] = yk_counter_key((enum yk_counter)c);
+    }
+    return yk_json_check_object(node, known, count + YK_COUNTER_COUNT);
+}
+
+static yk_status read_value(const struct yk_json *node, const char *key, double *out)
+{
+    if (!node || yk_json_is_null(node)) {
+        return YK_OK;
+    }
+    return yk_json_number(node, out) && *out >= 0 && isfinite(*out)
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number from 0 up, or null", key);
+}
+
+static yk_status read_row(const struct yk_json *node, const char *key, struct yk_arena *arena,
+                          struct yk_counter_row *out)
+{
+    const char *own[] = {key, "seconds"};
+    const char *name = NULL;
+    forget(out->values);
+    YK_TRY(check_keys(node, own, 2));
+    YK_TRY(yk_json_name(yk_json_get(node, key), key, &name));
+    YK_TRY(yk_json_keep(arena, name, &out->name));
+    YK_TRY(read_value(yk_json_get(node, "seconds"), "seconds", &out->seconds));
+    for (int c = 0; c < YK_COUNTER_COUNT; c++) {
+        const char *counter = yk_counter_key((enum yk_counter)c);
+        YK_TRY(read_value(yk_json_get(node, counter), counter, &out->values[c]));
+    }
+    return YK_OK;
+}
+
+static yk_status read_rows(const struct yk_json *rank, const char *list, const char *key,
+                           struct yk_arena *arena, struct yk_counter_rows *out)
+{
+    const struct yk_json *node = NULL;
+    YK_TRY(yk_json_get_list(rank, list, &node));
+    const size_t count = yk_json_count(node);
+    if (count > MOST_ROWS) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" has more than %d rows", list, MOST_ROWS);
+    }
+    YK_TRY_NEW(arena, out->all, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        YK_TRY(
+            yk_json_locate(read_row(yk_json_at(node, i), key, arena, &out->all[i]), list, i, NULL));
+    }
+    out->count = (int32_t)count;
+    return YK_OK;
+}
+
+/* A list of a line: as many numbers as it has readings. */
+static yk_status find_numbers(const struct yk_json *line, const char *key, size_t count,
+                              const struct yk_json **out)
+{
+    const struct yk_json *node = yk_json_get(line, key);
+    if (node && (!yk_json_is_array(node) || yk_json_count(node) != count)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a list of as many numbers as \"begin_s\"",
+                       key);
+    }
+    *out = node;
+    return YK_OK;
+}
+
+static yk_status read_time(const struct yk_json *list, const char *key, size_t index, double *out)
+{
+    return yk_json_number(yk_json_at(list, index), out) && isfinite(*out)
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT, "\"%s\" must have numbers of seconds alone", key);
+}
+
+static yk_status read_times(const struct yk_json *node, struct yk_arena *arena,
+                            struct yk_counter_line *out)
+{
+    const struct yk_json *begins = NULL;
+    const struct yk_json *ends = NULL;
+    YK_TRY(yk_json_need_list(node, "begin_s", &begins));
+    const size_t count = yk_json_count(begins);
+    if (count > MOST_READINGS) {
+        return yk_fail(YK_ERROR_INPUT, "\"begin_s\" has more than %d readings", MOST_READINGS);
+    }
+    YK_TRY(yk_json_need_list(node, "end_s", &ends));
+    YK_TRY(find_numbers(node, "end_s", count, &ends));
+    YK_TRY_NEW(arena, out->readings, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        struct yk_counter_reading *reading = &out->readings[i];
+        forget(reading->values);
+        YK_TRY(read_time(begins, "begin_s", i, &reading->begin_s));
+        YK_TRY(read_time(ends, "end_s", i, &reading->end_s));
+        if (reading->end_s < reading->begin_s ||
+            (i > 0 && reading->begin_s < reading[-1].end_s - 1e-9)) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "reading %zu ends before it begins, or begins before "
+                           "the one before it ends",
+                           i);
+        }
+    }
+    out->count = (int32_t)count;
+    return YK_OK;
+}
+
+static yk_status read_line(const struct yk_json *node, struct yk_arena *arena,
+                           struct yk_counter_line *out)
+{
+    static const char *const own[] = {"begin_s", "end_s"};
+    YK_TRY(check_keys(node, own, 2));
+    YK_TRY(read_times(node, arena, out));
+    for (int c = 0; c < YK_COUNTER_COUNT; c++) {
+        const char *key = yk_counter_key((enum yk_counter)c);
+        const struct yk_json *list = NULL;
+        YK_TRY(find_numbers(node, key, (size_t)out->count, &list));
+        for (int32_t i = 0; list && i < out->count; i++) {
+            YK_TRY(read_value(yk_json_at(list, (size_t)i), key, &out->readings[i].values[c]));
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status read_line_of(const struct yk_json *rank, const char *key, struct yk_arena *arena,
+                              struct yk_counter_line *out)
+{
+    const struct yk_json *node = yk_json_get(rank, key);
+    const yk_status status = node ? read_line(node, arena, out) : YK_OK;
+    return status == YK_OK ? YK_OK : yk_fail_in(status, key);
+}
+
+static yk_status read_rank(const struct yk_json *node, int32_t number, struct yk_arena *arena,
+                           struct yk_counter_rank *out)
+{
+    static const char *const known[] = {"rank",  "device", "source", "phases",
+                                        "kinds", "step",   "run"};
+    int64_t rank = number;
+    YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof *known));
+    YK_TRY(yk_json_integer(node, "rank", 0, INT32_MAX, &rank));
+    if (rank != number) {
+        return yk_fail(YK_ERROR_INPUT, "rank %d stands where %d should be", (int)rank, (int)number);
+    }
+    YK_TRY(yk_json_name(yk_json_get(node, "device"), "device", &out->device));
+    YK_TRY(yk_json_keep(arena, out->device, &out->device));
+    YK_TRY(yk_json_text(node, "source", &out->source));
+    YK_TRY(yk_json_keep(arena, out->source ? out->source : "", &out->source));
+    YK_TRY(read_rows(node, "phases", "phase", arena, &out->phases));
+    YK_TRY(read_rows(node, "kinds", "kind", arena, &out->kinds));
+    YK_TRY(read_line_of(node, "step", arena, &out->step));
+    return read_line_of(node, "run", arena, &out->run);
+}
+
+static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
+                           struct yk_counter_ranks *out)
+{
+    static const char *const known[] = {"yoke", "kind", "name", "comment", "ranks"};
+    const struct yk_json *list = NULL;
+    YK_TRY(yk_json_check_form(root, "counters", known, sizeof known / sizeof *known));
+    YK_TRY(yk_json_need_list(root, "ranks", &list));
+    const size_t count = yk_json_count(list);
+    if (count > MOST_RANKS) {
+        return yk_fail(YK_ERROR_INPUT, "\"ranks\" has more than %d of them", MOST_RANKS);
+    }
+    YK_TRY_NEW(arena, out->all, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        YK_TRY(yk_json_locate(read_rank(yk_json_at(list, i), (int32_t)i, arena, &out->all[i]),
+                              "ranks", i, NULL));
+    }
+    out->count = (int32_t)count;
+    return YK_OK;
+}
+
+yk_status yk_counters_read(const char *text, size_t length, const char *source,
+                           struct yk_arena *arena, struct yk_counter_ranks *out)
+{
+    struct yk_counter_ranks ranks = {0};
+    struct yk_json *root = NULL;
+    yk_status status = yk_json_parse(text, length, &root);
+    if (status == YK_OK) {
+        status = read_root(root, arena, &ranks);
+    }
+    yk_json_destroy(root);
+    if (status != YK_OK) {
+        return yk_fail_in(status, source);
+    }
+    *out = ranks;
+    return YK_OK;
+}
