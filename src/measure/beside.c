@@ -1,16 +1,26 @@
 #include "measure/beside.h"
 
+#include "base/clock.h"
 #include "comm/exchange.h"
-#include "cost/subject.h"
-#include "measure/exchange_times.h"
+#include "measure/parties.h"
+#include "measure/quiet.h"
+#include "measure/timings.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
-    ROUNDS = 7,
+    LEAST_ROUNDS = 5,
+    MOST_ROUNDS = 15,
+    LEAST_QUIET = 3, /* rounds to believe */
+    WARM_UP_STEPS = 2,
     MESSAGE_BYTES = 1 << 20, /* about what plans cut messages to */
+    MOST_LINKS = 4,          /* a step is long */
 };
+
+/* About as long as it may take for all links. */
+static const double usual_s = 10;
 
 /* Of the time that computation takes alone, how much the two must share to tell anything. */
 static const double least_shared = 0.1;
@@ -43,55 +53,65 @@ double yk_beside_message(struct yk_beside_span compute, const double *begin_s, c
     return inside > 0 ? sum_s / inside : NAN;
 }
 
-/* Both at once. */
-struct meeting {
-    struct yk_beside_span compute;
+bool yk_beside_met(const struct yk_program_rank *list, const double *begin_s, const double *end_s,
+                   struct yk_beside_span messages, int32_t *first, int32_t *last)
+{
+    bool met = false;
+    for (int32_t i = 0; i < list->op_count; i++) {
+        if (list->ops[i].lane == YK_LANE_COMPUTE && end_s[i] > messages.begin_s &&
+            begin_s[i] < messages.end_s) {
+            *first = met ? *first : i;
+            *last = i;
+            met = true;
+        }
+    }
+    return met;
+}
+
+/* One of each: a step alone, a row of messages alone, and both at once. */
+struct round {
+    double *alone_begin_s; /* (ops) */
+    double *alone_end_s;
+    double message_alone_s; /* of one message */
     struct yk_beside_span messages;
-    double message_s; /* of one; NAN: none began and ended beside computation */
+    struct yk_beside_span met; /* the ops that met messages, */
+    int32_t first;             /* from the first */
+    int32_t last;              /* to the last, */
+    bool has_met;              /* where there are any */
+    double message_s;          /* of one beside computation; NAN: there was none */
 };
 
 struct besiding {
+    struct yk_survey *survey;
     const struct yk_measure_ranks *team;
+    const struct yk_survey_wish *wish;
     struct yk_rehearsal *rehearsal;
+    const struct yk_program_rank *list;
+    const struct yk_party *party;
     struct yk_exchange_times *exchanges;
+    bool takes_part;
     int32_t row; /* messages */
     double begin_s[YK_EXCHANGE_ROW];
     double end_s[YK_EXCHANGE_ROW];
-    struct yk_timings compute_alone;
-    struct yk_timings message_alone;
-    struct yk_timings compute;
+    int32_t round_count;
+    struct round rounds[MOST_ROUNDS];
+    struct yk_quiet_round alone[MOST_ROUNDS]; /* what the process got of its cores */
+    struct yk_quiet_round both[MOST_ROUNDS];
+    struct yk_timings compute; /* how many times as long */
     struct yk_timings message;
 };
 
-static yk_status step(struct besiding *besiding, struct yk_beside_span *out)
+static struct yk_beside_span span_of(const struct besiding *besiding,
+                                     const struct yk_rehearsal_round *round)
 {
-    const struct yk_rehearsal_round *round = NULL;
-    YK_TRY(yk_rehearsal_end(besiding->rehearsal, &round));
-    const struct yk_program_rank *list = &yk_rehearsal_program(besiding->rehearsal)->ranks[0];
     struct yk_beside_span span = {INFINITY, 0};
-    for (int32_t i = 0; i < list->op_count; i++) {
-        if (list->ops[i].lane == YK_LANE_COMPUTE) {
+    for (int32_t i = 0; i < besiding->list->op_count; i++) {
+        if (besiding->list->ops[i].lane == YK_LANE_COMPUTE) {
             span.begin_s = fmin(span.begin_s, round->begin_s[i]);
             span.end_s = fmax(span.end_s, round->end_s[i]);
         }
     }
-    *out = span;
-    return YK_OK;
-}
-
-/* As many messages as take about as long as the step. */
-static yk_status find_row(struct besiding *besiding)
-{
-    double alone_s = 0;
-    YK_TRY(
-        yk_exchange_times_take(besiding->exchanges, YK_EXCHANGE_REDUCE, MESSAGE_BYTES, &alone_s));
-    struct yk_beside_span span;
-    YK_TRY(yk_rehearsal_begin(besiding->rehearsal));
-    YK_TRY(step(besiding, &span));
-    double row = (span.end_s - span.begin_s) / alone_s;
-    YK_TRY(yk_measure_most(besiding->team, row, &row));
-    besiding->row = row < 2 ? 2 : row < YK_EXCHANGE_ROW ? (int32_t)row : YK_EXCHANGE_ROW;
-    return YK_OK;
+    return span;
 }
 
 static yk_status put_row(struct besiding *besiding)
@@ -100,102 +120,260 @@ static yk_status put_row(struct besiding *besiding)
                                      besiding->row);
 }
 
-static yk_status run_alone(struct besiding *besiding)
+/* As many messages as take about as long as the step. */
+static yk_status find_row(struct besiding *besiding)
 {
-    struct yk_beside_span span;
-    YK_TRY(yk_exchange_barrier(besiding->team->ranks));
-    YK_TRY(yk_rehearsal_begin(besiding->rehearsal));
-    YK_TRY(step(besiding, &span));
-    YK_TRY(yk_timings_add(&besiding->compute_alone, span.end_s - span.begin_s));
-    YK_TRY(yk_exchange_barrier(besiding->team->ranks));
-    YK_TRY(put_row(besiding));
-    YK_TRY(yk_exchange_times_read_row(besiding->exchanges, besiding->begin_s, besiding->end_s));
-    return yk_timings_add(&besiding->message_alone,
-                          (besiding->end_s[besiding->row - 1] - besiding->begin_s[0]) /
-                              besiding->row);
+    const struct yk_rehearsal_round *round = NULL;
+    double alone_s = 0;
+    for (int i = 0; i < WARM_UP_STEPS; i++) {
+        YK_TRY(yk_exchange_times_take(besiding->exchanges, YK_EXCHANGE_REDUCE, MESSAGE_BYTES,
+                                      &alone_s));
+        YK_TRY(yk_rehearsal_begin(besiding->rehearsal));
+        YK_TRY(yk_rehearsal_end(besiding->rehearsal, &round));
+    }
+    const struct yk_beside_span span = span_of(besiding, round);
+    double row = (span.end_s - span.begin_s) / alone_s;
+    YK_TRY(yk_measure_most(besiding->team, row, &row));
+    besiding->row = row < 2 ? 2 : row < YK_EXCHANGE_ROW ? (int32_t)row : YK_EXCHANGE_ROW;
+    return YK_OK;
 }
 
-static yk_status run_both(struct besiding *besiding, struct meeting *out)
+/* A step from its beginning to its end, and what the process got of its cores meanwhile. */
+static yk_status step(struct besiding *besiding, bool with_messages,
+                      const struct yk_rehearsal_round **out, struct yk_quiet_round *out_quiet)
 {
     YK_TRY(yk_exchange_barrier(besiding->team->ranks));
+    const struct yk_quiet_round since = {yk_clock_now_s(), yk_quiet_computed_s()};
     YK_TRY(yk_rehearsal_begin(besiding->rehearsal));
-    YK_TRY(put_row(besiding));
-    YK_TRY(step(besiding, &out->compute));
+    if (with_messages) {
+        YK_TRY(put_row(besiding));
+    }
+    YK_TRY(yk_rehearsal_end(besiding->rehearsal, out));
+    *out_quiet = (struct yk_quiet_round){yk_clock_now_s() - since.passed_s,
+                                         yk_quiet_computed_s() - since.computed_s};
+    return YK_OK;
+}
+
+static yk_status read_row(struct besiding *besiding, struct yk_beside_span *out)
+{
     YK_TRY(yk_exchange_times_read_row(besiding->exchanges, besiding->begin_s, besiding->end_s));
-    out->messages =
-        (struct yk_beside_span){besiding->begin_s[0], besiding->end_s[besiding->row - 1]};
-    out->message_s =
-        yk_beside_message(out->compute, besiding->begin_s, besiding->end_s, besiding->row);
+    *out = (struct yk_beside_span){besiding->begin_s[0], besiding->end_s[besiding->row - 1]};
     return YK_OK;
 }
 
 /* Alone and both in turn, so that whatever else the machine does disturbs both alike. */
-static yk_status run_rounds(struct besiding *besiding, const struct yk_survey_wish *wish,
-                            struct yk_survey *survey)
+static yk_status run_round(struct besiding *besiding)
 {
-    struct meeting meetings[ROUNDS];
-    int32_t count = 0;
-    bool stops = false;
+    const int32_t number = besiding->round_count;
+    struct round *round = &besiding->rounds[number];
+    const struct yk_rehearsal_round *made = NULL;
+    const size_t bytes = (size_t)besiding->list->op_count * sizeof *made->begin_s;
+    struct yk_beside_span alone = {0};
+    YK_TRY(step(besiding, false, &made, &besiding->alone[number]));
+    memcpy(round->alone_begin_s, made->begin_s, bytes);
+    memcpy(round->alone_end_s, made->end_s, bytes);
+    YK_TRY(yk_exchange_barrier(besiding->team->ranks));
+    YK_TRY(put_row(besiding));
+    YK_TRY(read_row(besiding, &alone));
+    round->message_alone_s = (alone.end_s - alone.begin_s) / besiding->row;
+    YK_TRY(step(besiding, true, &made, &besiding->both[number]));
+    YK_TRY(read_row(besiding, &round->messages));
+    round->has_met = yk_beside_met(besiding->list, made->begin_s, made->end_s, round->messages,
+                                   &round->first, &round->last);
+    if (round->has_met) {
+        round->met = (struct yk_beside_span){made->begin_s[round->first], made->end_s[round->last]};
+    }
+    round->message_s = yk_beside_message(span_of(besiding, made), besiding->begin_s,
+                                         besiding->end_s, besiding->row);
+    besiding->round_count++;
+    return YK_OK;
+}
+
+static yk_status run_rounds(struct besiding *besiding, double seconds)
+{
+    const double began_s = yk_clock_now_s();
     YK_TRY(find_row(besiding));
-    while (count < ROUNDS && !stops) {
-        YK_TRY(yk_survey_stops(survey, besiding->team, wish, &stops));
-        if (!stops) {
-            YK_TRY(run_alone(besiding));
-            YK_TRY(run_both(besiding, &meetings[count++]));
+    while (besiding->round_count < MOST_ROUNDS) {
+        bool stops = false;
+        double passed_s = 0;
+        YK_TRY(yk_measure_most(besiding->team, yk_clock_now_s() - began_s, &passed_s));
+        YK_TRY(yk_survey_stops(besiding->survey, besiding->team, besiding->wish, &stops));
+        if (stops || (besiding->round_count >= LEAST_ROUNDS && passed_s > seconds)) {
+            break;
+        }
+        YK_TRY(run_round(besiding));
+    }
+    return YK_OK;
+}
+
+/* What the ops from `first` to `last` take alone, in rounds that others did not disturb. */
+static double alone_s(const struct besiding *besiding, const bool *quiet, int32_t first,
+                      int32_t last)
+{
+    double seconds[MOST_ROUNDS];
+    int32_t count = 0;
+    for (int32_t i = 0; i < besiding->round_count; i++) {
+        const struct round *round = &besiding->rounds[i];
+        if (quiet[i]) {
+            seconds[count++] = round->alone_end_s[last] - round->alone_begin_s[first];
         }
     }
-    const double compute_s = yk_timings_summarise(&besiding->compute_alone, "").value;
-    const double message_s = yk_timings_summarise(&besiding->message_alone, "").value;
-    for (int32_t i = 0; i < count; i++) {
-        const struct meeting *met = &meetings[i];
-        const double compute = yk_beside_compute(met->compute, compute_s, met->messages);
+    return yk_timings_median(seconds, count);
+}
+
+static double message_alone_s(const struct besiding *besiding)
+{
+    double seconds[MOST_ROUNDS];
+    for (int32_t i = 0; i < besiding->round_count; i++) {
+        seconds[i] = besiding->rounds[i].message_alone_s;
+    }
+    return yk_timings_median(seconds, besiding->round_count);
+}
+
+static yk_status compare(struct besiding *besiding)
+{
+    bool alone[MOST_ROUNDS] = {false};
+    bool both[MOST_ROUNDS] = {false};
+    yk_quiet_choose(besiding->alone, besiding->round_count, LEAST_QUIET, alone);
+    yk_quiet_choose(besiding->both, besiding->round_count, LEAST_QUIET, both);
+    const double message_s = message_alone_s(besiding);
+    for (int32_t i = 0; i < besiding->round_count; i++) {
+        const struct round *round = &besiding->rounds[i];
+        if (!both[i] || !round->has_met) {
+            continue;
+        }
+        const double compute = yk_beside_compute(
+            round->met, alone_s(besiding, alone, round->first, round->last), round->messages);
         if (!isnan(compute)) {
             YK_TRY(yk_timings_add(&besiding->compute, compute));
         }
-        if (!isnan(met->message_s)) {
-            YK_TRY(yk_timings_add(&besiding->message, fmax(met->message_s / message_s, 1)));
+        if (!isnan(round->message_s)) {
+            YK_TRY(yk_timings_add(&besiding->message, fmax(round->message_s / message_s, 1)));
         }
     }
     return YK_OK;
 }
 
-/* The worst of the ranks. */
-static yk_status add_fact(const struct besiding *besiding, const struct yk_survey_wish *wish,
-                          struct yk_survey *survey, struct yk_timings *timings, const char *name)
+/* The worst of the ranks. What was broken off is no fact. */
+static yk_status add_fact(const struct besiding *besiding, struct yk_timings *timings,
+                          const char *name)
 {
-    char link[YK_SUBJECT_SIZE];
-    struct yk_profile_measurement made = yk_timings_summarise(timings, wish->versions);
-    YK_TRY(yk_measure_most(besiding->team, made.samples > 0 ? made.value : 0, &made.value));
-    const struct yk_survey_fact fact = {.fact = {link, name}, .measurement = made};
-    return made.value >= 1 && yk_subject_link(wish->cluster, 0, 1, link)
-               ? yk_survey_add_fact(survey, &fact)
+    const struct yk_profile_measurement own =
+        yk_timings_summarise(timings, besiding->wish->versions);
+    double numbers[] = {own.samples > 0 ? own.value : 0, own.spread, (double)own.samples};
+    YK_TRY(yk_exchange_max(besiding->team->ranks, numbers, 3));
+    const struct yk_profile_measurement made = {.value = numbers[0],
+                                                .spread = numbers[1],
+                                                .samples = (int64_t)numbers[2],
+                                                .versions = besiding->wish->versions};
+    const struct yk_survey_fact fact = {.fact = {besiding->party->link, name}, .measurement = made};
+    return made.value >= 1 && besiding->round_count >= LEAST_ROUNDS
+               ? yk_survey_add_fact(besiding->survey, &fact)
                : YK_OK;
 }
 
-static yk_status measure(struct besiding *besiding, const struct yk_survey_wish *wish,
-                         struct yk_survey *survey)
+static yk_status measure_party(struct besiding *besiding, double seconds)
 {
-    YK_TRY(yk_exchange_times_create(besiding->team, MESSAGE_BYTES, &besiding->exchanges));
-    YK_TRY(run_rounds(besiding, wish, survey));
-    YK_TRY(add_fact(besiding, wish, survey, &besiding->compute, YK_PROFILE_COMPUTE_BESIDE));
-    return add_fact(besiding, wish, survey, &besiding->message, YK_PROFILE_MESSAGE_BESIDE);
+    const struct yk_exchange_party party = {besiding->party->ranks, besiding->party->count};
+    const int32_t me = besiding->team->ranks->rank;
+    besiding->round_count = 0;
+    besiding->takes_part = me == party.ranks[0] || me == party.ranks[1];
+    yk_status status =
+        yk_exchange_times_create(besiding->team, &party, MESSAGE_BYTES, &besiding->exchanges);
+    if (status == YK_OK) {
+        status = run_rounds(besiding, seconds);
+    }
+    if (status == YK_OK && besiding->takes_part) {
+        status = compare(besiding);
+    }
+    if (status == YK_OK) {
+        status = add_fact(besiding, &besiding->compute, YK_PROFILE_COMPUTE_BESIDE);
+    }
+    if (status == YK_OK) {
+        status = add_fact(besiding, &besiding->message, YK_PROFILE_MESSAGE_BESIDE);
+    }
+    yk_timings_free(&besiding->compute);
+    yk_timings_free(&besiding->message);
+    yk_exchange_times_destroy(besiding->exchanges);
+    besiding->exchanges = NULL;
+    YK_TRY(status);
+    return yk_survey_keep(besiding->survey);
+}
+
+/* With these versions, for an earlier precision or model. */
+static bool was_found(const struct besiding *besiding, const struct yk_profile_fact *fact)
+{
+    const struct yk_survey *survey = besiding->survey;
+    for (int32_t i = 0; i < survey->fact_count; i++) {
+        const struct yk_survey_fact *row = &survey->facts[i];
+        if (strcmp(row->fact.subject, fact->subject) == 0 &&
+            strcmp(row->fact.fact, fact->fact) == 0 &&
+            strcmp(row->measurement.versions, besiding->wish->versions) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* 1 in `known` where both facts of the party's link are. */
+static yk_status ask_profile(const struct besiding *besiding, const struct yk_party *parties,
+                             int32_t count, double *known)
+{
+    for (int32_t i = 0; i < count; i++) {
+        const struct yk_profile_fact facts[] = {{parties[i].link, YK_PROFILE_COMPUTE_BESIDE},
+                                                {parties[i].link, YK_PROFILE_MESSAGE_BESIDE}};
+        bool found = true;
+        for (int f = 0; f < 2 && found; f++) {
+            found = was_found(besiding, &facts[f]);
+            if (!found && !besiding->wish->again) {
+                YK_TRY(yk_survey_knows_fact(besiding->survey, &facts[f], besiding->wish->versions,
+                                            &found));
+            }
+        }
+        known[i] = found ? 1 : 0;
+    }
+    return yk_exchange_max(besiding->team->ranks, known, count);
+}
+
+static yk_status measure(struct besiding *besiding, struct yk_arena *arena)
+{
+    struct yk_party *parties = NULL;
+    int32_t count = 0;
+    int32_t pairs = 0;
+    double known[MOST_LINKS] = {0};
+    YK_TRY(yk_parties_list(besiding->wish->cluster, arena, &parties, &count));
+    while (pairs < count && pairs < MOST_LINKS && parties[pairs].count == 2) {
+        pairs++;
+    }
+    YK_TRY(ask_profile(besiding, parties, pairs, known));
+    for (int32_t i = 0; i < MOST_ROUNDS; i++) {
+        YK_TRY_NEW(arena, besiding->rounds[i].alone_begin_s, besiding->list->op_count);
+        YK_TRY_NEW(arena, besiding->rounds[i].alone_end_s, besiding->list->op_count);
+    }
+    for (int32_t i = 0; i < pairs && !besiding->survey->stopped; i++) {
+        besiding->party = &parties[i];
+        if (!(known[i] > 0)) {
+            YK_TRY(measure_party(besiding, usual_s / pairs));
+        }
+    }
+    return YK_OK;
 }
 
 yk_status yk_survey_beside(struct yk_survey *survey, const struct yk_measure_ranks *team,
                            const struct yk_survey_wish *wish, struct yk_rehearsal *rehearsal)
 {
-    struct besiding *besiding = calloc(1, sizeof *besiding);
-    if (!besiding) {
-        return yk_fail_out_of_memory();
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    struct besiding *besiding = yk_arena_take(arena, 1, sizeof *besiding);
+    yk_status status = besiding ? YK_OK : yk_fail_out_of_memory();
+    if (besiding) {
+        besiding->survey = survey;
+        besiding->team = team;
+        besiding->wish = wish;
+        besiding->rehearsal = rehearsal;
+        besiding->list = &yk_rehearsal_program(rehearsal)->ranks[0];
+        status = measure(besiding, arena);
     }
-    besiding->team = team;
-    besiding->rehearsal = rehearsal;
-    const yk_status status = measure(besiding, wish, survey);
-    yk_timings_free(&besiding->compute_alone);
-    yk_timings_free(&besiding->message_alone);
-    yk_timings_free(&besiding->compute);
-    yk_timings_free(&besiding->message);
-    yk_exchange_times_destroy(besiding->exchanges);
-    free(besiding);
+    yk_arena_destroy(arena);
     return status;
 }

@@ -2,9 +2,9 @@
  * Beside: how much computation and messages of a rank hold each other up: on a CPU both want the
  * same cores and the same memory.
  *
- * A step and a row of messages each alone, then both at once. While both were under way, for a time
- * w, computation got as far as it would have in what it takes alone less what it did before and
- * after; a message took what it took.
+ * A step and a row of messages each alone, then both at once, again and again. Of the step count
+ * the ops that met messages. While both were under way, for a time w, they got as far as they would
+ * have in what they take alone less what they did before and after; a message took what it took.
  */
 #ifndef YK_MEASURE_BESIDE_H
 #define YK_MEASURE_BESIDE_H
@@ -29,7 +29,13 @@ double yk_beside_compute(struct yk_beside_span compute, double alone_s,
 double yk_beside_message(struct yk_beside_span compute, const double *begin_s, const double *end_s,
                          int32_t count);
 
-/* Measures both among all ranks and adds them to the survey. */
+/* The ops of a list that computed while messages were under way: from `first` to `last`, of which
+ * those that do not compute do not count; false where there are none. */
+bool yk_beside_met(const struct yk_program_rank *list, const double *begin_s, const double *end_s,
+                   struct yk_beside_span messages, int32_t *first, int32_t *last);
+
+/* Measures both for a pair of ranks of every kind of link that is not known, and keeps what was
+ * found of each. The rehearsal is entered. */
 yk_status yk_survey_beside(struct yk_survey *survey, const struct yk_measure_ranks *team,
                            const struct yk_survey_wish *wish,
                            struct yk_rehearsal *rehearsal) YK_MUST_USE;

@@ -1,14 +1,16 @@
 #include "measure/exchange_times.h"
 
-#include "base/clock.h"
+#include "base/arena.h"
 
-#include <math.h>
+#include <string.h>
 
 enum {
     SMALLEST = 8,
     SECOND = 1024,
-    FACTOR = 4,
-    MOST_SIZES = 24,
+    FINE = 64 << 10, /* from here on twice as large each time */
+    PAGE = 4096,
+    COLD_BYTES = 64 << 20, /* more than caches hold, those of large servers excepted */
+    COLD_MESSAGES = 64,    /* are enough where all are small */
 };
 
 /* The records of an exchange stay as they are until it has run. */
@@ -22,45 +24,77 @@ struct exchange {
 struct yk_exchange_times {
     struct yk_arena *arena;
     const struct yk_measure_ranks *team;
-    int64_t sizes[MOST_SIZES];
-    int32_t size_count;
-    int64_t *firsts; /* (ranks + 1) of the message at hand */
-    char *whole;     /* (most) device memory */
+    int32_t *ranks; /* (members) */
+    int32_t members;
+    int32_t me;      /* in the party; −1: not of it */
+    int64_t *firsts; /* (members + 1) of the message at hand */
+    char *memory;    /* (memory_bytes) of the device; NULL where not of the party */
+    int64_t memory_bytes;
+    int64_t next; /* where the next message lies */
+    struct yk_comm_group *group;
     double *meeting; /* one number */
-    struct exchange exchange;
     struct yk_comm_reduce meet;
+    struct exchange *exchanges; /* (YK_EXCHANGE_ROW) */
     struct yk_backend_event *events[YK_EXCHANGE_ROW + 1];
     int32_t row;
-    int32_t number; /* of the next message */
 };
 
 const char *yk_exchange_name(enum yk_exchange_kind kind)
 {
-    static const char *const names[] = {"send", "gather", "scatter", "reduce"};
+    static const char *const names[] = {"send", "send", "gather", "scatter", "reduce"};
     return names[kind];
 }
 
-static void list_sizes(struct yk_exchange_times *times, int64_t most_bytes)
+int32_t yk_exchange_list_sizes(int64_t most_bytes, int64_t out[YK_EXCHANGE_SIZES])
 {
-    times->sizes[times->size_count++] = SMALLEST;
-    for (int64_t bytes = SECOND; times->size_count < MOST_SIZES; bytes *= FACTOR) {
-        times->sizes[times->size_count++] = bytes;
+    int32_t count = 0;
+    out[count++] = SMALLEST;
+    for (int64_t bytes = SECOND; count < YK_EXCHANGE_SIZES; bytes *= bytes < FINE ? 4 : 2) {
+        out[count++] = bytes;
         if (bytes >= most_bytes) {
             break;
         }
     }
+    return count;
 }
 
-static yk_status set_up(struct yk_exchange_times *times, int64_t most_bytes)
+/* Written to once, so that every page is there. */
+static yk_status take_memory(struct yk_exchange_times *times, int64_t most_bytes)
 {
     const struct yk_engine *engine = &times->team->engine;
+    int64_t sizes[YK_EXCHANGE_SIZES];
+    const int64_t largest = sizes[yk_exchange_list_sizes(most_bytes, sizes) - 1];
     void *memory = NULL;
-    list_sizes(times, most_bytes);
-    YK_TRY_NEW(times->arena, times->firsts, times->team->ranks->size + 1);
+    const int64_t cold =
+        largest < COLD_BYTES / COLD_MESSAGES ? largest * COLD_MESSAGES : COLD_BYTES;
+    times->memory_bytes = largest < cold ? cold : largest;
+    YK_TRY(engine->backend->take(engine->device, (size_t)times->memory_bytes, &memory));
+    times->memory = memory;
+    engine->backend->clear(engine->lane, memory, (size_t)times->memory_bytes);
+    return engine->backend->finish(engine->lane);
+}
+
+static yk_status join(struct yk_exchange_times *times, const struct yk_exchange_party *party)
+{
+    const struct yk_ranks *ranks = times->team->ranks;
+    YK_TRY_NEW(times->arena, times->ranks, party->count);
+    YK_TRY_NEW(times->arena, times->firsts, party->count + 1);
+    memcpy(times->ranks, party->ranks, (size_t)party->count * sizeof *party->ranks);
+    times->members = party->count;
+    times->me = -1;
+    for (int32_t i = 0; i < party->count; i++) {
+        times->me = party->ranks[i] == ranks->rank ? i : times->me;
+    }
+    return ranks->comm->group_create(ranks->world, times->ranks, times->members, &times->group);
+}
+
+static yk_status set_up(struct yk_exchange_times *times, const struct yk_exchange_party *party,
+                        int64_t most_bytes)
+{
+    const struct yk_engine *engine = &times->team->engine;
+    YK_TRY(join(times, party));
     YK_TRY_NEW(times->arena, times->meeting, 1);
-    YK_TRY(engine->backend->take(engine->device, (size_t)times->sizes[times->size_count - 1],
-                                 &memory));
-    times->whole = memory;
+    YK_TRY_NEW(times->arena, times->exchanges, YK_EXCHANGE_ROW);
     for (int32_t i = 0; i <= YK_EXCHANGE_ROW; i++) {
         YK_TRY(engine->backend->event_create(engine->device, &times->events[i]));
     }
@@ -68,10 +102,11 @@ static yk_status set_up(struct yk_exchange_times *times, int64_t most_bytes)
                                           .numbers = times->meeting,
                                           .count = 1,
                                           .type = YK_COMM_FP64};
-    return YK_OK;
+    return times->me >= 0 ? take_memory(times, most_bytes) : YK_OK;
 }
 
-yk_status yk_exchange_times_create(const struct yk_measure_ranks *team, int64_t most_bytes,
+yk_status yk_exchange_times_create(const struct yk_measure_ranks *team,
+                                   const struct yk_exchange_party *party, int64_t most_bytes,
                                    struct yk_exchange_times **out)
 {
     struct yk_arena *arena = NULL;
@@ -82,7 +117,7 @@ yk_status yk_exchange_times_create(const struct yk_measure_ranks *team, int64_t 
         return yk_fail_out_of_memory();
     }
     *times = (struct yk_exchange_times){.arena = arena, .team = team};
-    const yk_status status = set_up(times, most_bytes);
+    const yk_status status = set_up(times, party, most_bytes);
     if (status != YK_OK) {
         yk_exchange_times_destroy(times);
         return status;
@@ -98,74 +133,79 @@ void yk_exchange_times_destroy(struct yk_exchange_times *times)
         for (int32_t i = 0; i <= YK_EXCHANGE_ROW; i++) {
             engine->backend->event_destroy(times->events[i]);
         }
-        engine->backend->give_back(engine->device, times->whole);
+        engine->backend->give_back(engine->device, times->memory);
+        times->team->ranks->comm->group_destroy(times->group);
         yk_arena_destroy(times->arena);
     }
-}
-
-int32_t yk_exchange_times_sizes(const struct yk_exchange_times *times, const int64_t **out)
-{
-    *out = times->sizes;
-    return times->size_count;
 }
 
 /* Equal parts, as far as whole numbers of fp32 go. */
 static void cut(struct yk_exchange_times *times, int64_t bytes)
 {
     const int64_t count = bytes / (int64_t)sizeof(float);
-    const int32_t size = times->team->ranks->size;
-    for (int32_t i = 0; i <= size; i++) {
-        times->firsts[i] = count * i / size;
+    for (int32_t i = 0; i <= times->members; i++) {
+        times->firsts[i] = count * i / times->members;
     }
 }
 
-static void prepare(struct yk_exchange_times *times, int64_t bytes)
+/* Where the next message lies, on a page of its own. */
+static char *find_place(struct yk_exchange_times *times, int64_t bytes)
 {
-    const struct yk_measure_ranks *team = times->team;
-    cut(times, bytes);
-    char *own = times->whole + times->firsts[team->ranks->rank] * (int64_t)sizeof(float);
-    times->exchange = (struct exchange){
-        .reduce = {.group = team->ranks->all,
-                   .numbers = times->whole,
-                   .count = times->firsts[team->ranks->size],
+    if (times->next + bytes > times->memory_bytes) {
+        times->next = 0;
+    }
+    char *place = times->memory + times->next;
+    times->next += (bytes + PAGE - 1) / PAGE * PAGE;
+    return place;
+}
+
+static void prepare(struct yk_exchange_times *times, int64_t bytes, struct exchange *out)
+{
+    char *whole = find_place(times, bytes);
+    char *own = whole + times->firsts[times->me] * (int64_t)sizeof(float);
+    *out = (struct exchange){
+        .reduce = {.group = times->group,
+                   .numbers = whole,
+                   .count = times->firsts[times->members],
                    .type = YK_COMM_FP32},
-        .gather = {.group = team->ranks->all,
+        .gather = {.group = times->group,
                    .own = own,
-                   .whole = times->whole,
+                   .whole = whole,
                    .firsts = times->firsts,
                    .size = sizeof(float)},
-        .scatter = {.group = team->ranks->all,
-                    .whole = times->whole,
+        .scatter = {.group = times->group,
+                    .whole = whole,
                     .own = own,
                     .firsts = times->firsts,
                     .type = YK_COMM_FP32},
-        .message = {.world = team->ranks->world,
-                    .bytes = times->whole,
+        .message = {.world = times->team->ranks->world,
+                    .bytes = whole,
                     .size = (size_t)bytes,
-                    .peer = 1 - team->ranks->rank},
+                    .peer = times->ranks[times->me == 0 ? 1 : 0]},
     };
 }
 
-static void put(struct yk_exchange_times *times, enum yk_exchange_kind kind)
+static void put(const struct yk_exchange_times *times, enum yk_exchange_kind kind,
+                const struct exchange *exchange)
 {
-    const struct yk_measure_ranks *team = times->team;
-    const struct exchange *exchange = &times->exchange;
+    const struct yk_comm *comm = times->team->ranks->comm;
     switch (kind) {
     case YK_EXCHANGE_GATHER:
-        team->ranks->comm->gather(&exchange->gather);
+        comm->gather(&exchange->gather);
         break;
     case YK_EXCHANGE_SCATTER:
-        team->ranks->comm->scatter(&exchange->scatter);
+        comm->scatter(&exchange->scatter);
         break;
     case YK_EXCHANGE_REDUCE:
-        team->ranks->comm->reduce(&exchange->reduce);
+        comm->reduce(&exchange->reduce);
         break;
     case YK_EXCHANGE_SEND:
+    case YK_EXCHANGE_SEND_BACK:
     default:
-        if (team->ranks->rank == 0) {
-            team->ranks->comm->send(&exchange->message);
-        } else if (team->ranks->rank == 1) {
-            team->ranks->comm->recv(&exchange->message);
+        if (times->me == (kind == YK_EXCHANGE_SEND ? 0 : 1)) {
+            comm->send(&exchange->message);
+        } else if (times->me < 2) {
+            comm->recv(&exchange->message);
         }
         break;
     }
@@ -177,12 +217,17 @@ yk_status yk_exchange_times_put_row(struct yk_exchange_times *times, enum yk_exc
     const struct yk_measure_ranks *team = times->team;
     const struct yk_backend *backend = team->engine.backend;
     times->row = count < YK_EXCHANGE_ROW ? count : YK_EXCHANGE_ROW;
-    prepare(times, bytes);
+    cut(times, bytes);
+    for (int32_t i = 0; times->me >= 0 && i < times->row; i++) {
+        prepare(times, bytes, &times->exchanges[i]);
+    }
     /* On the lane itself, so that all ranks begin the first message within microseconds. */
     team->ranks->comm->reduce(&times->meet);
     backend->record(team->ranks->lane, times->events[0]);
     for (int32_t i = 0; i < times->row; i++) {
-        put(times, kind);
+        if (times->me >= 0) {
+            put(times, kind, &times->exchanges[i]);
+        }
         backend->record(team->ranks->lane, times->events[i + 1]);
     }
     return team->ranks->comm->check(team->ranks->world);

@@ -1,39 +1,56 @@
 /*
- * Exchange times: what messages between the ranks of a team take, by kind and size, each rank alone
- * with its messages or while it computes.
+ * Exchange times: what messages between some ranks of a team take, by kind and size, each rank
+ * alone with its messages or while it computes.
  *
- * All ranks begin a message together; what it takes is what it takes the slowest of them.
+ * All ranks of the team call every function, in one order; those of the party begin a message
+ * together, and what it takes is what it takes the slowest of them. In training a message comes
+ * from memory that nobody has looked at for a while, and goes to such: so each is in another place
+ * than the one before, in more memory than caches hold.
  */
 #ifndef YK_MEASURE_EXCHANGE_TIMES_H
 #define YK_MEASURE_EXCHANGE_TIMES_H
 
-#include "base/arena.h"
 #include "base/status.h"
 #include "measure/measure_ranks.h"
-#include "measure/timings.h"
 
 #include <stdint.h>
 
 enum yk_exchange_kind {
-    YK_EXCHANGE_SEND, /* from rank 0 to rank 1 */
+    YK_EXCHANGE_SEND,      /* from the first rank of the party to the second */
+    YK_EXCHANGE_SEND_BACK, /* the other way */
     YK_EXCHANGE_GATHER,
     YK_EXCHANGE_SCATTER,
     YK_EXCHANGE_REDUCE,
     YK_EXCHANGE_KIND_COUNT,
 };
 
-/* "send", "gather", "scatter", "reduce". */
+/* "send" both ways, "gather", "scatter", "reduce". */
 const char *yk_exchange_name(enum yk_exchange_kind kind);
+
+/* Who exchanges: ranks of the team in the order of the ring, at least 2. */
+struct yk_exchange_party {
+    const int32_t *ranks;
+    int32_t count;
+};
 
 struct yk_exchange_times; /* opaque */
 
-/* Messages of up to `most_bytes`; as fp32 where they are summed up. */
-yk_status yk_exchange_times_create(const struct yk_measure_ranks *team, int64_t most_bytes,
+/* Messages of up to `most_bytes`; as fp32 where they are summed up. The party's ranks are copied.
+ */
+yk_status yk_exchange_times_create(const struct yk_measure_ranks *team,
+                                   const struct yk_exchange_party *party, int64_t most_bytes,
                                    struct yk_exchange_times **out) YK_MUST_USE;
 void yk_exchange_times_destroy(struct yk_exchange_times *times);
 
-/* The sizes that are measured, rising, the last being `most_bytes` or a little more. */
-int32_t yk_exchange_times_sizes(const struct yk_exchange_times *times, const int64_t **out);
+/*
+ * The sizes that are worth measuring, rising, the last being `most_bytes` or a little more: 8 bytes
+ * for latency, four times as large each time up to where links begin to be used well, twice as
+ * large from there on. Returns how many.
+ */
+enum {
+    YK_EXCHANGE_SIZES = 32
+};
+int32_t yk_exchange_list_sizes(int64_t most_bytes, int64_t out[YK_EXCHANGE_SIZES]);
 
 /* Puts a message on the lane and waits for it; `out` is what it took the slowest rank. */
 yk_status yk_exchange_times_take(struct yk_exchange_times *times, enum yk_exchange_kind kind,
@@ -46,7 +63,8 @@ enum {
 yk_status yk_exchange_times_put_row(struct yk_exchange_times *times, enum yk_exchange_kind kind,
                                     int64_t bytes, int32_t count) YK_MUST_USE;
 
-/* When each message of the row began and ended on this rank; waits for them. */
+/* When each message of the row began and ended on this rank; waits for them. A rank that is not of
+ * the party has nothing to do in the meantime. */
 yk_status yk_exchange_times_read_row(struct yk_exchange_times *times, double *begin_s,
                                      double *end_s) YK_MUST_USE;
 

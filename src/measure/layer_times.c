@@ -115,7 +115,7 @@ static yk_status add_op(const struct yk_layer_times *times, const struct yk_op *
                         double seconds, double extra_s)
 {
     if (op->kind == YK_OP_UPDATE) {
-        return yk_timings_add(&update_of(times, op->layer)->timings, seconds + fmax(extra_s, 0));
+        return yk_timings_add(&update_of(times, op->layer)->timings, seconds + extra_s);
     }
     if ((op->kind != YK_OP_FORWARD && op->kind != YK_OP_BACKWARD) || op->micro_batch == 0) {
         return YK_OK;

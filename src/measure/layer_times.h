@@ -3,7 +3,7 @@
  * rounds of rehearsals.
  *
  * Layers of one shape are one sort. Gradients are cleared once a step, by the first micro-batch
- * that goes backward: what that takes longer counts as part of the update.
+ * that goes backward: what that takes longer (or, by chance, less) counts as part of the update.
  *
  * One thread at a time. The model must outlive it.
  */

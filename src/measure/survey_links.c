@@ -1,129 +1,318 @@
 #include "measure/survey.h"
 
 #include "base/clock.h"
-#include "cost/subject.h"
-#include "measure/exchange_times.h"
+#include "comm/exchange.h"
+#include "measure/parties.h"
+#include "measure/timings.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 enum {
-    WARM_UP_ROUNDS = 2,
     LEAST_ROUNDS = 5,
-    MOST_ROUNDS = 30,
+    MOST_ROUNDS = 20,
 };
 
-static const double usual_s = 10;
+/* About as long as the messages of all parties, and of one, may take. */
+static const double usual_s = 15;
+static const double party_s = 4;
+
+/* A message that takes so long is the largest that is measured, and nearly so long: may have been.
+ */
+static const double longest_s = 0.1;
+static const double nearly = 0.8;
+
+/* The messages of one kind, from the smallest on. */
+struct curve {
+    bool wanted;
+    int32_t size_count;
+    struct yk_timings timings[YK_EXCHANGE_SIZES];
+    double least_s[YK_EXCHANGE_SIZES];
+};
 
 struct linking {
     struct yk_survey *survey;
     const struct yk_measure_ranks *team;
     const struct yk_survey_wish *wish;
-    struct yk_exchange_times *exchanges;
-    const int64_t *sizes;
+    int64_t sizes[YK_EXCHANGE_SIZES];
     int32_t size_count;
-    struct yk_timings *timings; /* (kinds, sizes) */
+    struct yk_party *parties;
+    int32_t party_count;
+    double *known; /* (parties, kinds): 1 where the profile has the curve */
+
+    /* At hand. */
+    const struct yk_party *party;
+    struct yk_exchange_times *exchanges;
+    struct curve curves[YK_EXCHANGE_KIND_COUNT];
 };
 
-static yk_status run_round(const struct linking *linking, bool counts)
+/* ---- what is to be measured ---- */
+
+static bool is_asked(const struct yk_party *party, enum yk_exchange_kind kind)
+{
+    return kind == YK_EXCHANGE_SEND        ? party->count == 2
+           : kind == YK_EXCHANGE_SEND_BACK ? party->uneven
+                                           : true;
+}
+
+/* With these versions, for an earlier precision or model. */
+static bool was_measured(const struct linking *linking, const struct yk_profile_link *link)
+{
+    const struct yk_survey *survey = linking->survey;
+    for (int32_t i = 0; i < survey->link_count; i++) {
+        const struct yk_survey_link *row = &survey->links[i];
+        if (row->link.ranks == link->ranks && strcmp(row->link.link, link->link) == 0 &&
+            strcmp(row->link.collective, link->collective) == 0 &&
+            strcmp(row->measurement.versions, linking->wish->versions) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A curve is known as a whole: every size, or up to one that takes long. */
+static yk_status is_known(const struct linking *linking, const struct yk_profile_link *link,
+                          bool *out)
+{
+    struct yk_profile *profile = linking->survey->profile;
+    struct yk_profile_curve curve = {0};
+    int32_t found = 0;
+    bool known = profile && !linking->wish->again;
+    while (known && found < linking->size_count) {
+        YK_TRY(yk_survey_knows_link(linking->survey, link, linking->sizes[found],
+                                    linking->wish->versions, &known));
+        found += known ? 1 : 0;
+    }
+    if (!known && found > 0) {
+        YK_TRY(yk_profile_find_link(profile, link, &curve));
+    }
+    for (int32_t i = 0; i < curve.count; i++) {
+        known = known || (curve.points[i].size == (double)linking->sizes[found - 1] &&
+                          curve.points[i].seconds > nearly * longest_s);
+    }
+    *out = known;
+    return YK_OK;
+}
+
+static struct yk_profile_link link_of(const struct yk_party *party, enum yk_exchange_kind kind)
+{
+    return (struct yk_profile_link){
+        .link = party->link, .collective = yk_exchange_name(kind), .ranks = party->count};
+}
+
+/* Rank 0 has the profile, and all must do the same. */
+static yk_status ask_profile(struct linking *linking)
+{
+    const int32_t count = linking->party_count * YK_EXCHANGE_KIND_COUNT;
+    for (int32_t i = 0; i < count; i++) {
+        const struct yk_profile_link link =
+            link_of(&linking->parties[i / YK_EXCHANGE_KIND_COUNT],
+                    (enum yk_exchange_kind)(i % YK_EXCHANGE_KIND_COUNT));
+        bool known = was_measured(linking, &link);
+        if (!known) {
+            YK_TRY(is_known(linking, &link, &known));
+        }
+        linking->known[i] = known ? 1 : 0;
+    }
+    return yk_exchange_max(linking->team->ranks, linking->known, count);
+}
+
+/* Which curves of the party are wanted; whether any is. */
+static bool choose(struct linking *linking, int32_t number)
+{
+    bool any = false;
+    linking->party = &linking->parties[number];
+    for (int kind = 0; kind < YK_EXCHANGE_KIND_COUNT; kind++) {
+        const bool known = linking->known[number * YK_EXCHANGE_KIND_COUNT + kind] > 0;
+        const bool asked = is_asked(linking->party, (enum yk_exchange_kind)kind);
+        linking->curves[kind] =
+            (struct curve){.wanted = asked && !known, .size_count = linking->size_count};
+        any = any || linking->curves[kind].wanted;
+    }
+    return any;
+}
+
+/* ---- measuring ---- */
+
+static yk_status take(const struct linking *linking, int kind, int32_t size, double *out)
+{
+    return yk_exchange_times_take(linking->exchanges, (enum yk_exchange_kind)kind,
+                                  linking->sizes[size], out);
+}
+
+/* Each size twice. Where even the faster takes long, larger ones are left out. */
+static yk_status warm_up(struct linking *linking)
 {
     for (int kind = 0; kind < YK_EXCHANGE_KIND_COUNT; kind++) {
-        for (int32_t i = 0; i < linking->size_count; i++) {
-            double seconds = 0;
-            YK_TRY(yk_exchange_times_take(linking->exchanges, (enum yk_exchange_kind)kind,
-                                          linking->sizes[i], &seconds));
-            if (counts) {
-                YK_TRY(yk_timings_add(&linking->timings[kind * linking->size_count + i], seconds));
+        struct curve *curve = &linking->curves[kind];
+        for (int32_t i = 0; curve->wanted && i < curve->size_count; i++) {
+            double once_s = 0;
+            double again_s = 0;
+            YK_TRY(take(linking, kind, i, &once_s));
+            YK_TRY(take(linking, kind, i, &again_s));
+            curve->least_s[i] = fmin(once_s, again_s);
+            if (curve->least_s[i] > longest_s) {
+                curve->size_count = i + 1;
             }
         }
     }
     return YK_OK;
 }
 
-static yk_status run_rounds(const struct linking *linking)
+/* Every message once; large ones as often as a fair part of the time allows. How long those so far
+ * took is told by the fastest: a disturbed one must not be the reason for fewer. */
+static yk_status run_round(struct linking *linking, int32_t round, double share_s)
+{
+    for (int kind = 0; kind < YK_EXCHANGE_KIND_COUNT; kind++) {
+        struct curve *curve = &linking->curves[kind];
+        for (int32_t i = 0; curve->wanted && i < curve->size_count; i++) {
+            double seconds = 0;
+            if (round >= LEAST_ROUNDS &&
+                curve->least_s[i] * (curve->timings[i].count + 1) > share_s) {
+                continue;
+            }
+            YK_TRY(take(linking, kind, i, &seconds));
+            curve->least_s[i] = fmin(curve->least_s[i], seconds);
+            YK_TRY(yk_timings_add(&curve->timings[i], seconds));
+        }
+    }
+    return YK_OK;
+}
+
+static int32_t count_messages(const struct linking *linking)
+{
+    int32_t count = 0;
+    for (int kind = 0; kind < YK_EXCHANGE_KIND_COUNT; kind++) {
+        count += linking->curves[kind].wanted ? linking->curves[kind].size_count : 0;
+    }
+    return count;
+}
+
+static void tell(const struct linking *linking, double part)
 {
     const struct yk_survey_watch *watch = &linking->wish->watch;
+    if (watch->progress) {
+        const double before = (double)(linking->party - linking->parties);
+        watch->progress(watch->user, "links", (before + part) / linking->party_count);
+    }
+}
+
+static yk_status run_rounds(struct linking *linking, double seconds)
+{
     const double began_s = yk_clock_now_s();
-    for (int32_t round = 0; round < WARM_UP_ROUNDS + MOST_ROUNDS; round++) {
+    YK_TRY(warm_up(linking));
+    const double share_s = seconds / count_messages(linking);
+    for (int32_t round = 0; round < MOST_ROUNDS; round++) {
         bool stops = false;
         double passed_s = 0;
         YK_TRY(yk_measure_most(linking->team, yk_clock_now_s() - began_s, &passed_s));
         YK_TRY(yk_survey_stops(linking->survey, linking->team, linking->wish, &stops));
-        if (stops || (round >= WARM_UP_ROUNDS + LEAST_ROUNDS && passed_s > usual_s)) {
+        if (stops || (round >= LEAST_ROUNDS && passed_s > seconds)) {
             break;
         }
-        if (watch->progress) {
-            watch->progress(
-                watch->user, "links",
-                fmax(passed_s / usual_s, (double)round / (WARM_UP_ROUNDS + MOST_ROUNDS)));
-        }
-        YK_TRY(run_round(linking, round >= WARM_UP_ROUNDS));
+        tell(linking, fmax(fmin(passed_s / seconds, 1), (double)round / MOST_ROUNDS));
+        YK_TRY(run_round(linking, round, share_s));
     }
     return YK_OK;
 }
 
-/* The link that costs are looked up by: that of the first two ranks, or, of a ring through several
- * nodes, one between nodes. */
-static bool name_link(const struct linking *linking, bool ring, char out[YK_SUBJECT_SIZE])
+/* ---- rows ---- */
+
+/* Both ways of an uneven pair are one link: the slower counts. */
+static struct yk_timings *slower_way(struct linking *linking, int kind, int32_t size)
 {
-    const struct yk_cluster *cluster = linking->wish->cluster;
-    int32_t other = 1;
-    for (int32_t i = 1; ring && i < linking->team->ranks->size; i++) {
-        if (cluster->devices[i].node != cluster->devices[0].node) {
-            other = i;
-            break;
-        }
+    struct yk_timings *one = &linking->curves[kind].timings[size];
+    struct yk_timings *back = &linking->curves[YK_EXCHANGE_SEND_BACK].timings[size];
+    if (kind != YK_EXCHANGE_SEND || back->count == 0) {
+        return one;
     }
-    return yk_subject_link(cluster, 0, other, out);
+    return yk_timings_median(back->seconds, back->count) >
+                   yk_timings_median(one->seconds, one->count)
+               ? back
+               : one;
 }
 
-static yk_status add_rows(const struct linking *linking)
+static yk_status add_rows(struct linking *linking)
 {
     for (int kind = 0; kind < YK_EXCHANGE_KIND_COUNT; kind++) {
-        char name[YK_SUBJECT_SIZE];
-        if (!name_link(linking, kind != YK_EXCHANGE_SEND, name)) {
+        const struct curve *curve = &linking->curves[kind];
+        if (!curve->wanted || kind == YK_EXCHANGE_SEND_BACK) {
             continue;
         }
-        for (int32_t i = 0; i < linking->size_count; i++) {
+        for (int32_t i = 0; i < curve->size_count; i++) {
             const struct yk_survey_link row = {
-                .link = {.link = name,
-                         .collective = yk_exchange_name((enum yk_exchange_kind)kind),
-                         .ranks = kind == YK_EXCHANGE_SEND ? 2 : linking->team->ranks->size},
+                .link = link_of(linking->party, (enum yk_exchange_kind)kind),
                 .bytes = linking->sizes[i],
-                .measurement = yk_timings_summarise(
-                    &linking->timings[kind * linking->size_count + i], linking->wish->versions),
+                .measurement =
+                    yk_timings_summarise(slower_way(linking, kind, i), linking->wish->versions),
             };
-            if (row.measurement.samples > 0 && row.measurement.value > 0) {
+            /* A curve that was broken off is none. */
+            if (row.measurement.samples >= LEAST_ROUNDS && row.measurement.value > 0) {
                 YK_TRY(yk_survey_add_link(linking->survey, &row));
             }
         }
     }
-    return YK_OK;
+    return yk_survey_keep(linking->survey);
 }
 
-static yk_status measure(struct linking *linking, int64_t most_bytes)
+static void free_party(struct linking *linking)
 {
-    YK_TRY(yk_exchange_times_create(linking->team, most_bytes, &linking->exchanges));
-    linking->size_count = yk_exchange_times_sizes(linking->exchanges, &linking->sizes);
-    linking->timings =
-        calloc(YK_EXCHANGE_KIND_COUNT * (size_t)linking->size_count, sizeof *linking->timings);
-    if (!linking->timings) {
-        return yk_fail_out_of_memory();
+    for (int kind = 0; kind < YK_EXCHANGE_KIND_COUNT; kind++) {
+        for (int32_t i = 0; i < YK_EXCHANGE_SIZES; i++) {
+            yk_timings_free(&linking->curves[kind].timings[i]);
+        }
     }
-    YK_TRY(run_rounds(linking));
-    YK_TRY(add_rows(linking));
-    return yk_survey_keep(linking->survey);
+    yk_exchange_times_destroy(linking->exchanges);
+    linking->exchanges = NULL;
+}
+
+static yk_status measure_party(struct linking *linking, double seconds)
+{
+    const struct yk_exchange_party party = {linking->party->ranks, linking->party->count};
+    yk_status status = yk_exchange_times_create(
+        linking->team, &party, linking->sizes[linking->size_count - 1], &linking->exchanges);
+    if (status == YK_OK) {
+        status = run_rounds(linking, seconds);
+    }
+    if (status == YK_OK) {
+        status = add_rows(linking);
+    }
+    free_party(linking);
+    return status;
+}
+
+static yk_status measure(struct linking *linking, struct yk_arena *arena)
+{
+    int32_t left = 0;
+    YK_TRY(
+        yk_parties_list(linking->wish->cluster, arena, &linking->parties, &linking->party_count));
+    YK_TRY_NEW(arena, linking->known, linking->party_count * YK_EXCHANGE_KIND_COUNT);
+    YK_TRY(ask_profile(linking));
+    for (int32_t i = 0; i < linking->party_count; i++) {
+        left += choose(linking, i) ? 1 : 0;
+    }
+    for (int32_t i = 0; i < linking->party_count && !linking->survey->stopped; i++) {
+        if (choose(linking, i)) {
+            YK_TRY(measure_party(linking, fmin(usual_s / left, party_s)));
+        }
+    }
+    return YK_OK;
 }
 
 yk_status yk_survey_links(struct yk_survey *survey, const struct yk_measure_ranks *team,
                           const struct yk_survey_wish *wish, int64_t most_bytes)
 {
-    struct linking linking = {.survey = survey, .team = team, .wish = wish};
-    const yk_status status = measure(&linking, most_bytes);
-    for (int32_t i = 0; linking.timings && i < YK_EXCHANGE_KIND_COUNT * linking.size_count; i++) {
-        yk_timings_free(&linking.timings[i]);
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    struct linking *linking = yk_arena_take(arena, 1, sizeof *linking);
+    yk_status status = linking ? YK_OK : yk_fail_out_of_memory();
+    if (linking) {
+        linking->survey = survey;
+        linking->team = team;
+        linking->wish = wish;
+        linking->size_count = yk_exchange_list_sizes(most_bytes, linking->sizes);
+        status = measure(linking, arena);
     }
-    free(linking.timings);
-    yk_exchange_times_destroy(linking.exchanges);
+    yk_arena_destroy(arena);
     return status;
 }

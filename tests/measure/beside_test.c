@@ -49,6 +49,27 @@ static void messages_within_computation_alone_count(void **state)
     assert_true(isnan(yk_beside_message(brief, begin_s, end_s, 4)));
 }
 
+/* Messages from 2 to 6: they meet the ops from 1 to 3 and from 3 to 7, but not those before and
+ * after, nor what is loaded meanwhile. */
+static void ops_that_met_messages_are_found(void **state)
+{
+    (void)state;
+    struct yk_op ops[] = {
+        {.lane = YK_LANE_COMPUTE}, {.lane = YK_LANE_COMPUTE}, {.lane = YK_LANE_COPY},
+        {.lane = YK_LANE_COMPUTE}, {.lane = YK_LANE_COPY},    {.lane = YK_LANE_COMPUTE},
+    };
+    static const double begin_s[] = {0, 1, 1, 3, 4, 7};
+    static const double end_s[] = {1, 3, 5, 7, 5, 9};
+    const struct yk_program_rank list = {.ops = ops, .op_count = 6};
+    int32_t first = -1;
+    int32_t last = -1;
+    assert_true(yk_beside_met(&list, begin_s, end_s, (struct yk_beside_span){2, 6}, &first, &last));
+    assert_int_equal(first, 1);
+    assert_int_equal(last, 3);
+    assert_false(
+        yk_beside_met(&list, begin_s, end_s, (struct yk_beside_span){9, 12}, &first, &last));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -57,6 +78,7 @@ int main(void)
         cmocka_unit_test(computation_is_never_said_to_be_faster),
         cmocka_unit_test(what_hardly_met_says_nothing),
         cmocka_unit_test(messages_within_computation_alone_count),
+        cmocka_unit_test(ops_that_met_messages_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,196 @@
+/* Messages and copies of three ranks on two nodes, kept in a profile and looked up in it. */
+#include "support/support.h"
+
+#include "measure/copy_times.h"
+#include "measure/survey.h"
+#include "support/scratch.h"
+#include "support/thread_comm.h"
+
+#include <string.h>
+
+enum {
+    RANKS = 3,
+    LARGEST = 4096,
+    CURVES = 11, /* 4 of the pair in a node, 4 of the pair between nodes, 3 of all */
+    SIZES = 3,   /* 8, 1024, 4096 */
+};
+
+/* One survey of all ranks; the rows are those of rank 0. */
+struct measuring {
+    const char *versions;
+    int64_t most_bytes;
+    bool copies; /* instead of messages */
+    bool stops;
+    struct yk_cluster *cluster;
+    struct yk_survey surveys[RANKS];
+};
+
+struct rank {
+    struct yk_engine engine;
+    struct yk_backend_lane *lane;
+    struct yk_ranks ranks;
+};
+
+static yk_status open_rank(struct rank *rank)
+{
+    const struct yk_backend_options options = {.threads = 1};
+    rank->engine.backend = &yk_backend_cpu;
+    YK_TRY(yk_backend_cpu.open(&options, &rank->engine.device));
+    YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "load", &rank->engine.lane));
+    YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "comm", &rank->lane));
+    const struct yk_comm_options comm = {
+        .backend = &yk_backend_cpu, .device = rank->engine.device, .lane = rank->lane};
+    return yk_ranks_open(&yk_comm_threads, &comm, &rank->ranks);
+}
+
+static void close_rank(struct rank *rank)
+{
+    yk_ranks_close(&rank->ranks);
+    yk_backend_cpu.lane_destroy(rank->lane);
+    yk_backend_cpu.lane_destroy(rank->engine.lane);
+    yk_backend_cpu.close(rank->engine.device);
+}
+
+static bool says_stop(void *user)
+{
+    return *(const bool *)user;
+}
+
+static yk_status run_rank(int32_t number, int32_t ranks, void *user)
+{
+    (void)ranks;
+    struct measuring *measuring = user;
+    struct rank rank = {0};
+    yk_status status = open_rank(&rank);
+    const struct yk_measure_ranks team = {.ranks = &rank.ranks, .engine = rank.engine};
+    const struct yk_survey_wish wish = {
+        .cluster = measuring->cluster,
+        .versions = measuring->versions,
+        .watch = {.user = &measuring->stops, .stop = says_stop},
+    };
+    struct yk_survey *survey = &measuring->surveys[number];
+    if (status == YK_OK && measuring->copies) {
+        status = yk_copy_times_survey(survey, &team, &wish, measuring->most_bytes);
+    } else if (status == YK_OK) {
+        status = yk_survey_links(survey, &team, &wish, measuring->most_bytes);
+    }
+    close_rank(&rank);
+    return status;
+}
+
+static void measure(struct measuring *measuring)
+{
+    struct yk_profile *profile = NULL;
+    assert_ok(yk_profile_create(support_scratch_path("profile.db"), &profile));
+    assert_ok(yk_cluster_parse("1x(2xcpu:1) + 1x(cpu:1)", &measuring->cluster));
+    for (int i = 0; i < RANKS; i++) {
+        assert_ok(yk_survey_begin(&measuring->surveys[i]));
+    }
+    measuring->surveys[0].profile = profile;
+    assert_ok(yk_thread_world_run(RANKS, run_rank, measuring));
+    yk_profile_close(profile);
+}
+
+static void drop(struct measuring *measuring)
+{
+    for (int i = 0; i < RANKS; i++) {
+        yk_survey_free(&measuring->surveys[i]);
+    }
+    yk_cluster_destroy(measuring->cluster);
+}
+
+/* How many rows a survey ends with, on every rank. */
+static int32_t count_rows(struct measuring measuring)
+{
+    measure(&measuring);
+    const int32_t count = measuring.surveys[0].link_count;
+    for (int i = 1; i < RANKS; i++) {
+        assert_int_equal(measuring.surveys[i].link_count, count);
+    }
+    drop(&measuring);
+    return count;
+}
+
+static void every_link_and_number_of_ranks_has_its_curve(void **state)
+{
+    (void)state;
+    static const struct yk_profile_link expected[CURVES] = {
+        {"cpu:1-cpu:1 within a node", "send", 2},    {"cpu:1-cpu:1 within a node", "gather", 2},
+        {"cpu:1-cpu:1 within a node", "scatter", 2}, {"cpu:1-cpu:1 within a node", "reduce", 2},
+        {"cpu:1-cpu:1 between nodes", "send", 2},    {"cpu:1-cpu:1 between nodes", "gather", 2},
+        {"cpu:1-cpu:1 between nodes", "scatter", 2}, {"cpu:1-cpu:1 between nodes", "reduce", 2},
+        {"cpu:1-cpu:1 between nodes", "gather", 3},  {"cpu:1-cpu:1 between nodes", "scatter", 3},
+        {"cpu:1-cpu:1 between nodes", "reduce", 3},
+    };
+    struct measuring measuring = {.versions = "one", .most_bytes = LARGEST};
+    measure(&measuring);
+    const struct yk_survey *survey = &measuring.surveys[0];
+    assert_int_equal(survey->link_count, CURVES * SIZES);
+    for (int32_t i = 0; i < survey->link_count; i++) {
+        const struct yk_survey_link *row = &survey->links[i];
+        assert_string_equal(row->link.link, expected[i / SIZES].link);
+        assert_string_equal(row->link.collective, expected[i / SIZES].collective);
+        assert_int_equal(row->link.ranks, expected[i / SIZES].ranks);
+        assert_true(row->measurement.value > 0);
+        assert_true(row->kept);
+        assert_true(row->measurement.value == measuring.surveys[2].links[i].measurement.value);
+    }
+    drop(&measuring);
+}
+
+/* A curve is known with all its sizes and these versions, or measured as a whole. */
+static void what_is_known_is_not_measured_again(void **state)
+{
+    (void)state;
+    const struct measuring once = {.versions = "one", .most_bytes = 8};
+    struct measuring other = once;
+    other.versions = "two";
+    struct measuring larger = other;
+    larger.most_bytes = LARGEST;
+    assert_int_equal(count_rows(once), CURVES * 2);
+    assert_int_equal(count_rows(once), 0);
+    assert_int_equal(count_rows(other), CURVES * 2);
+    assert_int_equal(count_rows(larger), CURVES * SIZES);
+}
+
+static void what_is_broken_off_is_no_curve(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        count_rows((struct measuring){.versions = "one", .most_bytes = LARGEST, .stops = true}), 0);
+}
+
+/* Of three ranks whose devices are alike: 4 KiB and 16 KiB, both ways. */
+static void copies_are_rows_of_the_way_to_the_host(void **state)
+{
+    (void)state;
+    struct measuring measuring = {.versions = "one", .most_bytes = 16384, .copies = true};
+    struct measuring second = measuring;
+    measure(&measuring);
+    const struct yk_survey *survey = &measuring.surveys[0];
+    assert_int_equal(survey->link_count, 4);
+    for (int32_t i = 0; i < 4; i++) {
+        const struct yk_survey_link *row = &survey->links[i];
+        assert_string_equal(row->link.link, "cpu:1-host");
+        assert_string_equal(row->link.collective, i < 2 ? "to device" : "from device");
+        assert_int_equal(row->link.ranks, 1);
+        assert_int_equal(row->bytes, i % 2 == 0 ? 4096 : 16384);
+        assert_true(row->measurement.value > 0);
+    }
+    drop(&measuring);
+    assert_int_equal(count_rows(second), 0);
+}
+
+#define IN_A_FOLDER(test)                                                                          \
+    cmocka_unit_test_setup_teardown(test, support_scratch_make, support_scratch_drop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_A_FOLDER(every_link_and_number_of_ranks_has_its_curve),
+        IN_A_FOLDER(what_is_known_is_not_measured_again),
+        IN_A_FOLDER(what_is_broken_off_is_no_curve),
+        IN_A_FOLDER(copies_are_rows_of_the_way_to_the_host),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
