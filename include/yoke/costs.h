@@ -31,7 +31,8 @@ enum yoke_collective {
 /* A place for the answer, given by the caller. */
 struct yoke_cost {
     double seconds;
-    const char *origin; /* "profile", "table" or "datasheet"; constant */
+    const char *origin; /* "measured", "interpolated", "table" or "datasheet"; constant */
+    double error;       /* nine tenths of such times are no further off than this part of them */
 };
 
 /* `profile` is the file of measurements, or NULL. */

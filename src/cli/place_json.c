@@ -71,6 +71,9 @@ static void add_placement(const struct yk_place_output *output,
     yk_text_add_json(out, placement->name);
     yk_text_addf(out, ",\"micro_batches\":%d,\"step_s\":", placement->step->micro_batch_count);
     add_number(out, placement->step_s);
+    if (isfinite(placement->step_s)) {
+        yk_band_write_json(&placement->step->band, out);
+    }
     yk_text_add(out, ",\"bound_s\":");
     add_number(out, placement->bound_s);
     const bool fits = placement->schedule && placement->fit.fits;
@@ -110,7 +113,7 @@ yk_status yk_place_write_json(const struct yk_place_output *output, struct yk_te
     const struct yk_placements *all = output->placements;
     const struct yk_cluster *cluster = output->request->book->cluster;
     struct yk_text source = {0};
-    yk_step_describe_origin(all->steps[0], &source);
+    yk_band_describe(&all->steps[0]->band, &source);
     yk_text_add(out, "{\"yoke\":1,\"kind\":\"placements\"");
     add_member(out, "model", output->request->config->name);
     add_member(out, "cluster", cluster->source);

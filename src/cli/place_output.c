@@ -251,7 +251,7 @@ static void add_source(const struct yk_place_output *output, struct yk_text *out
 {
     const struct yk_cluster *cluster = output->request->book->cluster;
     yk_text_add(out, "times: ");
-    yk_step_describe_origin(output->placements->steps[0], out);
+    yk_band_describe(&output->placements->steps[0]->band, out);
     yk_text_add(out, "\n");
     if (cluster->assumption) {
         yk_text_addf(out, "%s\n", cluster->assumption);
@@ -291,7 +291,8 @@ yk_status yk_place_write_text(const struct yk_place_output *output, struct yk_te
         const struct yk_placement *winner = &all->placements[all->winner];
         char time[YK_UNITS_SIZE];
         yk_units_format(winner->step_s, YK_UNIT_SECONDS, time);
-        yk_text_addf(out, "%s is the fastest that fits, %s a step:\n", winner->name, time);
+        yk_text_addf(out, "%s is the fastest that fits, %s ±%.0f %% a step:\n", winner->name, time,
+                     100 * yk_band_error(&winner->step->band));
     }
     if (output->shown && output->shown->devices) {
         add_map(output, output->shown, out);

@@ -127,6 +127,9 @@ yk_status yk_plan_output_json(const struct yk_planned *planned, struct yk_text *
     add_words(out, "model", planned->request.config->name);
     add_words(out, "cluster", planned->study->cluster->source);
     add_value(out, "step_s", planned->plan ? planned->trial.step_s : NAN);
+    if (planned->plan) {
+        yk_band_write_json(&planned->trial.band, out);
+    }
     add_value(out, "bound_s", planned->plan ? planned->bound_s : NAN);
     add_words(out, "bottleneck", planned->bottleneck);
     add_words(out, "source", planned->source);

@@ -76,7 +76,8 @@ static void announce_plan(const struct yk_training *training, struct yk_text *ou
     yk_text_addf(out, "plan: %" PRId64 " sample%s a step, %s; %s\n", batch,
                  yk_wording_plural(batch), yk_precision_name(planned->plan->workload.precision),
                  planned->summary);
-    yk_text_addf(out, "predicted: %s a step, ", step);
+    yk_text_addf(out, "predicted: %s a step ±%.0f %%, ", step,
+                 100 * yk_band_error(&planned->trial.band));
     yk_wording_add_time(left_s(training), out);
     yk_text_addf(out, " in all, %s of %s memory", memory, limit);
     if (training->checkpoint) {
@@ -112,6 +113,7 @@ static void begin_json(const struct yk_training *training, struct yk_text *out)
     add_words(out, "precision", yk_precision_name(model->workload.precision));
     yk_text_addf(out, ",\"micro_batches\":%d", (int)planned->plan->micro_batches);
     add_value(out, "predicted_step_s", planned->trial.step_s);
+    add_value(out, "predicted_error", yk_band_error(&planned->trial.band));
     add_value(out, "planned_bytes", planned_bytes(training));
     add_value(out, "limit_bytes", planned->plan->ranks[0].limit_bytes);
 }
@@ -135,7 +137,7 @@ yk_status yk_train_forecast(const struct yk_training *training, struct yk_text *
                  yk_wording_plural(training->steps));
     yk_text_add(out, training->steps == 1 ? "it takes " : "those to come take ");
     yk_wording_add_time(left_s(training), out);
-    yk_text_add(out, ", as predicted.\n");
+    yk_text_addf(out, " ±%.0f %%, as predicted.\n", 100 * yk_band_error(&planned->trial.band));
     return yk_text_status(out);
 }
 

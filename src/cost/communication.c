@@ -5,6 +5,7 @@
 #include "profile/profile.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 const char *yk_collective_name(enum yk_collective collective)
 {
@@ -12,43 +13,57 @@ const char *yk_collective_name(enum yk_collective collective)
     return names[collective];
 }
 
-/* What the profile says about `bytes` over that link; NAN when it says nothing. */
-static yk_status find_in_profile(const struct yk_cost_book *book, int32_t a, int32_t b,
-                                 const char *collective, int32_t ranks, double bytes, double *out_s)
+/* What the profile says about `bytes` over that link; false where it says nothing. */
+static yk_status find_in_profile(const struct yk_cost_book *book,
+                                 const struct yk_profile_link *wanted, double bytes,
+                                 struct yk_cost_time *out, bool *found)
 {
     struct yk_profile_curve curve = {0};
-    char name[YK_SUBJECT_SIZE];
-    if (book->profile && yk_subject_link(book->cluster, a, b, name)) {
-        const struct yk_profile_link wanted = {
-            .link = name, .collective = collective, .ranks = ranks};
-        YK_TRY(yk_profile_find_link(book->profile, &wanted, &curve));
-    }
-    *out_s = NAN;
-    if (curve.count > 0) {
+    YK_TRY(yk_profile_find_link(book->profile, wanted, &curve));
+    *found = curve.count > 0;
+    if (*found) {
         /* Below the smallest message latency is all there is. */
-        *out_s = yk_curve_at(&curve, fmax(bytes, curve.points[0].size));
+        const double least = curve.points[0].size;
+        const struct yk_curve_value value = yk_curve_at(&curve, fmax(bytes, least));
+        *out = (struct yk_cost_time){
+            .seconds = value.seconds,
+            .origin = value.measured && bytes >= least ? YK_COST_MEASURED : YK_COST_INTERPOLATED,
+            .error = value.error,
+        };
     }
     return YK_OK;
 }
 
-static struct yk_cost_time either(double profile_s, double datasheet_s)
+/* As measured, or else as long as the cluster's links say. */
+static yk_status find_message(const struct yk_cost_book *book, const struct yk_members *pair,
+                              const struct yk_profile_link *how, double bytes, double otherwise_s,
+                              struct yk_cost_time *out)
 {
-    return isnan(profile_s) ? (struct yk_cost_time){datasheet_s, YK_COST_DATASHEET}
-                            : (struct yk_cost_time){profile_s, YK_COST_PROFILE};
+    struct yk_profile_link wanted = *how;
+    char name[YK_SUBJECT_SIZE];
+    bool found = false;
+    if (book->profile && yk_subject_link(book->cluster, pair->devices[0], pair->devices[1], name)) {
+        wanted.link = name;
+        YK_TRY(find_in_profile(book, &wanted, bytes, out, &found));
+    }
+    if (!found) {
+        *out = (struct yk_cost_time){otherwise_s, YK_COST_DATASHEET,
+                                     YK_EFFICIENCY_MOST_PERCENT / 100.0};
+    }
+    return YK_OK;
 }
 
 yk_status yk_cost_send(const struct yk_cost_book *book, int32_t from, int32_t to, double bytes,
                        struct yk_cost_time *out)
 {
     if (from == to) {
-        *out = (struct yk_cost_time){0, YK_COST_DATASHEET};
+        *out = (struct yk_cost_time){0, YK_COST_DATASHEET, 0};
         return YK_OK;
     }
     const struct yk_link *link = yk_cluster_link(book->cluster, from, to);
-    double profile_s = NAN;
-    YK_TRY(find_in_profile(book, from, to, "send", 2, bytes, &profile_s));
-    *out = either(profile_s, link->latency_s + bytes / link->bytes_per_s);
-    return YK_OK;
+    const struct yk_members pair = {(const int32_t[]){from, to}, 2};
+    const struct yk_profile_link how = {.collective = "send", .ranks = 2};
+    return find_message(book, &pair, &how, bytes, link->latency_s + bytes / link->bytes_per_s, out);
 }
 
 yk_status yk_cost_link(const struct yk_cost_book *book, int32_t a, int32_t b, double bytes,
@@ -60,7 +75,7 @@ yk_status yk_cost_link(const struct yk_cost_book *book, int32_t a, int32_t b, do
     YK_TRY(yk_cost_send(book, a, b, bytes, &once));
     YK_TRY(yk_cost_send(book, a, b, 2 * bytes, &twice));
     const double more_s = twice.seconds - once.seconds;
-    if (once.origin != YK_COST_PROFILE || !(once.seconds > 0)) {
+    if (once.origin == YK_COST_DATASHEET || !(once.seconds > 0)) {
         return YK_OK;
     }
     /* Where the curve falls or bends down, all of the time is taken for bandwidth. */
@@ -97,18 +112,35 @@ yk_status yk_cost_collective(const struct yk_cost_book *book, enum yk_collective
 {
     const int32_t n = ranks->count;
     if (n < 2) {
-        *out = (struct yk_cost_time){0, YK_COST_DATASHEET};
+        *out = (struct yk_cost_time){0, YK_COST_DATASHEET, 0};
         return YK_OK;
     }
     const double part_bytes = fmax(bytes / n, largest_part_bytes);
     double round_s = 0;
     const int32_t slowest = slowest_rank(book->cluster, ranks, part_bytes, &round_s);
     const int32_t rounds = (n - 1) * (collective == YK_COLLECTIVE_REDUCE ? 2 : 1);
-    double profile_s = NAN;
-    YK_TRY(find_in_profile(book, ranks->devices[slowest], ranks->devices[(slowest + 1) % n],
-                           yk_collective_name(collective), n, part_bytes * n, &profile_s));
-    *out = either(profile_s, rounds * round_s);
-    return YK_OK;
+    const struct yk_members pair = {
+        (const int32_t[]){ranks->devices[slowest], ranks->devices[(slowest + 1) % n]}, 2};
+    const struct yk_profile_link how = {.collective = yk_collective_name(collective), .ranks = n};
+    return find_message(book, &pair, &how, part_bytes * n, rounds * round_s, out);
+}
+
+yk_status yk_cost_copy(const struct yk_cost_book *book, int32_t device, enum yk_copy direction,
+                       double bytes, struct yk_cost_time *out)
+{
+    char name[YK_SUBJECT_SIZE];
+    bool found = false;
+    *out = (struct yk_cost_time){0, YK_COST_DATASHEET, 0};
+    if (!book->profile || !(bytes > 0) || !yk_subject_host(&book->cluster->devices[device], name)) {
+        return YK_OK;
+    }
+    const struct yk_profile_link wanted = {
+        .link = name,
+        .collective =
+            direction == YK_COPY_TO_DEVICE ? YK_SUBJECT_TO_DEVICE : YK_SUBJECT_FROM_DEVICE,
+        .ranks = 1,
+    };
+    return find_in_profile(book, &wanted, bytes, out, &found);
 }
 
 static yk_status find_fact(const struct yk_cost_book *book, const char *link, const char *name,

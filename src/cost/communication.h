@@ -42,6 +42,16 @@ yk_status yk_cost_collective(const struct yk_cost_book *book, enum yk_collective
                              const struct yk_members *ranks, double bytes,
                              double largest_part_bytes, struct yk_cost_time *out) YK_MUST_USE;
 
+enum yk_copy {
+    YK_COPY_TO_DEVICE,
+    YK_COPY_FROM_DEVICE,
+};
+
+/* `bytes` between a device and the memory of its host. No time where that was not measured: no
+ * datasheet says what a host's memory gives. */
+yk_status yk_cost_copy(const struct yk_cost_book *book, int32_t device, enum yk_copy direction,
+                       double bytes, struct yk_cost_time *out) YK_MUST_USE;
+
 /* How many times as long computation takes while a message of its rank is under way, and a message
  * while a rank of it computes; NAN where that was not measured. */
 struct yk_cost_beside {

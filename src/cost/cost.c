@@ -1,7 +1,7 @@
 #include "cost/cost.h"
 
-#include "cost/curve.h"
 #include "cost/measured.h"
+#include "cost/profiled.h"
 #include "cost/subject.h"
 #include "model/state.h"
 #include "profile/profile.h"
@@ -11,12 +11,6 @@
 /* What PyTorch 2.11 with CUDA 13 and cuBLAS holds on an H200 beyond its tensors: 693 MiB. Smaller
  * devices, with fewer multiprocessors to keep state for, hold less. */
 static const double gpu_context_bytes = 0.7 * 1024 * 1024 * 1024;
-
-static const char *pass_name(enum yk_cost_pass pass)
-{
-    static const char *const names[] = {"forward", "backward", "update"};
-    return names[pass];
-}
 
 static double matrix_s(const struct yk_device *device, const struct yk_efficiency *efficiency,
                        const struct yk_work *work)
@@ -60,7 +54,7 @@ double yk_cost_work(const struct yk_device *device, const struct yk_efficiency *
     return fmax(compute_s, memory_s) + work->launches * efficiency->launch_s;
 }
 
-static const struct yk_work_list *works_of(const struct yk_layer *layer, enum yk_cost_pass pass)
+const struct yk_work_list *yk_cost_works(const struct yk_layer *layer, enum yk_cost_pass pass)
 {
     switch (pass) {
     case YK_COST_FORWARD:
@@ -73,45 +67,19 @@ static const struct yk_work_list *works_of(const struct yk_layer *layer, enum yk
     }
 }
 
-static yk_status find_in_profile(const struct yk_cost_book *book, const struct yk_device *device,
-                                 const struct yk_model *model, const struct yk_layer *layer,
-                                 enum yk_cost_pass pass, double *out_s)
-{
-    struct yk_profile_curve curve = {0};
-    char name[YK_SUBJECT_SIZE];
-    if (book->profile && yk_subject_device(device, name)) {
-        const struct yk_profile_layer wanted = {
-            .device = name,
-            .part = device->part,
-            .shape = layer->shape,
-            .sequence = model->workload.sequence,
-            .pass = pass_name(pass),
-        };
-        YK_TRY(yk_profile_find_layer(book->profile, &wanted, &curve));
-    }
-    if (curve.count > 0) {
-        /* The optimizer runs once a step, whatever the batch. */
-        *out_s = pass == YK_COST_UPDATE ? curve.points[0].seconds
-                                        : yk_curve_at(&curve, (double)model->workload.batch);
-    }
-    return YK_OK;
-}
-
 yk_status yk_cost_layer(const struct yk_cost_book *book, int32_t device,
                         const struct yk_model *model, const struct yk_layer *layer,
                         enum yk_cost_pass pass, struct yk_cost_time *out)
 {
     const struct yk_device *on = &book->cluster->devices[device];
-    const struct yk_work_list *works = works_of(layer, pass);
-    struct yk_cost_time time = {.seconds = NAN, .origin = YK_COST_PROFILE};
-    YK_TRY(find_in_profile(book, on, model, layer, pass, &time.seconds));
-    if (isnan(time.seconds)) {
-        time.origin = YK_COST_TABLE;
-        if (!yk_measured_find(on, model, layer, pass, &time.seconds)) {
-            time = (struct yk_cost_time){.seconds = 0, .origin = YK_COST_DATASHEET};
-            for (int32_t i = 0; i < works->count; i++) {
-                time.seconds += yk_cost_work(on, book->efficiencies, &works->items[i]);
-            }
+    const struct yk_work_list *works = yk_cost_works(layer, pass);
+    struct yk_cost_time time = {0};
+    bool found = false;
+    YK_TRY(yk_profiled_find(book, on, model, layer, pass, &time, &found));
+    if (!found && !yk_measured_find(on, model, layer, pass, &time)) {
+        time = (struct yk_cost_time){0, YK_COST_DATASHEET, YK_EFFICIENCY_MOST_PERCENT / 100.0};
+        for (int32_t i = 0; i < works->count; i++) {
+            time.seconds += yk_cost_work(on, book->efficiencies, &works->items[i]);
         }
     }
     *out = time;
@@ -147,11 +115,25 @@ yk_status yk_cost_settle_context(struct yk_profile *profile, struct yk_cluster *
     return YK_OK;
 }
 
+const char *yk_cost_origin_name(enum yk_cost_origin origin)
+{
+    static const char *const names[YK_COST_ORIGINS] = {
+        [YK_COST_MEASURED] = "measured",
+        [YK_COST_INTERPOLATED] = "interpolated",
+        [YK_COST_TABLE] = "table",
+        [YK_COST_DATASHEET] = "datasheet",
+    };
+    return names[origin];
+}
+
 void yk_cost_describe_origin(enum yk_cost_origin origin, struct yk_text *out)
 {
     switch (origin) {
-    case YK_COST_PROFILE:
+    case YK_COST_MEASURED:
         yk_text_add(out, "measured on this machine");
+        break;
+    case YK_COST_INTERPOLATED:
+        yk_text_add(out, "interpolated from what was measured on this machine");
         break;
     case YK_COST_TABLE:
         yk_text_add(out, "measured, says the cluster file");

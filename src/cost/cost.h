@@ -17,10 +17,17 @@
 struct yk_profile;
 
 enum yk_cost_origin {
-    YK_COST_PROFILE,   /* measured here */
-    YK_COST_TABLE,     /* measured, says the cluster file */
-    YK_COST_DATASHEET, /* datasheet times efficiency */
+    YK_COST_MEASURED,     /* here, at this very size */
+    YK_COST_INTERPOLATED, /* from what was measured here at other sizes or sequences */
+    YK_COST_TABLE,        /* measured, says the cluster file */
+    YK_COST_DATASHEET,    /* datasheet times efficiency */
     YK_COST_ORIGINS,
+};
+
+enum {
+    /* Nine tenths of the times that the cluster file says were measured are taken to be within
+     * this: somebody's measurement, on a machine of the same kind. */
+    YK_COST_TABLE_PERCENT = 5,
 };
 
 enum yk_cost_pass {
@@ -32,6 +39,7 @@ enum yk_cost_pass {
 struct yk_cost_time {
     double seconds;
     enum yk_cost_origin origin;
+    double error; /* nine tenths of such times are no further off than this part of them */
 };
 
 /* Where costs are looked up. A plain record: fill it and pass it on. */
@@ -45,6 +53,9 @@ struct yk_cost_book {
 yk_status yk_cost_layer(const struct yk_cost_book *book, int32_t device,
                         const struct yk_model *model, const struct yk_layer *layer,
                         enum yk_cost_pass pass, struct yk_cost_time *out) YK_MUST_USE;
+
+/* What a layer does in a pass. */
+const struct yk_work_list *yk_cost_works(const struct yk_layer *layer, enum yk_cost_pass pass);
 
 /*
  * The time of one piece of work from the datasheet: max(operations / rate, bytes / bandwidth) plus
@@ -65,6 +76,9 @@ double yk_cost_context_bytes(const struct yk_device *device);
 /* Gives the cluster's devices the context that the profile knows; NULL: none. */
 yk_status yk_cost_settle_context(struct yk_profile *profile,
                                  struct yk_cluster *cluster) YK_MUST_USE;
+
+/* "measured", "interpolated", "table", "datasheet". */
+const char *yk_cost_origin_name(enum yk_cost_origin origin);
 
 /* "datasheet with fitted efficiency, half within 12 %, nine tenths within 29 %": for the line under
  * every prediction. */

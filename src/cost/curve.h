@@ -4,10 +4,37 @@
 
 #include "profile/profile.h"
 
+#include <stdbool.h>
+
+enum {
+    /* What a quiet machine is still off by when it does the same thing another day: clocks, heat,
+     * where memory lies, what ran before. Three times the half percent to one percent by which
+     * medians of two runs differ. */
+    YK_CURVE_FLOOR_PERCENT = 3,
+};
+
+/* What a curve says about a size. */
+struct yk_curve_value {
+    double seconds;
+    double error;  /* nine tenths of such times are no further off than this part of them */
+    bool measured; /* at this very size */
+};
+
 /*
- * The seconds at `size`: on the straight line between the two points around it, proportional to the
- * size beyond the ends. The curve has at least one point; sizes are positive and rise.
+ * The time at `size`. The curve has at least one point; sizes are positive and rise.
+ *
+ * Between two points it is on the straight line through them. Beyond the ends it goes on from the
+ * last point as the line through the last two does, so that a device that takes a + b·size is known
+ * from any two points; but neither so flat that more would take less, nor so steep that nothing
+ * would take less than nothing: with one point it is proportional to the size.
+ *
+ * Error. A point is off by YK_CURVE_FLOOR_PERCENT and what its spread says: of normal errors, half
+ * are within the spread, and nine tenths within 1.645 / 0.6745 = 2.44 times that. A line carries
+ * the errors of its two points in proportion to their weight; beyond the ends the weights grow with
+ * the distance. Added is how far the line is from the parabola through a third point next to the
+ * two, |f[a, b, c]| · |size − a| · |size − b| by Newton's form. Where there is no third point, half
+ * of what is possible is added: more never takes less, nor more for each.
  */
-double yk_curve_at(const struct yk_profile_curve *curve, double size);
+struct yk_curve_value yk_curve_at(const struct yk_profile_curve *curve, double size);
 
 #endif

@@ -70,7 +70,8 @@ static int32_t neighbours(const struct yk_device *device, const struct yk_model 
 }
 
 bool yk_measured_find(const struct yk_device *device, const struct yk_model *model,
-                      const struct yk_layer *layer, enum yk_cost_pass pass, double *out_s)
+                      const struct yk_layer *layer, enum yk_cost_pass pass,
+                      struct yk_cost_time *out)
 {
     int closest = 0;
     for (int32_t i = 0; i < device->measured_count; i++) {
@@ -84,8 +85,10 @@ bool yk_measured_find(const struct yk_device *device, const struct yk_model *mod
     }
     /* The optimizer runs once a step, whatever the batch. */
     const struct yk_profile_curve curve = {points, count};
-    *out_s = pass == YK_COST_UPDATE ? points[0].seconds
-                                    : yk_curve_at(&curve, (double)model->workload.batch);
+    const struct yk_curve_value value = yk_curve_at(
+        &curve, pass == YK_COST_UPDATE ? points[0].size : (double)model->workload.batch);
+    *out = (struct yk_cost_time){value.seconds, YK_COST_TABLE,
+                                 fmax(value.error, YK_COST_TABLE_PERCENT / 100.0)};
     return true;
 }
 

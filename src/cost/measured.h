@@ -12,7 +12,8 @@
  * kind, then the model, the precision, the sequence. False when no entry applies.
  */
 bool yk_measured_find(const struct yk_device *device, const struct yk_model *model,
-                      const struct yk_layer *layer, enum yk_cost_pass pass, double *out_s);
+                      const struct yk_layer *layer, enum yk_cost_pass pass,
+                      struct yk_cost_time *out);
 
 /* The first entry of the device that names no layer of `model`, or NULL. */
 const struct yk_measured_layer *yk_measured_unused(const struct yk_device *device,

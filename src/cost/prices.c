@@ -1,6 +1,7 @@
 #include "cost/prices.h"
 
 #include "base/arena.h"
+#include "cost/communication.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -18,6 +19,7 @@ struct kind {
     int32_t device;             /* the first of its kind */
     int32_t *likes;             /* (L) the first layer that takes as long for any batch */
     struct yk_cost_time **rows; /* (B + 1), each (L, PASSES); NULL until asked for */
+    struct yk_cost_time *loads; /* (B + 1), likewise */
 };
 
 struct yk_prices {
@@ -29,7 +31,7 @@ struct yk_prices {
     int32_t kind_count;
     struct kind *kinds;
     int32_t *kind_of; /* (P) */
-    double origin_s[YK_COST_ORIGINS];
+    struct yk_band band;
 };
 
 static bool same_text(const char *a, const char *b)
@@ -179,13 +181,13 @@ static yk_status look_up(struct yk_prices *prices, const struct kind *kind, int6
         YK_TRY(yk_sizes_get(prices->sizes, samples, false, &model));
     }
     YK_TRY(yk_cost_layer(&prices->book, kind->device, model, &model->layers[layer], pass, out));
-    prices->origin_s[out->origin] += out->seconds;
+    yk_band_add(&prices->band, out, out->seconds);
     return YK_OK;
 }
 
 /* What nobody asked for yet: as long as the first layer like it, which may be known. */
 static yk_status fill(struct yk_prices *prices, struct kind *kind, int64_t number, int32_t layer,
-                      enum yk_cost_pass pass, double *out_s)
+                      enum yk_cost_pass pass, struct yk_cost_time *out)
 {
     if (!kind->rows || !kind->rows[number]) {
         YK_TRY(open_row(prices, kind, number));
@@ -200,29 +202,71 @@ static yk_status fill(struct yk_prices *prices, struct kind *kind, int64_t numbe
     }
     if (like != layer) {
         *price = *first;
-        prices->origin_s[price->origin] += price->seconds;
+        yk_band_add(&prices->band, price, price->seconds);
     }
-    *out_s = price->seconds;
+    *out = *price;
     return YK_OK;
+}
+
+yk_status yk_prices_time(struct yk_prices *prices, int32_t device, int32_t layer, int64_t samples,
+                         enum yk_cost_pass pass, struct yk_cost_time *out)
+{
+    struct kind *kind = &prices->kinds[prices->kind_of[device]];
+    const int64_t number = pass == YK_COST_UPDATE ? UPDATES : samples;
+    if (samples == 0 && pass != YK_COST_UPDATE) {
+        *out = (struct yk_cost_time){0, YK_COST_DATASHEET, 0};
+        return YK_OK;
+    }
+    if (kind->rows && kind->rows[number]) {
+        const struct yk_cost_time *price = &kind->rows[number][place_of(layer, pass)];
+        if (!isnan(price->seconds)) {
+            *out = *price;
+            return YK_OK;
+        }
+    }
+    return fill(prices, kind, number, layer, pass, out);
 }
 
 yk_status yk_prices_layer(struct yk_prices *prices, int32_t device, int32_t layer, int64_t samples,
                           enum yk_cost_pass pass, double *out_s)
 {
+    struct yk_cost_time time;
+    YK_TRY(yk_prices_time(prices, device, layer, samples, pass, &time));
+    *out_s = time.seconds;
+    return YK_OK;
+}
+
+/* Tokens and targets are 4 bytes each; where a decoder has tokens of its own, the targets are
+ * theirs. What is copied after the first follows at once. */
+static double load_bytes(const struct yk_prices *prices, int64_t samples)
+{
+    const struct yk_workload *workload = &yk_sizes_whole(prices->sizes)->workload;
+    const int64_t numbers = workload->target_sequence > 0
+                                ? workload->sequence + 2 * workload->target_sequence
+                                : 2 * workload->sequence;
+    return (double)(samples * numbers) * sizeof(int32_t);
+}
+
+yk_status yk_prices_load(struct yk_prices *prices, int32_t device, int64_t samples,
+                         struct yk_cost_time *out)
+{
     struct kind *kind = &prices->kinds[prices->kind_of[device]];
-    const int64_t number = pass == YK_COST_UPDATE ? UPDATES : samples;
-    if (samples == 0 && pass != YK_COST_UPDATE) {
-        *out_s = 0;
-        return YK_OK;
-    }
-    if (kind->rows && kind->rows[number]) {
-        const double seconds = kind->rows[number][place_of(layer, pass)].seconds;
-        if (!isnan(seconds)) {
-            *out_s = seconds;
-            return YK_OK;
+    if (!kind->loads) {
+        struct yk_cost_time *loads = NULL;
+        YK_TRY_NEW(prices->arena, loads, prices->batch + 1);
+        for (int64_t i = 0; i <= prices->batch; i++) {
+            loads[i].seconds = NAN;
         }
+        kind->loads = loads;
     }
-    return fill(prices, kind, number, layer, pass, out_s);
+    if (isnan(kind->loads[samples].seconds)) {
+        struct yk_cost_time found;
+        YK_TRY(yk_cost_copy(&prices->book, kind->device, YK_COPY_TO_DEVICE,
+                            load_bytes(prices, samples), &found));
+        kind->loads[samples] = found;
+    }
+    *out = kind->loads[samples];
+    return YK_OK;
 }
 
 int32_t yk_prices_kind(const struct yk_prices *prices, int32_t device)
@@ -240,23 +284,7 @@ struct yk_sizes *yk_prices_sizes(const struct yk_prices *prices)
     return prices->sizes;
 }
 
-void yk_prices_describe_origin(const struct yk_prices *prices, struct yk_text *out)
+const struct yk_band *yk_prices_band(const struct yk_prices *prices)
 {
-    double sum_s = 0;
-    int origins = 0;
-    for (int origin = 0; origin < YK_COST_ORIGINS; origin++) {
-        sum_s += prices->origin_s[origin];
-        origins += prices->origin_s[origin] > 0 ? 1 : 0;
-    }
-    bool first = true;
-    for (int origin = 0; origin < YK_COST_ORIGINS; origin++) {
-        if (prices->origin_s[origin] > 0) {
-            yk_text_add(out, first ? "" : "; ");
-            yk_cost_describe_origin((enum yk_cost_origin)origin, out);
-            if (origins > 1) {
-                yk_text_addf(out, " (%.0f %% of the time)", 100 * prices->origin_s[origin] / sum_s);
-            }
-            first = false;
-        }
-    }
+    return &prices->band;
 }

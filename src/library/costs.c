@@ -49,13 +49,8 @@ void yoke_costs_destroy(yoke_costs *costs)
 
 static yoke_status answer(yk_status status, const struct yk_cost_time *time, struct yoke_cost *out)
 {
-    static const char *const origins[YK_COST_ORIGINS] = {
-        [YK_COST_PROFILE] = "profile",
-        [YK_COST_TABLE] = "table",
-        [YK_COST_DATASHEET] = "datasheet",
-    };
     if (status == YK_OK) {
-        *out = (struct yoke_cost){time->seconds, origins[time->origin]};
+        *out = (struct yoke_cost){time->seconds, yk_cost_origin_name(time->origin), time->error};
     }
     return yk_library_status(status);
 }

@@ -43,7 +43,7 @@ static yk_status fill(struct yoke_placements *handle)
     for (int32_t i = 0; i < found->count; i++) {
         handle->placements[i] = record(&found->placements[i]);
     }
-    yk_step_describe_origin(found->steps[0], &words);
+    yk_band_describe(&found->steps[0]->band, &words);
     yk_status status = yk_text_status(&words);
     if (status == YK_OK) {
         status = yk_library_copy(found->arena, yk_text_chars(&words), &source);

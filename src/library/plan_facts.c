@@ -41,6 +41,7 @@ static void tell_info(struct yoke_plan *handle)
         .bucket_bytes = plan->bucket_bytes,
         .search_s = planned->search_s,
         .trials = planned->trials,
+        .error = yk_band_error(&trial->band),
     };
 }
 

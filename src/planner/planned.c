@@ -76,7 +76,7 @@ static yk_status examine(struct yk_planned *planned, const struct yk_plan *plan)
     yk_explain_plan(planned->study, copy, &words);
     YK_TRY(copy_words(planned, &words, &planned->summary));
     YK_TRY(yk_least_step_s(planned->study, &planned->bound_s));
-    yk_prices_describe_origin(planned->study->prices, &words);
+    yk_band_describe(&planned->trial.band, &words);
     return copy_words(planned, &words, &planned->source);
 }
 
@@ -95,7 +95,7 @@ static yk_status note_misfit(struct yk_planned *planned, const struct yk_finder 
     struct yk_text words = {0};
     planned->missing_device = finder->missing_device;
     planned->missing_bytes = finder->missing_bytes;
-    yk_prices_describe_origin(planned->study->prices, &words);
+    yk_band_describe(yk_prices_band(planned->study->prices), &words);
     YK_TRY(copy_words(planned, &words, &planned->source));
     yk_status status = yk_find_remedy(&planned->request, &words);
     if (status == YK_OK) {

@@ -137,7 +137,7 @@ static yk_status add_task(struct making *making, struct yk_step_task task, int32
         struct yk_cost_time time;
         YK_TRY(yk_cost_layer(book, p, model, layer, passes[task.pass], &time));
         making->costs[p] = time.seconds;
-        step->origin_s[time.origin] += time.seconds;
+        yk_band_add(&step->band, &time, time.seconds);
     }
     struct yk_text name = {0};
     name_task(step, task, &name);
@@ -301,27 +301,6 @@ yk_status yk_step_create(const struct yk_step_spec *spec, struct yk_step **out)
     }
     *out = step;
     return YK_OK;
-}
-
-void yk_step_describe_origin(const struct yk_step *step, struct yk_text *out)
-{
-    double sum_s = 0;
-    int origins = 0;
-    for (int origin = 0; origin < YK_COST_ORIGINS; origin++) {
-        sum_s += step->origin_s[origin];
-        origins += step->origin_s[origin] > 0 ? 1 : 0;
-    }
-    bool first = true;
-    for (int origin = 0; origin < YK_COST_ORIGINS; origin++) {
-        if (step->origin_s[origin] > 0) {
-            yk_text_add(out, first ? "" : "; ");
-            yk_cost_describe_origin((enum yk_cost_origin)origin, out);
-            if (origins > 1) {
-                yk_text_addf(out, " (%.0f %% of the time)", 100 * step->origin_s[origin] / sum_s);
-            }
-            first = false;
-        }
-    }
 }
 
 void yk_step_destroy(struct yk_step *step)

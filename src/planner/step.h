@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "cost/band.h"
 #include "cost/cost.h"
 #include "graph/graph.h"
 #include "model/model.h"
@@ -61,14 +62,11 @@ struct yk_step {
     int32_t *forward;           /* (M, L) tasks */
     int32_t *backward;          /* (M, L) or YK_STEP_NO_TASK where nothing is left to do */
     int32_t *update;            /* (L) or YK_STEP_NO_TASK for a frozen layer */
-    double origin_s[YK_COST_ORIGINS]; /* of its tasks on all devices, by where times are from */
+    struct yk_band band;        /* of its tasks on all devices */
 };
 
 yk_status yk_step_create(const struct yk_step_spec *spec, struct yk_step **out) YK_MUST_USE;
 void yk_step_destroy(struct yk_step *step);
-
-/* Where its times come from, in words, with the part of each where they are several. */
-void yk_step_describe_origin(const struct yk_step *step, struct yk_text *out);
 
 /* The layer whose placement `layer` follows: itself, or the one it shares weights with. */
 int32_t yk_step_leader(const struct yk_step *step, int32_t layer);

@@ -13,7 +13,8 @@
 
 struct yk_trial {
     const struct yk_plan *plan;
-    double step_s; /* NAN when it was not simulated */
+    double step_s;       /* NAN when it was not simulated */
+    struct yk_band band; /* how far off that may be, and whence its times come, if it is kept */
     bool fits;
     int32_t rank;                 /* that lacks most, when it does not fit */
     double missing_bytes;         /* there */

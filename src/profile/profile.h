@@ -135,6 +135,13 @@ void yk_profile_close(struct yk_profile *profile);
 
 yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
                                 struct yk_profile_curve *out) YK_MUST_USE;
+
+/* The nearest sequences on either side of the layer's that it was measured at, 0 where there is
+ * none. */
+yk_status yk_profile_find_sequences(struct yk_profile *profile,
+                                    const struct yk_profile_layer *layer, int64_t *out_below,
+                                    int64_t *out_above) YK_MUST_USE;
+
 yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profile_link *link,
                                struct yk_profile_curve *out) YK_MUST_USE;
 

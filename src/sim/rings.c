@@ -88,7 +88,7 @@ yk_status yk_rings_create(const struct yk_plan *plan, const struct yk_cost_book 
 }
 
 yk_status yk_ring_cost(const struct yk_cost_book *book, const struct yk_ring *ring,
-                       enum yk_collective collective, double bytes, double *out_s,
+                       enum yk_collective collective, double bytes, struct yk_cost_time *out,
                        struct yk_demand *out_demand)
 {
     const int32_t n = ring->ranks.count;
@@ -102,7 +102,7 @@ yk_status yk_ring_cost(const struct yk_cost_book *book, const struct yk_ring *ri
     if (time.seconds > 0 && passed_bytes > 0) {
         demand = (struct yk_demand){passed_bytes / time.seconds, ring->ways, ring->way_count};
     }
-    *out_s = time.seconds;
+    *out = time;
     *out_demand = demand;
     return YK_OK;
 }

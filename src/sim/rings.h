@@ -27,7 +27,7 @@ yk_status yk_rings_create(const struct yk_plan *plan, const struct yk_cost_book 
 
 /* A collective over `bytes` in all, alone. */
 yk_status yk_ring_cost(const struct yk_cost_book *book, const struct yk_ring *ring,
-                       enum yk_collective collective, double bytes, double *out_s,
+                       enum yk_collective collective, double bytes, struct yk_cost_time *out,
                        struct yk_demand *out_demand) YK_MUST_USE;
 
 #endif

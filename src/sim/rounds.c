@@ -260,7 +260,7 @@ static void start_message(struct run *run, int32_t number)
         round->exposed_s[place] = -fold->waited_s; /* what it has waited by the end is added then */
     }
     run->arrived[number] = 0;
-    if (!(message->seconds > 0)) {
+    if (!(message->time.seconds > 0)) {
         end_message(run, number);
         return;
     }
@@ -270,7 +270,7 @@ static void start_message(struct run *run, int32_t number)
         under_way.computing += run->folds[ends[i].fold].lanes[YK_LANE_COMPUTE].taken ? 1 : 0;
     }
     run->under_way[number] = under_way;
-    set_going(run, ends[0].fold, YK_LANE_COMM, message->seconds, 1);
+    set_going(run, ends[0].fold, YK_LANE_COMM, message->time.seconds, 1);
     set_message_rate(run, number);
     if (message->demand.way_count > 0) {
         run->crossing[run->crossing_count++] = number;

@@ -62,6 +62,11 @@ void yk_sim_destroy(struct yk_sim *sim);
 yk_status yk_sim_memory(const struct yk_sim *sim, int32_t rank, struct yk_arena *arena,
                         struct yk_sim_moment **out, int32_t *out_count) YK_MUST_USE;
 
+/* How far off the step may be and where its times come from: of the rank that does most, what it
+ * computes and the communication that it waits for. `prices` are those of the simulation. */
+yk_status yk_sim_band(const struct yk_sim *sim, struct yk_prices *prices,
+                      struct yk_band *out) YK_MUST_USE;
+
 /* The last round as a trace; ranks are named after their devices. */
 yk_status yk_sim_trace(const struct yk_sim *sim, struct yk_trace **out) YK_MUST_USE;
 

@@ -32,36 +32,36 @@ struct finding {
 
 /* ---- what computes ---- */
 
-static yk_status update_s(const struct finding *finding, int32_t rank, const struct yk_op *op,
-                          double *out_s)
+static yk_status update_time(const struct yk_program *program, struct yk_prices *prices,
+                             const struct yk_folds *folds, int32_t rank, const struct yk_op *op,
+                             struct yk_cost_time *out)
 {
-    const struct yk_plan *plan = finding->program->plan;
-    const int32_t leader = finding->program->layers[op->layer].leader;
+    const struct yk_plan *plan = program->plan;
+    const int32_t leader = program->layers[op->layer].leader;
     const int32_t group = plan->layers[leader].group;
-    const double part = finding->folds->parts[(int64_t)rank * plan->group_count + group];
-    double whole_s = 0;
-    YK_TRY(yk_prices_layer(finding->prices, plan->ranks[rank].device, leader, 0, YK_COST_UPDATE,
-                           &whole_s));
-    *out_s = yk_plan_strategy(plan, leader) == YK_REPLICATED ? whole_s : whole_s * fmax(part, 0);
+    const double part = folds->parts[(int64_t)rank * plan->group_count + group];
+    YK_TRY(yk_prices_time(prices, plan->ranks[rank].device, leader, 0, YK_COST_UPDATE, out));
+    out->seconds *= yk_plan_strategy(plan, leader) == YK_REPLICATED ? 1 : fmax(part, 0);
     return YK_OK;
 }
 
-static yk_status op_s(const struct finding *finding, int32_t rank, const struct yk_op *op,
-                      double *out_s)
+yk_status yk_times_alone(const struct yk_program *program, struct yk_prices *prices,
+                         const struct yk_folds *folds, int32_t rank, const struct yk_op *op,
+                         struct yk_cost_time *out)
 {
-    const int32_t device = finding->program->plan->ranks[rank].device;
+    const int32_t device = program->plan->ranks[rank].device;
     switch (op->kind) {
+    case YK_OP_LOAD:
+        return yk_prices_load(prices, device, op->samples, out);
     case YK_OP_FORWARD:
     case YK_OP_RECOMPUTE:
-        return yk_prices_layer(finding->prices, device, op->layer, op->samples, YK_COST_FORWARD,
-                               out_s);
+        return yk_prices_time(prices, device, op->layer, op->samples, YK_COST_FORWARD, out);
     case YK_OP_BACKWARD:
-        return yk_prices_layer(finding->prices, device, op->layer, op->samples, YK_COST_BACKWARD,
-                               out_s);
+        return yk_prices_time(prices, device, op->layer, op->samples, YK_COST_BACKWARD, out);
     case YK_OP_UPDATE:
-        return update_s(finding, rank, op, out_s);
+        return update_time(program, prices, folds, rank, op, out);
     default:
-        *out_s = 0;
+        *out = (struct yk_cost_time){0, YK_COST_DATASHEET, 0};
         return YK_OK;
     }
 }
@@ -73,7 +73,10 @@ static yk_status find_alone(struct finding *finding, int32_t fold)
     double *alone_s = NULL;
     YK_TRY_NEW(finding->arena, alone_s, list->op_count);
     for (int32_t i = 0; i < list->op_count; i++) {
-        YK_TRY(op_s(finding, rank, &list->ops[i], &alone_s[i]));
+        struct yk_cost_time time;
+        YK_TRY(yk_times_alone(finding->program, finding->prices, finding->folds, rank,
+                              &list->ops[i], &time));
+        alone_s[i] = time.seconds;
     }
     finding->times.alone_s[fold] = alone_s;
     return YK_OK;
@@ -88,19 +91,17 @@ static yk_status send_cost(const struct finding *finding, const struct known *wa
     const int32_t from_node = cluster->devices[wanted->from].node;
     const int32_t to_node = cluster->devices[wanted->to].node;
     struct yk_message message = {0};
-    struct yk_cost_time time = {0};
     YK_TRY(yk_cost_send(yk_prices_book(finding->prices), wanted->from, wanted->to, wanted->bytes,
-                        &time));
-    message.seconds = time.seconds;
+                        &message.time));
     YK_TRY(yk_cost_beside(yk_prices_book(finding->prices),
                           &(struct yk_members){(const int32_t[]){wanted->from, wanted->to}, 2},
                           &message.beside));
-    if (from_node != to_node && time.seconds > 0 && wanted->bytes > 0) {
+    if (from_node != to_node && message.time.seconds > 0 && wanted->bytes > 0) {
         int32_t *ways = NULL;
         YK_TRY_NEW(finding->arena, ways, 2);
         ways[0] = yk_way_out(from_node);
         ways[1] = yk_way_in(to_node);
-        message.demand = (struct yk_demand){wanted->bytes / time.seconds, ways, 2};
+        message.demand = (struct yk_demand){wanted->bytes / message.time.seconds, ways, 2};
     }
     *out = message;
     return YK_OK;
@@ -159,7 +160,7 @@ static yk_status message_cost(const struct finding *finding, int32_t rank, const
             YK_TRY(send_cost(finding, &wanted, &wanted.message));
         } else {
             YK_TRY(yk_ring_cost(yk_prices_book(finding->prices), &finding->rings[wanted.from],
-                                wanted.collective, wanted.bytes, &wanted.message.seconds,
+                                wanted.collective, wanted.bytes, &wanted.message.time,
                                 &wanted.message.demand));
             wanted.message.beside = finding->rings[wanted.from].beside;
         }

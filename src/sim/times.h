@@ -1,7 +1,8 @@
 /*
  * Times: how long each op of a program takes with the machine to itself.
  *
- *   load, release     no time (nothing is known about the way from the host's memory)
+ *   load              as priced: no time where copies were not measured
+ *   release           no time
  *   forward, backward as priced; recompute as forward
  *   update            as priced for the layer that leads its weights, times the part the rank keeps
  *   send, recv        yk_cost_send()
@@ -32,7 +33,7 @@ struct yk_message_end {
 
 /* The ops of one match. */
 struct yk_message {
-    double seconds;
+    struct yk_cost_time time;
     struct yk_cost_beside beside;
     struct yk_demand demand; /* without ways where it stays in a node or moves nothing */
     int32_t first_end;       /* in the times' ends */
@@ -48,5 +49,10 @@ struct yk_times {
 yk_status yk_times_find(const struct yk_program *program, struct yk_prices *prices,
                         const struct yk_folds *folds, struct yk_arena *arena,
                         struct yk_times *out) YK_MUST_USE;
+
+/* An op of a rank that does not communicate. */
+yk_status yk_times_alone(const struct yk_program *program, struct yk_prices *prices,
+                         const struct yk_folds *folds, int32_t rank, const struct yk_op *op,
+                         struct yk_cost_time *out) YK_MUST_USE;
 
 #endif

@@ -96,10 +96,8 @@ static void a_measured_curve_goes_before_the_ring(void **state)
     (void)state;
     static const int32_t devices[P] = {0, 1, 2};
     const struct yk_members ranks = {devices, P};
-    const struct yk_profile_measurement tenth = {
-        .value = 0.1, .spread = 0, .samples = 3, .versions = "none"};
-    const struct yk_profile_measurement fifth = {
-        .value = 0.2, .spread = 0, .samples = 3, .versions = "none"};
+    const struct yk_profile_measurement tenth = {.value = 0.1, .samples = 3, .versions = "none"};
+    const struct yk_profile_measurement fifth = {.value = 0.2, .samples = 3, .versions = "none"};
     const struct yk_profile_link ring = {"a30-titanxp between nodes", "gather", 3};
     const struct yk_profile_link pair = {"a30-a30 within a node", "send", 2};
     char folder[] = "/tmp/yoke-communication-XXXXXX";
@@ -115,11 +113,13 @@ static void a_measured_curve_goes_before_the_ring(void **state)
     assert_ok(yk_profile_add_link(three.book.profile, &pair, 1000, &fifth));
 
     assert_ok(yk_cost_collective(&three.book, YK_COLLECTIVE_GATHER, &ranks, 1500, 0, &time));
-    assert_int_equal(time.origin, YK_COST_PROFILE);
+    assert_int_equal(time.origin, YK_COST_INTERPOLATED);
     assert_near(time.seconds, 0.125);
     /* A part of 1000 where 500 would do is a message of 3000. */
     assert_ok(yk_cost_collective(&three.book, YK_COLLECTIVE_GATHER, &ranks, 1500, 1000, &time));
     assert_near(time.seconds, 0.2);
+    assert_int_equal(time.origin, YK_COST_MEASURED);
+    assert_near(time.error, 0.03);
     assert_ok(yk_cost_send(&three.book, 1, 0, 10, &time)); /* no shorter than the shortest */
     assert_near(time.seconds, 0.2);
     assert_ok(yk_cost_send(&three.book, 1, 2, 1000, &time));
@@ -137,6 +137,39 @@ static void a_measured_curve_goes_before_the_ring(void **state)
     rmdir(folder);
 }
 
+/* 1 µs and 1 GB/s to the device, at two sizes; back was not measured. */
+static void copies_take_what_was_measured_or_nothing(void **state)
+{
+    (void)state;
+    const struct yk_profile_link to = {"a30-host", "to device", 1};
+    const struct yk_profile_measurement small = {.value = 2e-6, .samples = 3, .versions = "none"};
+    const struct yk_profile_measurement large = {
+        .value = 1.001e-3, .samples = 3, .versions = "none"};
+    char folder[] = "/tmp/yoke-communication-XXXXXX";
+    char path[64];
+    struct three three;
+    struct yk_cost_time time = {0};
+    make_three(&three);
+    assert_ok(yk_cost_copy(&three.book, 0, YK_COPY_TO_DEVICE, 1e6, &time));
+    assert_true(time.seconds == 0);
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/profile.db", folder);
+    assert_ok(yk_profile_create(path, &three.book.profile));
+    assert_ok(yk_profile_add_link(three.book.profile, &to, 1000, &small));
+    assert_ok(yk_profile_add_link(three.book.profile, &to, 1000000, &large));
+    assert_ok(yk_cost_copy(&three.book, 0, YK_COPY_TO_DEVICE, 1000, &time));
+    assert_near(time.seconds, 2e-6);
+    assert_int_equal(time.origin, YK_COST_MEASURED);
+    assert_ok(yk_cost_copy(&three.book, 0, YK_COPY_TO_DEVICE, 4e6, &time));
+    assert_near(time.seconds, 4.001e-3);
+    assert_int_equal(time.origin, YK_COST_INTERPOLATED);
+    assert_ok(yk_cost_copy(&three.book, 0, YK_COPY_FROM_DEVICE, 4e6, &time));
+    assert_true(time.seconds == 0);
+    yk_profile_close(three.book.profile);
+    unlink(path);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +177,7 @@ int main(void)
         cmocka_unit_test(a_ring_goes_as_fast_as_its_slowest_link),
         cmocka_unit_test(of_unequal_parts_the_largest_counts),
         cmocka_unit_test(a_measured_curve_goes_before_the_ring),
+        cmocka_unit_test(copies_take_what_was_measured_or_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

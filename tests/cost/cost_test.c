@@ -1,7 +1,6 @@
 #include "support/support.h"
 
 #include "cost/cost.h"
-#include "cost/curve.h"
 #include "profile/profile.h"
 
 #include <math.h>
@@ -152,6 +151,7 @@ static void a_layer_takes_the_sum_of_its_works_where_nothing_was_measured(void *
     const struct yk_device device = round_device();
     const struct yk_cost_time time = cost_of(&device, NULL, 4, YK_COST_FORWARD);
     assert_int_equal(time.origin, YK_COST_DATASHEET);
+    assert_near(time.error, 0.29);
     assert_near(time.seconds, 0.02 + 1e-5);
 }
 
@@ -170,6 +170,7 @@ static void the_table_of_the_cluster_file_goes_before_the_datasheet(void **state
     assert_int_equal(between.origin, YK_COST_TABLE);
     assert_near(between.seconds, 1.25);
     assert_near(cost_of(&device, NULL, 2, YK_COST_BACKWARD).seconds, 2);
+    assert_near(cost_of(&device, NULL, 2, YK_COST_BACKWARD).error, 0.05);
     assert_near(cost_of(&device, NULL, 1, YK_COST_FORWARD).seconds, 0.5);
     assert_near(cost_of(&device, NULL, 12, YK_COST_FORWARD).seconds, 4);
     assert_int_equal(cost_of(&device, NULL, 2, YK_COST_UPDATE).origin, YK_COST_DATASHEET);
@@ -222,28 +223,18 @@ static void the_profile_goes_before_everything(void **state)
         &(struct yk_profile_measurement){
             .value = 0.125, .spread = 0.01, .samples = 5, .versions = "none"}));
     const struct yk_cost_time time = cost_of(&device, profile, 4, YK_COST_FORWARD);
-    assert_int_equal(time.origin, YK_COST_PROFILE);
-    assert_near(time.seconds, 1);                                             /* twice the batch */
-    assert_near(cost_of(&device, profile, 4, YK_COST_UPDATE).seconds, 0.125); /* once a step */
+    assert_int_equal(time.origin, YK_COST_INTERPOLATED);
+    assert_near(time.seconds, 1); /* twice the batch */
+    assert_int_equal(cost_of(&device, profile, 2, YK_COST_FORWARD).origin, YK_COST_MEASURED);
+    /* An update is run once a step, whatever the batch. */
+    assert_near(cost_of(&device, profile, 4, YK_COST_UPDATE).seconds, 0.125);
+    assert_int_equal(cost_of(&device, profile, 4, YK_COST_UPDATE).origin, YK_COST_MEASURED);
 
     device.part = 0.5; /* half the device is another device */
     assert_int_equal(cost_of(&device, profile, 4, YK_COST_FORWARD).origin, YK_COST_TABLE);
     yk_profile_close(profile);
     unlink(path);
     rmdir(folder);
-}
-
-static void a_curve_is_straight_between_points_and_proportional_beyond(void **state)
-{
-    (void)state;
-    const struct yk_profile_point points[] = {{2, 10, 0}, {4, 14, 0}, {8, 16, 0}};
-    const struct yk_profile_curve curve = {points, 3};
-    assert_near(yk_curve_at(&curve, 1), 5);
-    assert_near(yk_curve_at(&curve, 2), 10);
-    assert_near(yk_curve_at(&curve, 3), 12);
-    assert_near(yk_curve_at(&curve, 5), 14.5);
-    assert_near(yk_curve_at(&curve, 8), 16);
-    assert_near(yk_curve_at(&curve, 16), 32);
 }
 
 /* ---- bytes ---- */
@@ -291,14 +282,17 @@ static void every_origin_is_said(void **state)
 {
     (void)state;
     struct yk_text text = {0};
-    yk_cost_describe_origin(YK_COST_PROFILE, &text);
+    yk_cost_describe_origin(YK_COST_MEASURED, &text);
+    yk_text_add(&text, "; ");
+    yk_cost_describe_origin(YK_COST_INTERPOLATED, &text);
     yk_text_add(&text, "; ");
     yk_cost_describe_origin(YK_COST_TABLE, &text);
     yk_text_add(&text, "; ");
     yk_cost_describe_origin(YK_COST_DATASHEET, &text);
     assert_string_equal(yk_text_chars(&text),
-                        "measured on this machine; measured, says the cluster file; datasheet with "
-                        "fitted efficiency, half within 12 %, nine tenths within 29 %");
+                        "measured on this machine; interpolated from what was measured on this "
+                        "machine; measured, says the cluster file; datasheet with fitted "
+                        "efficiency, half within 12 %, nine tenths within 29 %");
     yk_text_free(&text);
 }
 
@@ -313,7 +307,6 @@ int main(void)
         cmocka_unit_test(the_table_of_the_cluster_file_goes_before_the_datasheet),
         cmocka_unit_test(the_entry_that_says_most_counts),
         cmocka_unit_test(the_profile_goes_before_everything),
-        cmocka_unit_test(a_curve_is_straight_between_points_and_proportional_beyond),
         cmocka_unit_test(state_is_sixteen_bytes_a_trained_parameter),
         cmocka_unit_test(a_frozen_parameter_is_stored_as_it_is),
         cmocka_unit_test(a_gpu_needs_a_context_and_a_cpu_does_not),

@@ -149,7 +149,7 @@ static void a_layer_that_the_table_names_has_its_own_price(void **state)
 static void assert_origin(const struct made *made, const char *expected)
 {
     struct yk_text said = {0};
-    yk_prices_describe_origin(made->prices, &said);
+    yk_band_describe(yk_prices_band(made->prices), &said);
     assert_string_equal(yk_text_chars(&said), expected);
     yk_text_free(&said);
 }

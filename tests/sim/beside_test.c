@@ -38,7 +38,7 @@ static void add_fact(struct yk_profile *profile, const char *name, double value)
 {
     const struct yk_profile_fact fact = {"test-test within a node", name};
     const struct yk_profile_measurement measurement = {
-        .value = value, .spread = 0, .samples = 3, .versions = "test"};
+        .value = value, .samples = 3, .versions = "test"};
     assert_ok(yk_profile_add_fact(profile, &fact, &measurement));
 }
 

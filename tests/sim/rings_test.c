@@ -84,16 +84,16 @@ static void a_ring_asks_for_what_passes_its_links(void **state)
     const struct yk_ring *rings = ((struct made *)*state)->rings;
     const struct yk_cost_book book = {.cluster = &cluster};
     struct yk_demand demand;
-    double seconds = 0;
-    assert_ok(yk_ring_cost(&book, &rings[0], YK_COLLECTIVE_GATHER, 16, &seconds, &demand));
-    assert_true(fabs(seconds - 15) < 1e-12);
+    struct yk_cost_time time;
+    assert_ok(yk_ring_cost(&book, &rings[0], YK_COLLECTIVE_GATHER, 16, &time, &demand));
+    assert_true(fabs(time.seconds - 15) < 1e-12);
     assert_true(fabs(demand.bytes_per_s - 24.0 / 15) < 1e-12);
     assert_int_equal(demand.way_count, 4);
-    assert_ok(yk_ring_cost(&book, &rings[0], YK_COLLECTIVE_REDUCE, 16, &seconds, &demand));
-    assert_true(fabs(seconds - 18) < 1e-12);
+    assert_ok(yk_ring_cost(&book, &rings[0], YK_COLLECTIVE_REDUCE, 16, &time, &demand));
+    assert_true(fabs(time.seconds - 18) < 1e-12);
     assert_true(fabs(demand.bytes_per_s - 24.0 / 18) < 1e-12);
-    assert_ok(yk_ring_cost(&book, &rings[1], YK_COLLECTIVE_GATHER, 16, &seconds, &demand));
-    assert_true(fabs(seconds - 1) < 1e-12);
+    assert_ok(yk_ring_cost(&book, &rings[1], YK_COLLECTIVE_GATHER, 16, &time, &demand));
+    assert_true(fabs(time.seconds - 1) < 1e-12);
     assert_int_equal(demand.way_count, 0);
 }
 

@@ -1,0 +1,22 @@
+#include "profile/handle.h"
+
+yk_status yk_profile_find_sequences(struct yk_profile *profile,
+                                    const struct yk_profile_layer *layer, int64_t *out_below,
+                                    int64_t *out_above)
+{
+    struct yk_query *query = NULL;
+    bool found = false;
+    YK_TRY(yk_query_open(
+        profile->database,
+        "SELECT coalesce(max(CASE WHEN sequence < ?4 THEN sequence END), 0), "
+        "coalesce(min(CASE WHEN sequence > ?4 THEN sequence END), 0) FROM layers "
+        "WHERE device = ?1 AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND pass = ?5 "
+        "AND sequence > 0",
+        &query));
+    yk_handle_bind_layer(query, layer);
+    const yk_status status = yk_query_step(query, &found);
+    *out_below = found ? yk_query_integer(query, 0) : 0;
+    *out_above = found ? yk_query_integer(query, 1) : 0;
+    yk_query_close(query);
+    return status;
+}

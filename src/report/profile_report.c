@@ -1,0 +1,228 @@
+#include "report/profile_report.h"
+
+#include "base/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that are read, in memory that grows; the words are the arena's. */
+struct reading {
+    const struct yk_profile_report_wish *wish;
+    struct yk_arena *arena;
+    struct yk_profile_report *report;
+    int32_t layer_capacity;
+    int32_t link_capacity;
+    int32_t fact_capacity;
+};
+
+static yk_status keep_word(struct reading *reading, const char **word)
+{
+    const char *read = *word ? *word : "";
+    *word = yk_arena_copy_text(reading->arena, read, strlen(read));
+    return *word ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status keep_measurement(struct reading *reading, struct yk_profile_measurement *row)
+{
+    YK_TRY(keep_word(reading, &row->versions));
+    return keep_word(reading, &row->host);
+}
+
+/* Whether the device of `length` characters is meant: by its whole name, or that before a colon. */
+static bool is_meant(const char *wanted, const char *device, size_t length)
+{
+    const size_t whole = strlen(wanted);
+    const bool is_cpu = strncmp(device, "cpu", 3) == 0 && (length == 3 || device[3] == ':');
+    if (strncmp(wanted, "cuda", 4) == 0 && (wanted[4] == 0 || wanted[4] == ':')) {
+        return !is_cpu;
+    }
+    return whole <= length && strncmp(wanted, device, whole) == 0 &&
+           (whole == length || device[whole] == ':');
+}
+
+/* Whether the subject, a device or a link with two, has the device that is wanted. */
+static bool has_device(const struct yk_profile_report_wish *wish, const char *subject)
+{
+    if (!wish->device) {
+        return true;
+    }
+    const size_t length = strcspn(subject, " ");
+    for (size_t cut = 0; cut < length; cut++) {
+        if (subject[cut] == '-' && (is_meant(wish->device, subject, cut) ||
+                                    is_meant(wish->device, subject + cut + 1, length - cut - 1))) {
+            return true;
+        }
+    }
+    return is_meant(wish->device, subject, length);
+}
+
+static bool has_shape(const struct yk_profile_report_wish *wish, const char *shape)
+{
+    bool found = !wish->shapes;
+    for (int32_t i = 0; i < wish->shape_count && !found; i++) {
+        found = strcmp(wish->shapes[i], shape) == 0;
+    }
+    return found;
+}
+
+static yk_status take_layer(void *user, const struct yk_profile_layer_row *row)
+{
+    struct reading *reading = user;
+    struct yk_profile_report *report = reading->report;
+    report->known++;
+    if (!has_device(reading->wish, row->layer.device) ||
+        !has_shape(reading->wish, row->layer.shape) ||
+        (reading->wish->sequence > 0 && reading->wish->sequence != row->layer.sequence)) {
+        return YK_OK;
+    }
+    YK_TRY(yk_grow((void **)&report->layer_rows, &reading->layer_capacity, report->layer_row_count,
+                   sizeof *report->layer_rows));
+    struct yk_profile_layer_row *kept = &report->layer_rows[report->layer_row_count];
+    *kept = *row;
+    YK_TRY(keep_word(reading, &kept->layer.device));
+    YK_TRY(keep_word(reading, &kept->layer.shape));
+    YK_TRY(keep_word(reading, &kept->layer.pass));
+    YK_TRY(keep_measurement(reading, &kept->measurement));
+    report->layer_row_count++;
+    return YK_OK;
+}
+
+static yk_status take_link(void *user, const struct yk_profile_link_row *row)
+{
+    struct reading *reading = user;
+    struct yk_profile_report *report = reading->report;
+    report->known++;
+    if (!has_device(reading->wish, row->link.link)) {
+        return YK_OK;
+    }
+    YK_TRY(yk_grow((void **)&report->link_rows, &reading->link_capacity, report->link_row_count,
+                   sizeof *report->link_rows));
+    struct yk_profile_link_row *kept = &report->link_rows[report->link_row_count];
+    *kept = *row;
+    YK_TRY(keep_word(reading, &kept->link.link));
+    YK_TRY(keep_word(reading, &kept->link.collective));
+    YK_TRY(keep_measurement(reading, &kept->measurement));
+    report->link_row_count++;
+    return YK_OK;
+}
+
+static yk_status take_fact(void *user, const struct yk_profile_fact_row *row)
+{
+    struct reading *reading = user;
+    struct yk_profile_report *report = reading->report;
+    report->known++;
+    if (!has_device(reading->wish, row->fact.subject)) {
+        return YK_OK;
+    }
+    YK_TRY(yk_grow((void **)&report->facts, &reading->fact_capacity, report->fact_count,
+                   sizeof *report->facts));
+    struct yk_profile_fact_row *kept = &report->facts[report->fact_count];
+    *kept = *row;
+    YK_TRY(keep_word(reading, &kept->fact.subject));
+    YK_TRY(keep_word(reading, &kept->fact.fact));
+    YK_TRY(keep_measurement(reading, &kept->measurement));
+    report->fact_count++;
+    return YK_OK;
+}
+
+static bool are_one_sort(const struct yk_profile_layer *a, const struct yk_profile_layer *b)
+{
+    return strcmp(a->device, b->device) == 0 && a->part == b->part &&
+           strcmp(a->shape, b->shape) == 0 && a->sequence == b->sequence;
+}
+
+static bool are_one_curve(const struct yk_profile_link *a, const struct yk_profile_link *b)
+{
+    return strcmp(a->link, b->link) == 0 && strcmp(a->collective, b->collective) == 0 &&
+           a->ranks == b->ranks;
+}
+
+/* Rows of one sort follow each other. */
+static yk_status sort_layers(struct yk_profile_report *report, struct yk_arena *arena)
+{
+    YK_TRY_NEW(arena, report->layers, report->layer_row_count + 1);
+    for (int32_t i = 0; i < report->layer_row_count; i++) {
+        const struct yk_profile_layer_row *row = &report->layer_rows[i];
+        if (i == 0 || !are_one_sort(&row->layer, &row[-1].layer)) {
+            report->layers[report->layer_count++].rows = row;
+        }
+        report->layers[report->layer_count - 1].count++;
+    }
+    return YK_OK;
+}
+
+static yk_status find_knee(struct yk_profile_report_link *link, struct yk_arena *arena)
+{
+    struct yk_profile_point *points = NULL;
+    const struct yk_profile_link *what = &link->rows[0].link;
+    YK_TRY_NEW(arena, points, link->count);
+    for (int32_t i = 0; i < link->count; i++) {
+        const struct yk_profile_measurement *measurement = &link->rows[i].measurement;
+        points[i] = (struct yk_profile_point){(double)link->rows[i].bytes, measurement->value,
+                                              measurement->spread};
+    }
+    const struct yk_profile_curve curve = {points, link->count};
+    link->has_knee = yk_knee_find(&curve, yk_knee_part(what->collective, what->ranks), &link->knee);
+    return YK_OK;
+}
+
+static yk_status sort_links(struct yk_profile_report *report, struct yk_arena *arena)
+{
+    YK_TRY_NEW(arena, report->links, report->link_row_count + 1);
+    for (int32_t i = 0; i < report->link_row_count; i++) {
+        const struct yk_profile_link_row *row = &report->link_rows[i];
+        if (i == 0 || !are_one_curve(&row->link, &row[-1].link)) {
+            report->links[report->link_count++].rows = row;
+        }
+        report->links[report->link_count - 1].count++;
+    }
+    for (int32_t i = 0; i < report->link_count; i++) {
+        YK_TRY(find_knee(&report->links[i], arena));
+    }
+    return YK_OK;
+}
+
+/* Moves what has grown into the arena. */
+static yk_status settle(void **array, int32_t count, size_t size, struct yk_arena *arena)
+{
+    void *settled = yk_arena_take(arena, (size_t)count + 1, size);
+    if (settled && count > 0) {
+        memcpy(settled, *array, (size_t)count * size);
+    }
+    free(*array);
+    *array = settled;
+    return settled ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status settle_all(struct yk_profile_report *report, struct yk_arena *arena)
+{
+    const yk_status layers = settle((void **)&report->layer_rows, report->layer_row_count,
+                                    sizeof *report->layer_rows, arena);
+    const yk_status links = settle((void **)&report->link_rows, report->link_row_count,
+                                   sizeof *report->link_rows, arena);
+    const yk_status facts =
+        settle((void **)&report->facts, report->fact_count, sizeof *report->facts, arena);
+    return layers != YK_OK ? layers : (links != YK_OK ? links : facts);
+}
+
+yk_status yk_profile_report_make(struct yk_profile *profile,
+                                 const struct yk_profile_report_wish *wish, struct yk_arena *arena,
+                                 struct yk_profile_report *out)
+{
+    struct yk_profile_report report = {.path = wish->path, .now = wish->now};
+    struct reading reading = {.wish = wish, .arena = arena, .report = &report};
+    yk_status status = yk_profile_visit_layers(profile, take_layer, &reading);
+    if (status == YK_OK) {
+        status = yk_profile_visit_links(profile, take_link, &reading);
+    }
+    if (status == YK_OK) {
+        status = yk_profile_visit_facts(profile, take_fact, &reading);
+    }
+    const yk_status settled = settle_all(&report, arena);
+    YK_TRY(status);
+    YK_TRY(settled);
+    YK_TRY(sort_layers(&report, arena));
+    YK_TRY(sort_links(&report, arena));
+    *out = report;
+    return YK_OK;
+}
