@@ -58,12 +58,15 @@ static yk_status run(const void *given, struct yk_text *out)
     if (profiling.words.quiet) {
         yk_terminal_be_quiet();
     }
-    YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 1));
-    if (profiling.words.import) {
-        return yk_profile_import_run(&profiling.words, out);
+    if (profiling.words.svg && !profiling.words.show) {
+        return yk_fail(YK_ERROR_USAGE, "--svg draws what --show shows; say both");
     }
     if (profiling.words.show) {
         return yk_profile_show_run(&profiling.words, out);
+    }
+    YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 1));
+    if (profiling.words.import) {
+        return yk_profile_import_run(&profiling.words, out);
     }
     const yk_status status = measure(&profiling, out);
     yk_profiling_close(&profiling);
