@@ -81,8 +81,8 @@ static yk_status look(struct yk_database *database, int64_t *out)
     if (form < WITHOUT_FACTS || form > FORM) {
         yk_database_blame(database);
         return yk_fail(YK_ERROR_INPUT,
-                       "%s: a profile of form %lld, and this program knows form %d: measure again "
-                       "into another file",
+                       "%s: a profile of form %lld, and this program knows form %d: it has to be "
+                       "measured again",
                        yk_database_path(database), (long long)form, FORM);
     }
     return YK_OK;

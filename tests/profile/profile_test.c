@@ -167,8 +167,8 @@ static void another_form_is_refused(void **state)
     const struct place *place = *state;
     write_profile(place->path);
     overwrite(place->path, USER_VERSION_AT, "\0\0\0\4", 4);
-    assert_refuses(place->path, "a profile of form 4, and this program knows form 3: measure again "
-                                "into another file");
+    assert_refuses(place->path, "a profile of form 4, and this program knows form 3: it has to be "
+                                "measured again");
 }
 
 static const struct yk_profile_fact share = {"cpu:1-cpu:1 within a node",

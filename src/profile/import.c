@@ -1,0 +1,178 @@
+#include "profile/import.h"
+
+#include "profile/handle.h"
+#include "profile/rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct importing {
+    struct yk_profile *profile;
+    const char *path;                     /* of the other */
+    char asked[2 * YK_PROFILE_NAME_SIZE]; /* host and subject last looked for */
+    struct yk_profile_import_counts counts;
+};
+
+enum verdict {
+    ADD,
+    REPLACE,
+    LEAVE,
+};
+
+/* What to do with a number that was measured then, where the query finds when the known one was. */
+static yk_status judge(struct importing *importing, struct yk_query *query, int64_t measured_at,
+                       enum verdict *out)
+{
+    bool found = false;
+    const yk_status status = yk_query_step(query, &found);
+    if (status == YK_OK) {
+        const bool newer = found && measured_at > yk_query_integer(query, 0);
+        *out = !found ? ADD : newer ? REPLACE : LEAVE;
+        importing->counts.added += *out == ADD;
+        importing->counts.replaced += *out == REPLACE;
+        importing->counts.left += *out == LEAVE;
+    }
+    yk_query_close(query);
+    return status;
+}
+
+static bool names_cpu(const char *subject)
+{
+    return strncmp(subject, "cpu:", 4) == 0 || strstr(subject, "-cpu:");
+}
+
+/* Remembers the first CPU, or link of one, that another machine than `host` has measured. `sql`
+ * asks for a host of the subject other than that; rows come by subject, so it is seldom asked. */
+static yk_status look_for_mixture(struct importing *importing, const char *sql, const char *subject,
+                                  const char *host)
+{
+    struct yk_profile_import_counts *counts = &importing->counts;
+    char asked[sizeof importing->asked];
+    struct yk_query *query = NULL;
+    bool found = false;
+    snprintf(asked, sizeof asked, "%.255s %.255s", host, subject);
+    if (counts->mixed[0] || !host[0] || !names_cpu(subject) ||
+        strcmp(asked, importing->asked) == 0) {
+        return YK_OK;
+    }
+    memcpy(importing->asked, asked, sizeof asked);
+    YK_TRY(yk_query_open(importing->profile->database, sql, &query));
+    yk_query_bind_text(query, 1, subject);
+    yk_query_bind_text(query, 2, host);
+    const yk_status status = yk_query_step(query, &found);
+    if (status == YK_OK && found) {
+        snprintf(counts->mixed, sizeof counts->mixed, "%s", subject);
+        snprintf(counts->known_host, sizeof counts->known_host, "%s", yk_query_text(query, 0));
+        snprintf(counts->other_host, sizeof counts->other_host, "%s", host);
+    }
+    yk_query_close(query);
+    return status;
+}
+
+static yk_status check_time(const struct importing *importing, int64_t size, double seconds)
+{
+    return size > 0 && seconds > 0 && isfinite(seconds)
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT, "%s: a time of %g s for a size of %lld cannot be",
+                         importing->path, seconds, (long long)size);
+}
+
+static yk_status import_layer(void *user, const struct yk_profile_layer_row *row)
+{
+    struct importing *importing = user;
+    struct yk_query *query = NULL;
+    enum verdict verdict = LEAVE;
+    YK_TRY(check_time(importing, row->batch, row->measurement.value));
+    YK_TRY(look_for_mixture(importing,
+                            "SELECT host FROM layers WHERE device = ? AND host NOT IN ('', ?)",
+                            row->layer.device, row->measurement.host));
+    YK_TRY(yk_query_open(importing->profile->database,
+                         "SELECT measured_at FROM layers WHERE device = ?1 "
+                         "AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND sequence = ?4 "
+                         "AND pass = ?5 AND batch = ?6 ORDER BY abs(part - ?2)",
+                         &query));
+    yk_handle_bind_layer(query, &row->layer);
+    yk_query_bind_integer(query, 6, row->batch);
+    YK_TRY(judge(importing, query, row->measurement.measured_at, &verdict));
+    return verdict == LEAVE ? YK_OK : yk_rows_write_layer(importing->profile, row);
+}
+
+static yk_status import_link(void *user, const struct yk_profile_link_row *row)
+{
+    struct importing *importing = user;
+    struct yk_query *query = NULL;
+    enum verdict verdict = LEAVE;
+    YK_TRY(check_time(importing, row->bytes, row->measurement.value));
+    YK_TRY(look_for_mixture(importing,
+                            "SELECT host FROM links WHERE link = ? AND host NOT IN ('', ?)",
+                            row->link.link, row->measurement.host));
+    YK_TRY(yk_query_open(importing->profile->database,
+                         "SELECT measured_at FROM links WHERE link = ? AND collective = ? "
+                         "AND ranks = ? AND bytes = ?",
+                         &query));
+    yk_handle_bind_link(query, &row->link);
+    yk_query_bind_integer(query, 4, row->bytes);
+    YK_TRY(judge(importing, query, row->measurement.measured_at, &verdict));
+    return verdict == LEAVE ? YK_OK : yk_rows_write_link(importing->profile, row);
+}
+
+static yk_status import_fact(void *user, const struct yk_profile_fact_row *row)
+{
+    struct importing *importing = user;
+    struct yk_query *query = NULL;
+    enum verdict verdict = LEAVE;
+    if (!isfinite(row->measurement.value)) {
+        return yk_fail(YK_ERROR_INPUT, "%s: %s: %s of %g cannot be", importing->path,
+                       row->fact.subject, row->fact.fact, row->measurement.value);
+    }
+    YK_TRY(look_for_mixture(importing,
+                            "SELECT host FROM facts WHERE subject = ? AND host NOT IN ('', ?)",
+                            row->fact.subject, row->measurement.host));
+    YK_TRY(yk_query_open(importing->profile->database,
+                         "SELECT measured_at FROM facts WHERE subject = ? AND fact = ?", &query));
+    yk_handle_bind_fact(query, &row->fact);
+    YK_TRY(judge(importing, query, row->measurement.measured_at, &verdict));
+    return verdict == LEAVE ? YK_OK : yk_rows_write_fact(importing->profile, row);
+}
+
+static yk_status refuse_itself(const struct yk_profile *profile, const char *path)
+{
+    struct stat ours;
+    struct stat theirs;
+    return stat(yk_database_path(profile->database), &ours) == 0 && stat(path, &theirs) == 0 &&
+                   ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino
+               ? yk_fail(YK_ERROR_INPUT,
+                         "%s: this is the profile itself; name a file of another machine", path)
+               : YK_OK;
+}
+
+static yk_status import_rows(struct importing *importing, struct yk_profile *other)
+{
+    YK_TRY(yk_profile_visit_layers(other, import_layer, importing));
+    YK_TRY(yk_profile_visit_links(other, import_link, importing));
+    YK_TRY(yk_profile_visit_facts(other, import_fact, importing));
+    return yk_database_commit(importing->profile->database);
+}
+
+yk_status yk_profile_import(struct yk_profile *profile, const char *path,
+                            struct yk_profile_import_counts *out)
+{
+    struct importing importing = {.profile = profile, .path = path};
+    struct yk_profile *other = NULL;
+    YK_TRY(refuse_itself(profile, path));
+    YK_TRY(yk_profile_open(path, &other));
+    yk_status status = yk_database_begin(profile->database);
+    if (status == YK_OK) {
+        status = import_rows(&importing, other);
+        if (status != YK_OK) {
+            yk_database_undo(profile->database);
+        }
+    }
+    yk_profile_close(other);
+    if (status == YK_OK) {
+        *out = importing.counts;
+    }
+    return status;
+}
