@@ -182,6 +182,9 @@ static yk_status survey(struct yk_profiling *profiling)
         .watch = {.user = profiling, .progress = show_progress, .stop = is_stopped},
     };
     YK_TRY(yk_survey_layers(&profiling->survey, &profiling->all, &wish));
+    if (profiling->engine.backend->used && !profiling->survey.stopped) {
+        YK_TRY(yk_survey_copies(&profiling->survey, &profiling->all, &wish));
+    }
     if (profiling->all.ranks->size > 1 && !profiling->survey.stopped) {
         int64_t most = 0;
         YK_TRY(most_bytes(profiling, &most));

@@ -2,14 +2,25 @@
 #include "base/units.h"
 #include "cli/profile.h"
 #include "cli/workload.h"
+#include "measure/noise.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+/* Times that vary by more than this are worth a word. */
+static const double noisy = 0.1;
 
 static const char *amount(double value, enum yk_unit unit, char out[YK_UNITS_SIZE])
 {
     yk_units_format(value, unit, out);
     return out;
+}
+
+static bool is_of_sort(const struct yk_survey_layer *row, const struct yk_survey_layer *sort)
+{
+    return strcmp(row->layer.shape, sort->layer.shape) == 0 &&
+           strcmp(row->layer.device, sort->layer.device) == 0 &&
+           row->layer.part == sort->layer.part && row->layer.sequence == sort->layer.sequence;
 }
 
 /* The row of the same layer and batch for another pass; NULL: none. */
@@ -19,13 +30,36 @@ static const struct yk_survey_layer *pass_of(const struct yk_survey *survey,
     for (int32_t i = 0; i < survey->layer_count; i++) {
         const struct yk_survey_layer *other = &survey->layers[i];
         if (strcmp(other->layer.pass, pass) == 0 && other->batch == row->batch &&
-            strcmp(other->layer.shape, row->layer.shape) == 0 &&
-            strcmp(other->layer.device, row->layer.device) == 0 &&
-            other->layer.part == row->layer.part) {
+            is_of_sort(other, row)) {
             return other;
         }
     }
     return NULL;
+}
+
+/* Whether no row before is of the same sort. */
+static bool is_first(const struct yk_survey *survey, int32_t number)
+{
+    int32_t i = 0;
+    while (!is_of_sort(&survey->layers[i], &survey->layers[number])) {
+        i++;
+    }
+    return i == number;
+}
+
+/* The row of the same sort and pass with the next larger batch; NULL: none. */
+static const struct yk_survey_layer *next_of(const struct yk_survey *survey,
+                                             const struct yk_survey_layer *sort, int64_t batch)
+{
+    const struct yk_survey_layer *next = NULL;
+    for (int32_t i = 0; i < survey->layer_count; i++) {
+        const struct yk_survey_layer *row = &survey->layers[i];
+        if (is_of_sort(row, sort) && strcmp(row->layer.pass, sort->layer.pass) == 0 &&
+            row->batch > batch && (!next || row->batch < next->batch)) {
+            next = row;
+        }
+    }
+    return next;
 }
 
 static void add_time(struct yk_table *table, const struct yk_survey_layer *row)
@@ -43,6 +77,18 @@ static void add_device(struct yk_table *table, const struct yk_profile_layer *la
     }
 }
 
+static void add_row(const struct yk_survey *survey, const struct yk_survey_layer *row,
+                    struct yk_table *table)
+{
+    add_device(table, &row->layer);
+    yk_table_add(table, "%s", row->layer.shape);
+    yk_table_add(table, "%" PRId64, row->batch);
+    add_time(table, row);
+    add_time(table, pass_of(survey, row, "backward"));
+    add_time(table, pass_of(survey, row, "update"));
+    yk_table_add(table, "%.1f %%", 100 * row->measurement.spread);
+}
+
 static yk_status add_layers(const struct yk_survey *survey, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
@@ -53,17 +99,14 @@ static yk_status add_layers(const struct yk_survey *survey, struct yk_text *out)
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t i = 0; i < survey->layer_count; i++) {
-        const struct yk_survey_layer *row = &survey->layers[i];
-        if (strcmp(row->layer.pass, "forward") != 0) {
+        const struct yk_survey_layer *sort = &survey->layers[i];
+        if (strcmp(sort->layer.pass, "forward") != 0 || !is_first(survey, i)) {
             continue;
         }
-        add_device(table, &row->layer);
-        yk_table_add(table, "%s", row->layer.shape);
-        yk_table_add(table, "%" PRId64, row->batch);
-        add_time(table, row);
-        add_time(table, pass_of(survey, row, "backward"));
-        add_time(table, pass_of(survey, row, "update"));
-        yk_table_add(table, "%.1f %%", 100 * row->measurement.spread);
+        for (const struct yk_survey_layer *row = next_of(survey, sort, 0); row;
+             row = next_of(survey, sort, row->batch)) {
+            add_row(survey, row, table);
+        }
     }
     const yk_status status = yk_table_write(table, out);
     yk_table_destroy(table);
@@ -129,6 +172,14 @@ yk_status yk_profiling_write_text(const struct yk_profiling *profiling, struct y
     if (survey->fact_count > 0) {
         yk_text_add(out, "\n");
         add_facts(survey, out);
+    }
+    const double noise = yk_survey_noise(survey);
+    if (noise > noisy) {
+        yk_text_addf(out,
+                     "\nthis machine was busy, or its clocks vary: a quarter of the times are off "
+                     "by more than %.0f %%, and predictions say so; measure again when it is quiet "
+                     "(--again)\n",
+                     100 * noise);
     }
     if (survey->known > 0) {
         yk_text_addf(out, "\n%lld %s known already and not measured again; --again does\n",

@@ -157,7 +157,6 @@ static yk_status open_cluster(const struct yk_train_words *words, const struct y
     if (profile) {
         YK_TRY(yk_profile_open(profile, &out->profile));
     }
-    YK_TRY(yk_cost_settle_context(out->profile, out->cluster));
     out->request.cluster_source = source;
     out->request.profile_source = profile;
     return YK_OK;
@@ -390,6 +389,9 @@ yk_status yk_train_plan_find(const struct yk_train_words *words, const struct yk
     YK_TRY(yk_train_team_agree(team, status));
     YK_TRY(find_cluster(words, team, &out->device, arena, &source));
     status = open_cluster(words, team, &planned, source, arena, out);
+    if (status == YK_OK) {
+        status = yk_cost_settle_context(out->profile, config->name, out->cluster);
+    }
     YK_TRY(yk_train_team_agree(team, status));
     if (!yk_train_team_is_alone(team)) {
         YK_TRY(share_context(team, arena, out->cluster));

@@ -99,15 +99,27 @@ double yk_cost_context_bytes(const struct yk_device *device)
                                      : gpu_context_bytes;
 }
 
-yk_status yk_cost_settle_context(struct yk_profile *profile, struct yk_cluster *cluster)
+static yk_status find_context(struct yk_profile *profile, const struct yk_device *device,
+                              const char *model, double *out)
 {
     char name[YK_SUBJECT_SIZE];
+    struct yk_profile_fact fact = {name, YK_PROFILE_CONTEXT};
+    *out = NAN;
+    if (yk_subject_holding(device, model, name)) {
+        YK_TRY(yk_profile_find_fact(profile, &fact, out));
+    }
+    if (isnan(*out) && yk_subject_device(device, name)) {
+        YK_TRY(yk_profile_find_fact(profile, &fact, out));
+    }
+    return YK_OK;
+}
+
+yk_status yk_cost_settle_context(struct yk_profile *profile, const char *model,
+                                 struct yk_cluster *cluster)
+{
     for (int32_t i = 0; profile && i < cluster->device_count; i++) {
         double bytes = NAN;
-        if (yk_subject_device(&cluster->devices[i], name)) {
-            const struct yk_profile_fact fact = {name, YK_PROFILE_CONTEXT};
-            YK_TRY(yk_profile_find_fact(profile, &fact, &bytes));
-        }
+        YK_TRY(find_context(profile, &cluster->devices[i], model, &bytes));
         if (bytes > 0 && isfinite(bytes)) {
             yk_cluster_set_context(cluster, i, bytes);
         }

@@ -73,8 +73,9 @@ double yk_cost_state_bytes(const struct yk_model *model, const struct yk_layer *
  * workspaces. For CPUs 0 unless it was measured. */
 double yk_cost_context_bytes(const struct yk_device *device);
 
-/* Gives the cluster's devices the context that the profile knows; NULL: none. */
-yk_status yk_cost_settle_context(struct yk_profile *profile,
+/* Gives the cluster's devices the context that the profile knows for this model, else that of the
+ * model measured last; NULL: none. */
+yk_status yk_cost_settle_context(struct yk_profile *profile, const char *model,
                                  struct yk_cluster *cluster) YK_MUST_USE;
 
 /* "measured", "interpolated", "table", "datasheet". */

@@ -20,6 +20,17 @@ bool yk_subject_device(const struct yk_device *device, char out[YK_SUBJECT_SIZE]
     return true;
 }
 
+bool yk_subject_holding(const struct yk_device *device, const char *model,
+                        char out[YK_SUBJECT_SIZE])
+{
+    char name[YK_SUBJECT_SIZE];
+    if (!yk_subject_device(device, name)) {
+        return false;
+    }
+    snprintf(out, YK_SUBJECT_SIZE, "%.*s with %.*s", DEVICE_SIZE, name, DEVICE_SIZE, model);
+    return true;
+}
+
 bool yk_subject_link(const struct yk_cluster *cluster, int32_t a, int32_t b,
                      char out[YK_SUBJECT_SIZE])
 {

@@ -16,6 +16,10 @@ enum {
 /* "rtx3090", "cpu:2". False for a device that has no type: nobody can tell it from another. */
 bool yk_subject_device(const struct yk_device *device, char out[YK_SUBJECT_SIZE]);
 
+/* "h200 with gpt2": a device that holds this model; false where it has no type. */
+bool yk_subject_holding(const struct yk_device *device, const char *model,
+                        char out[YK_SUBJECT_SIZE]);
+
 /* "a30-titanxp between nodes", "cpu:1-cpu:1 within a node"; false where either has no type. */
 bool yk_subject_link(const struct yk_cluster *cluster, int32_t a, int32_t b,
                      char out[YK_SUBJECT_SIZE]);

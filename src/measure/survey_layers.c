@@ -193,16 +193,23 @@ static struct yk_profile_measurement mean_of(const struct surveying *surveying, 
     return mean;
 }
 
-/* The last row of what is gathered. */
-static yk_status add_context(const struct surveying *surveying, int32_t rank, const char *device,
-                             const double *all)
+/* The last row of what is gathered: of this model, and of any for which it was not measured. */
+static yk_status add_context(const struct surveying *surveying, int32_t rank, const double *all)
 {
+    const struct yk_device *device = &surveying->wish->cluster->devices[rank];
     const int32_t rows = surveying->times->count + 1;
+    char subject[YK_SUBJECT_SIZE];
     const struct yk_survey_fact row = {
-        .fact = {.subject = device, .fact = YK_PROFILE_CONTEXT},
+        .fact = {.subject = subject, .fact = YK_PROFILE_CONTEXT},
         .measurement = mean_of(surveying, rank, all, rows, rows - 1),
     };
-    return row.measurement.value > 0 ? yk_survey_add_fact(surveying->survey, &row) : YK_OK;
+    if (!(row.measurement.value > 0)) {
+        return YK_OK;
+    }
+    if (yk_subject_holding(device, surveying->wish->config->name, subject)) {
+        YK_TRY(yk_survey_add_fact(surveying->survey, &row));
+    }
+    return yk_subject_device(device, subject) ? yk_survey_add_fact(surveying->survey, &row) : YK_OK;
 }
 
 static yk_status add_device(const struct surveying *surveying, int32_t rank, const double *all)
@@ -230,7 +237,7 @@ static yk_status add_device(const struct surveying *surveying, int32_t rank, con
             YK_TRY(yk_survey_add_layer(surveying->survey, &row));
         }
     }
-    return add_context(surveying, rank, name, all);
+    return add_context(surveying, rank, all);
 }
 
 static yk_status add_all(const struct surveying *surveying, double *own, double *all)
