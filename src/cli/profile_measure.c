@@ -1,6 +1,5 @@
 #include "cli/profile.h"
 
-#include "cli/folder.h"
 #include "cli/interrupt.h"
 #include "cli/process_memory.h"
 #include "cli/profile_path.h"
@@ -10,8 +9,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum {
     MIB = 1024 * 1024,
@@ -42,18 +39,6 @@ yk_status yk_profiling_find_path(const struct yk_profile_words *words, struct yk
     return *out ? YK_OK
                 : yk_fail(YK_ERROR_USAGE, "there is no home to keep the profile in; name a file by "
                                           "--profile");
-}
-
-/* What is there already must be a profile. */
-static yk_status find_path(struct yk_profiling *profiling)
-{
-    struct yk_profile *profile = NULL;
-    YK_TRY(yk_profiling_find_path(&profiling->words, profiling->arena, &profiling->path));
-    if (access(profiling->path, F_OK) == 0) {
-        YK_TRY(yk_profile_open(profiling->path, &profile));
-        yk_profile_close(profile);
-    }
-    return YK_OK;
 }
 
 static yk_status describe(struct yk_profiling *profiling)
@@ -238,33 +223,14 @@ static yk_status measure(struct yk_profiling *profiling)
     return YK_OK;
 }
 
-static yk_status make_folder(const char *path)
-{
-    const char *end = strrchr(path, '/');
-    struct yk_text folder = {0};
-    if (!end || end == path) {
-        return YK_OK;
-    }
-    yk_text_add_bytes(&folder, path, (size_t)(end - path));
-    yk_status status = yk_text_status(&folder);
-    if (status == YK_OK) {
-        status = yk_folder_make(yk_text_chars(&folder));
-    }
-    yk_text_free(&folder);
-    return status;
-}
-
 /* The first rank keeps what is measured. */
 static yk_status open_profile(struct yk_profiling *profiling)
 {
     YK_TRY(yk_survey_begin(&profiling->survey));
-    if (yk_train_team_rank(&profiling->team) != 0) {
-        return YK_OK;
-    }
-    if (!profiling->words.profile) {
-        YK_TRY(make_folder(profiling->path));
-    }
-    return yk_profile_create(profiling->path, &profiling->survey.profile);
+    return yk_train_team_rank(&profiling->team) == 0
+               ? yk_profile_path_create(profiling->words.profile, profiling->path,
+                                        &profiling->survey.profile)
+               : YK_OK;
 }
 
 yk_status yk_profiling_open(struct yk_profiling *profiling, int32_t ranks)
@@ -275,7 +241,7 @@ yk_status yk_profiling_open(struct yk_profiling *profiling, int32_t ranks)
         return yk_fail(YK_ERROR_USAGE, "name a model: --model gpt-mini; yoke model lists them");
     }
     YK_TRY(yk_model_config_open(words->model, profiling->arena, &profiling->config));
-    YK_TRY(find_path(profiling));
+    YK_TRY(yk_profiling_find_path(words, profiling->arena, &profiling->path));
     YK_TRY(yk_slow_read(words->slow, ranks, profiling->arena, &profiling->slowness));
     if (words->cluster) {
         YK_TRY(yk_profiling_read_cluster(profiling, ranks));

@@ -1,6 +1,9 @@
 #include "cli/profile_path.h"
 
+#include "base/log.h"
 #include "base/text.h"
+#include "cli/folder.h"
+#include "profile/set_aside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,4 +43,34 @@ yk_status yk_profile_path_settle(const char *word, struct yk_arena *arena, const
         *out = *out && access(*out, R_OK) == 0 ? *out : NULL;
     }
     return YK_OK;
+}
+
+static yk_status make_folder(const char *path)
+{
+    const char *end = strrchr(path, '/');
+    struct yk_text folder = {0};
+    if (!end || end == path) {
+        return YK_OK;
+    }
+    yk_text_add_bytes(&folder, path, (size_t)(end - path));
+    yk_status status = yk_text_status(&folder);
+    if (status == YK_OK) {
+        status = yk_folder_make(yk_text_chars(&folder));
+    }
+    yk_text_free(&folder);
+    return status;
+}
+
+yk_status yk_profile_path_create(const char *word, const char *path, struct yk_profile **out)
+{
+    struct yk_text note = {0};
+    if (!word) {
+        YK_TRY(make_folder(path));
+    }
+    const yk_status status = yk_profile_create_or_set_aside(path, &note, out);
+    if (note.length > 0) {
+        yk_log(YK_LOG_WARNING, "%s", yk_text_chars(&note));
+    }
+    yk_text_free(&note);
+    return status;
 }

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "profile/profile.h"
 
 /* Help for the option --profile of whatever plans. */
 #define YK_PROFILE_PATH_HELP                                                                       \
@@ -19,5 +20,10 @@ yk_status yk_profile_path_usual(struct yk_arena *arena, const char **out) YK_MUS
  * the usual file, if it is there. NULL: none. */
 yk_status yk_profile_path_settle(const char *word, struct yk_arena *arena,
                                  const char **out) YK_MUST_USE;
+
+/* Opens the profile at `path` for adding, where `word` is the word of --profile: makes the folder
+ * of the usual one where it is missing, and sets a damaged file aside with a warning. */
+yk_status yk_profile_path_create(const char *word, const char *path,
+                                 struct yk_profile **out) YK_MUST_USE;
 
 #endif

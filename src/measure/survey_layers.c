@@ -15,7 +15,7 @@ enum {
     VISITS = 3, /* of each number of samples */
     MOST_BATCHES = 32,
     LINE_SIZE = 128,
-    NUMBERS = 3,        /* of a measurement, as they are gathered */
+    NUMBERS = 5,        /* of a measurement, as they are gathered */
     STEPS_IN_TIME = 10, /* of the most samples that the time must be enough for */
 };
 
@@ -186,6 +186,8 @@ static struct yk_profile_measurement mean_of(const struct surveying *surveying, 
             mean.value += made[0];
             mean.spread = fmax(mean.spread, made[1]);
             mean.samples += (int64_t)made[2];
+            mean.least = ranks > 0 ? fmin(mean.least, made[3]) : made[3];
+            mean.most = fmax(mean.most, made[4]);
             ranks++;
         }
     }
@@ -250,9 +252,14 @@ static yk_status add_all(const struct surveying *surveying, double *own, double 
         own[(int64_t)i * NUMBERS] = made.samples > 0 ? made.value : 0;
         own[(int64_t)i * NUMBERS + 1] = made.spread;
         own[(int64_t)i * NUMBERS + 2] = (double)made.samples;
+        own[(int64_t)i * NUMBERS + 3] = made.least;
+        own[(int64_t)i * NUMBERS + 4] = made.most;
     }
-    own[(int64_t)times->count * NUMBERS] = surveying->context_bytes;
-    own[(int64_t)times->count * NUMBERS + 2] = 1;
+    double *context = &own[(int64_t)times->count * NUMBERS];
+    context[0] = surveying->context_bytes;
+    context[2] = 1;
+    context[3] = surveying->context_bytes;
+    context[4] = surveying->context_bytes;
     YK_TRY(yk_measure_gather(surveying->team, own, (times->count + 1) * NUMBERS, all));
     for (int32_t rank = 0; rank < surveying->team->ranks->size; rank++) {
         int32_t first = 0;
