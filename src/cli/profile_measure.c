@@ -208,21 +208,6 @@ static yk_status pass_over(struct yk_profiling *profiling, yk_status status)
     return yk_text_status(&profiling->notes);
 }
 
-static yk_status measure(struct yk_profiling *profiling)
-{
-    for (profiling->target = 0;
-         profiling->target < profiling->target_count && !profiling->survey.stopped;
-         profiling->target++) {
-        YK_TRY(yk_train_team_agree(&profiling->team, open_target(profiling)));
-        yk_status status = survey(profiling);
-        status = status == YK_OK ? note_target(profiling) : pass_over(profiling, status);
-        close_target(profiling);
-        YK_TRY(status);
-    }
-    profiling->target = profiling->target_count - 1;
-    return YK_OK;
-}
-
 /* The first rank keeps what is measured. */
 static yk_status open_profile(struct yk_profiling *profiling)
 {
@@ -231,6 +216,24 @@ static yk_status open_profile(struct yk_profiling *profiling)
                ? yk_profile_path_create(profiling->words.profile, profiling->path,
                                         &profiling->survey.profile)
                : YK_OK;
+}
+
+static yk_status measure(struct yk_profiling *profiling)
+{
+    for (profiling->target = 0;
+         profiling->target < profiling->target_count && !profiling->survey.stopped;
+         profiling->target++) {
+        YK_TRY(yk_train_team_agree(&profiling->team, open_target(profiling)));
+        if (profiling->target == 0) { /* nothing is left behind where no device can be had */
+            YK_TRY(yk_train_team_agree(&profiling->team, open_profile(profiling)));
+        }
+        yk_status status = survey(profiling);
+        status = status == YK_OK ? note_target(profiling) : pass_over(profiling, status);
+        close_target(profiling);
+        YK_TRY(status);
+    }
+    profiling->target = profiling->target_count - 1;
+    return YK_OK;
 }
 
 yk_status yk_profiling_open(struct yk_profiling *profiling, int32_t ranks)
@@ -253,7 +256,6 @@ yk_status yk_profiling_open(struct yk_profiling *profiling, int32_t ranks)
 yk_status yk_profiling_run(struct yk_profiling *profiling, const struct yk_launcher *launcher)
 {
     YK_TRY(yk_train_team_open(launcher, 0, profiling->arena, &profiling->team));
-    YK_TRY(yk_train_team_agree(&profiling->team, open_profile(profiling)));
     yk_terminal_progress_begin();
     const yk_status status = measure(profiling);
     yk_terminal_progress_end();

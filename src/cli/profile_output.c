@@ -146,6 +146,9 @@ static void add_facts(const struct yk_survey *survey, struct yk_text *out)
     for (int32_t i = 0; i < survey->fact_count; i++) {
         const struct yk_survey_fact *row = &survey->facts[i];
         if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT) == 0) {
+            if (!strstr(row->fact.subject, " with ")) {
+                continue; /* the same, for whatever other model */
+            }
             yk_text_addf(out, "%s: a process holds %s besides what it trains\n", row->fact.subject,
                          amount(row->measurement.value, YK_UNIT_BYTES, words));
         } else {

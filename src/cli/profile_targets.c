@@ -183,6 +183,21 @@ yk_status yk_profiling_read_cluster(struct yk_profiling *profiling, int32_t rank
     return check_slowness(profiling);
 }
 
+/* A GPU that --cluster calls by another name than its own would be known by the wrong one. */
+static yk_status check_gpu(struct yk_profiling *profiling, int32_t number)
+{
+    const struct yk_device *named = &profiling->cluster->devices[0];
+    struct yk_cluster *here = NULL;
+    const char *line = NULL;
+    YK_TRY(yk_device_describe_gpu(number, profiling->arena, &line));
+    YK_TRY(yk_cluster_parse(line, &here));
+    const bool same = named->type && strcmp(named->type, here->devices[0].type) == 0;
+    yk_cluster_destroy(here);
+    return same ? YK_OK
+                : yk_fail(YK_ERROR_INPUT, "--cluster has %s, but the GPU here is %s",
+                          named->type ? named->type : named->name, line);
+}
+
 yk_status yk_profiling_name_cluster(struct yk_profiling *profiling)
 {
     const struct yk_profile_words *words = &profiling->words;
@@ -190,7 +205,7 @@ yk_status yk_profiling_name_cluster(struct yk_profiling *profiling)
     const int64_t ranks = yk_profiling_ranks(profiling);
     const char *line = NULL;
     if (words->cluster) {
-        return YK_OK; /* it has been read */
+        return target->choice.gpu ? check_gpu(profiling, target->choice.number) : YK_OK;
     }
     yk_cluster_destroy(profiling->cluster);
     profiling->cluster = NULL;
