@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "cli/counters.h"
 #include "cli/drawings.h"
 #include "cli/eval_outputs.h"
 #include "cli/known.h"
@@ -22,12 +23,21 @@ struct arguments {
     int64_t output_samples;
     bool json;
     bool quiet;
+    bool counters;
 };
 
+/* Starts as {0}. */
 struct result {
     double loss;
     int64_t tokens;
+    struct yk_gauge *gauge;         /* with --counters; else NULL */
+    struct yk_counter_rank counted; /* what it has come to */
 };
+
+static void note_pass(void *user, double began_s, double done_s)
+{
+    yk_gauge_pass(user, YK_GAUGE_FORWARD, NULL, began_s, done_s);
+}
 
 static yk_status evaluate(const struct arguments *arguments, const struct yk_loaded *loaded,
                           const struct yk_dataset *dataset, struct result *out)
@@ -37,11 +47,24 @@ static yk_status evaluate(const struct arguments *arguments, const struct yk_loa
         .sequence = workload->sequence,
         .piece_rows = workload->batch * workload->sequence,
     };
+    const struct yk_run_evaluation evaluation = {
+        .batch = workload->batch,
+        .samples = arguments->samples,
+        .ran = out->gauge ? note_pass : NULL,
+        .user = out->gauge,
+    };
     struct yk_sampler *sampler = NULL;
     YK_TRY(yk_dataset_sample_in_order(dataset, &cut, true, &sampler));
-    const yk_status status = yk_run_evaluate(loaded->store, sampler, workload->batch,
-                                             arguments->samples, NULL, &out->loss, &out->tokens);
+    yk_status status = out->gauge ? yk_gauge_start(out->gauge) : YK_OK;
+    if (status == YK_OK) {
+        status = yk_run_evaluate(loaded->store, sampler, &evaluation, &out->loss, &out->tokens);
+    }
     yk_sampler_destroy(sampler);
+    if (status == YK_OK && out->gauge) {
+        yk_gauge_stop(out->gauge);
+        status = yk_gauge_tell(out->gauge, NAN, loaded->arena, &out->counted);
+        out->counted.device = loaded->engine.backend->name;
+    }
     return status;
 }
 
@@ -49,6 +72,11 @@ static yk_status open_and_evaluate(const struct arguments *arguments, struct yk_
                                    struct result *out)
 {
     struct yk_dataset *dataset = NULL;
+    struct yk_device_choice device = {0};
+    if (arguments->counters) {
+        YK_TRY(yk_device_choose(arguments->loaded.device, &device));
+        YK_TRY(yk_counters_open(&device, &out->gauge));
+    }
     YK_TRY(yk_loaded_open(&arguments->loaded, loaded));
     const struct yk_known known = {
         .model = loaded->checkpoint->path,
@@ -75,9 +103,15 @@ static yk_status open_and_evaluate(const struct arguments *arguments, struct yk_
     return status;
 }
 
-static yk_status write_json(const struct yk_loaded *loaded, const struct result *result,
+static struct yk_counter_ranks counted(struct result *result)
+{
+    return (struct yk_counter_ranks){&result->counted, result->gauge ? 1 : 0};
+}
+
+static yk_status write_json(const struct yk_loaded *loaded, struct result *result,
                             struct yk_text *out)
 {
+    const struct yk_counter_ranks counters = counted(result);
     yk_text_add(out, "{\"yoke\":1,\"kind\":\"evaluation\",\"checkpoint\":");
     yk_text_add_json(out, loaded->checkpoint->path);
     yk_text_addf(out, ",\"step\":%" PRId64 ",\"loss\":", loaded->checkpoint->state.step);
@@ -88,13 +122,19 @@ static yk_status write_json(const struct yk_loaded *loaded, const struct result 
     } else {
         yk_text_add(out, "null");
     }
-    yk_text_addf(out, ",\"tokens\":%" PRId64 "}\n", result->tokens);
+    yk_text_addf(out, ",\"tokens\":%" PRId64, result->tokens);
+    if (counters.count > 0) {
+        yk_text_add(out, ",\"counters\":");
+        yk_counters_write_averages(&counters, out);
+    }
+    yk_text_add(out, "}\n");
     return yk_text_status(out);
 }
 
-static yk_status write_text(const struct yk_loaded *loaded, const struct result *result,
+static yk_status write_text(const struct yk_loaded *loaded, struct result *result,
                             struct yk_text *out)
 {
+    const struct yk_counter_ranks counters = counted(result);
     yk_text_addf(out, "%s\n\n", loaded->checkpoint->path);
     yk_text_addf(out, "  step        %" PRId64 "\n", loaded->checkpoint->state.step);
     yk_text_addf(out, "  loss        %.4f\n", result->loss);
@@ -102,7 +142,7 @@ static yk_status write_text(const struct yk_loaded *loaded, const struct result 
     yk_wording_add_perplexity(result->loss, 3, out);
     yk_text_add(out, "\n");
     yk_text_addf(out, "  tokens      %" PRId64 "\n", result->tokens);
-    return yk_text_status(out);
+    return yk_counters_add_text(&counters, out);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
@@ -126,6 +166,7 @@ static yk_status run(const void *given, struct yk_text *out)
         status =
             arguments->json ? write_json(&loaded, &result, out) : write_text(&loaded, &result, out);
     }
+    yk_gauge_close(result.gauge);
     yk_loaded_close(&loaded);
     return status;
 }
@@ -225,6 +266,13 @@ static const struct yk_option options[] = {
         .least = 1,
         .most = YK_WORKLOAD_MOST_TOKENS,
         .offset = offsetof(struct arguments, output_samples),
+    },
+    {
+        .name = "counters",
+        .help = YK_COUNTERS_HELP,
+        .group = YK_OUTPUT_GROUP,
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, counters),
     },
     {
         .name = "json",

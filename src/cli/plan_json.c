@@ -1,5 +1,6 @@
 #include "cli/plan_output.h"
 
+#include "cli/plan_times.h"
 #include "planner/planned_facts.h"
 
 #include <math.h>
@@ -141,6 +142,7 @@ yk_status yk_plan_output_json(const struct yk_planned *planned, struct yk_text *
     yk_text_addf(out, ",\"trials\":%lld", (long long)planned->trials);
     if (planned->plan) {
         add_plan(planned, out);
+        YK_TRY(yk_plan_times_json(planned, out));
     } else {
         yk_text_add(out, ",\"devices\":[],\"layers\":[]");
     }

@@ -136,15 +136,14 @@ static void show_progress(void *user, const char *what, double done)
     yk_terminal_progress(NULL, line, (profiling->target + done) / profiling->target_count);
 }
 
-/* The largest message that a plan for the model could send. */
+/* The largest message that a plan for the model could send: all gradients at once. */
 static yk_status most_bytes(const struct yk_profiling *profiling, int64_t *out)
 {
     const struct yk_model *model = NULL;
     int64_t most = 0;
     YK_TRY(yk_model_describe(profiling->config, &profiling->workload, profiling->arena, &model));
     for (int32_t i = 0; i < model->layer_count; i++) {
-        const int64_t bytes = model->layers[i].parameters * 4;
-        most = bytes > most ? bytes : most;
+        most += model->layers[i].parameters * 4;
     }
     for (int32_t i = 0; i < model->edge_count; i++) {
         most = model->edges[i].bytes > most ? model->edges[i].bytes : most;

@@ -34,6 +34,7 @@ struct reading {
     struct yk_trace *predicted;
     struct yk_trace *measured;
     struct yk_run_summary summary;
+    struct yk_counter_ranks counters;
     struct yk_run_report report;
 };
 
@@ -94,6 +95,14 @@ static yk_status take_predicted(struct reading *reading, const char *path,
                                 const struct yk_text *text)
 {
     return yk_trace_read_chrome(yk_text_chars(text), text->length, path, &reading->predicted);
+}
+
+static yk_status take_counters(struct reading *reading, const char *path,
+                               const struct yk_text *text)
+{
+    reading->report.counters = &reading->counters;
+    return yk_counters_read(yk_text_chars(text), text->length, path, reading->arena,
+                            &reading->counters);
 }
 
 static yk_status take_sample(struct reading *reading, const char *path, const struct yk_text *text)
@@ -312,6 +321,7 @@ static yk_status read_run(struct reading *reading)
     YK_TRY(read_file(reading, "trace.json", take_measured));
     YK_TRY(read_file(reading, "trace-predicted.json", take_predicted));
     YK_TRY(read_file(reading, "summary.json", take_summary));
+    YK_TRY(read_file(reading, "counters.json", take_counters));
     YK_TRY(read_file(reading, "sample.txt", take_sample));
     YK_TRY(open_plan(reading));
     YK_TRY(fill_ranks(reading));
@@ -356,6 +366,9 @@ static yk_status add_figures(const struct reading *reading, const char *folder,
     }
     if (report->predicted || report->measured) {
         YK_TRY(add_figure(reading, folder, "lanes.svg", yk_run_figure_lanes, outputs));
+    }
+    if (yk_run_report_has_counters(report)) {
+        YK_TRY(add_figure(reading, folder, "counters.svg", yk_run_figure_counters, outputs));
     }
     if (yk_run_report_has_ranks(report)) {
         YK_TRY(add_figure(reading, folder, "ranks.svg", yk_run_figure_ranks, outputs));

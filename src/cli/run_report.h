@@ -8,6 +8,7 @@
  *   trace-predicted.json  the predicted one; without it, the plan is simulated
  *   summary.json          the ranks, and "peak_bytes": the most memory that the process took
  *                                                          (report/run_summary.h)
+ *   counters.json         what the meters of the devices showed (trace/counters_file.h)
  *   sample.txt            words the model wrote
  *   checkpoints/          the newest is named
  *
@@ -27,8 +28,8 @@ bool yk_run_report_is_folder(const char *path);
 /* Writes the page of the run to the file `output`. */
 yk_status yk_run_report_write(const char *run_folder, const char *output) YK_MUST_USE;
 
-/* The same, and its pictures, loss.svg, ranks.svg, lanes.svg and memory.svg, into a folder that
- * is there; either may be NULL. Nothing is written unless all can be made. */
+/* The same, and its pictures, loss.svg, ranks.svg, lanes.svg, counters.svg and memory.svg, into a
+ * folder that is there; either may be NULL. Nothing is written unless all can be made. */
 yk_status yk_run_report_draw(const char *run_folder, const char *output,
                              const char *svg_folder) YK_MUST_USE;
 

@@ -2,6 +2,7 @@
 #include "cli/drawings.h"
 #include "cli/outputs.h"
 #include "cli/plan_output.h"
+#include "cli/plan_times.h"
 #include "cli/planning.h"
 #include "cli/terminal.h"
 #include "planner/planned_facts.h"
@@ -12,6 +13,7 @@ struct arguments {
     const char *plan;
     struct yk_planning_words planning;
     bool program;
+    bool times;
     bool json;
     bool quiet;
     const char *trace;
@@ -48,6 +50,9 @@ static yk_status simulate(const struct arguments *arguments, struct yk_planning 
         status =
             arguments->json ? yk_plan_output_json(planned, out) : yk_plan_output_text(planned, out);
     }
+    if (status == YK_OK && arguments->times && !arguments->json) {
+        status = yk_plan_times_text(planned, out);
+    }
     if (status == YK_OK) {
         status = yk_planned_fail_unfit(planned);
     }
@@ -70,6 +75,10 @@ static yk_status run(const void *given, struct yk_text *out)
     }
     if (arguments->program && arguments->json) {
         return yk_fail(YK_ERROR_USAGE, "--program is text; leave out --json");
+    }
+    if (arguments->program && arguments->times) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "--program and --times are two things to look at; ask for one");
     }
     YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 4));
     const yk_status status = simulate(arguments, &planning, out);
@@ -98,6 +107,14 @@ static const struct yk_option options[] = {
         .offset = offsetof(struct arguments, program),
     },
     {
+        .name = "times",
+        .help = "Print how long every sort of op takes alone, and whether that was measured, "
+                "interpolated or estimated; JSON has it anyway",
+        .group = YK_OUTPUT_GROUP,
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, times),
+    },
+    {
         .name = "json",
         .help = "Print JSON instead of text",
         .group = YK_OUTPUT_GROUP,
@@ -124,6 +141,7 @@ static const struct yk_option options[] = {
 static const struct yk_example examples[] = {
     {"yoke simulate plan.json", "Predict the step of a plan, after editing it for one"},
     {"yoke simulate plan.json --program", "Show what every rank does, op by op"},
+    {"yoke simulate plan.json --times", "Tell what was measured from what was estimated"},
     {"yoke simulate plan.json --trace step.json", "Look at the predicted step in Perfetto"},
     {NULL, NULL},
 };

@@ -136,10 +136,13 @@ static yk_status write_text(const struct yk_planning *planning, const struct yk_
     YK_TRY(add_split(tradeoff, out));
     yk_text_addf(out,
                  "\n  best split   %.0f %% for scheduling: %s\n"
-                 "  together     %s, %d layers kept\n"
-                 "  bound        %s\n",
-                 100 * charts[0].chosen_x, best, joint, tradeoff->joint_kept, bound);
-    yk_text_addf(out, "\n%s\n%s\n\n", charts[1].title, charts[1].definition);
+                 "  together     %s ±%.0f %%, %d layers kept\n"
+                 "  bound        %s\n"
+                 "  times        ",
+                 100 * charts[0].chosen_x, best, joint, 100 * yk_band_error(&tradeoff->band),
+                 tradeoff->joint_kept, bound);
+    yk_band_describe(&tradeoff->band, out);
+    yk_text_addf(out, "\n\n%s\n%s\n\n", charts[1].title, charts[1].definition);
     YK_TRY(add_memory(tradeoff, out));
     return yk_text_status(out);
 }
@@ -178,6 +181,7 @@ static yk_status write_json(const struct yk_planning *planning, const struct yk_
     yk_text_add_number(out, tradeoff->joint_s);
     yk_text_addf(out, ",\"joint_kept\":%d,\"bound_s\":", tradeoff->joint_kept);
     yk_text_add_number(out, tradeoff->bound_s);
+    yk_band_write_json(&tradeoff->band, out);
     add_list("memory_bytes", tradeoff->memory_bytes, tradeoff->points, out);
     add_list("joint_of_memory_s", tradeoff->joint_of_memory_s, tradeoff->points, out);
     add_list("ahead_of_memory_s", tradeoff->ahead_of_memory_s, tradeoff->points, out);

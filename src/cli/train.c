@@ -1,5 +1,6 @@
 #include "cli/train.h"
 
+#include "cli/counters.h"
 #include "cli/interrupt.h"
 #include "cli/launch.h"
 #include "cli/terminal.h"
@@ -59,6 +60,18 @@ static yk_status finish(struct yk_training *training, const struct yk_train_prog
     return trained == YK_OK ? YK_OK : fail_stopped(training);
 }
 
+/* Where it is gauged, the meters are read meanwhile. */
+static yk_status run_gauged(struct yk_training *training)
+{
+    if (!training->gauge) {
+        return yk_run_train(&training->run);
+    }
+    YK_TRY(yk_gauge_start(training->gauge));
+    const yk_status status = yk_run_train(&training->run);
+    yk_gauge_stop(training->gauge);
+    return status;
+}
+
 static yk_status train(struct yk_training *training, struct yk_text *out)
 {
     const struct yk_planned *planned = training->plan.planned;
@@ -68,6 +81,10 @@ static yk_status train(struct yk_training *training, struct yk_text *out)
     }
     YK_TRY(yk_train_announce(training));
     YK_TRY(yk_train_team_announce(team, training->arena));
+    if (training->words.counters) {
+        YK_TRY(
+            yk_train_team_agree(team, yk_counters_open(&training->plan.device, &training->gauge)));
+    }
     YK_TRY(yk_training_prepare(training));
     YK_TRY(yk_train_team_watch(team, planned->trial.program,
                                fmax(LEAST_HANG_S, HANG_FACTOR * planned->trial.step_s)));
@@ -81,6 +98,7 @@ static yk_status train(struct yk_training *training, struct yk_text *out)
     YK_TRY(yk_train_team_follow(team, balance.planned_s, planned->plan->rank_count));
     struct yk_train_progress progress = {
         .balance = yk_train_team_is_alone(team) ? NULL : &balance,
+        .gauge = training->gauge,
         .first_step = training->run.state.step,
         .log_every = training->words.log_every,
         .predicted_step_s = planned->trial.step_s,
@@ -89,7 +107,7 @@ static yk_status train(struct yk_training *training, struct yk_text *out)
         .stop = yk_interrupt_watch_termination(),
     };
     training->run.watch = yk_train_progress_watch(&progress);
-    yk_status status = yk_run_train(&training->run);
+    yk_status status = run_gauged(training);
     yk_terminal_progress_end();
     if (status == YK_OK || status == YK_ERROR_STOPPED) {
         status = finish(training, &progress, status, out);

@@ -91,6 +91,7 @@ struct yk_train_words {
     int64_t log_every;
     bool json;
     bool quiet;
+    bool counters;
 
     /* No words: the checkpoint that --resume goes on from; NULL: none. */
     const char *resumed;

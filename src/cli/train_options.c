@@ -1,3 +1,4 @@
+#include "cli/counters.h"
 #include "cli/profile_path.h"
 #include "cli/train.h"
 
@@ -293,6 +294,8 @@ static const struct yk_option options[] = {
     {ROW("log-every", "STEPS", YK_OUTPUT_GROUP,
          "After the first ten steps, keep a line of every so many"),
      INTEGER(1, MOST_STEPS, "10"), TO(log_every)},
+    {ROW("counters", NULL, YK_OUTPUT_GROUP, YK_COUNTERS_HELP), FLAG, .momentary = true,
+     TO(counters)},
     {ROW("json", NULL, YK_OUTPUT_GROUP, "Print the summary as JSON"), FLAG, .momentary = true,
      TO(json)},
     {ROW("quiet", NULL, YK_OUTPUT_GROUP, "No notes and no lines of steps on standard error"), FLAG,

@@ -125,6 +125,12 @@ static const struct yk_program *on_change(void *user, const struct yk_run_step *
     return progress->balance ? yk_train_balance_look(progress->balance, step) : NULL;
 }
 
+static void on_timed(void *user, const struct yk_run_times *times)
+{
+    const struct yk_train_progress *progress = user;
+    yk_gauge_step(progress->gauge, times);
+}
+
 static bool on_stop(void *user)
 {
     const struct yk_train_progress *progress = user;
@@ -140,6 +146,7 @@ struct yk_run_watch yk_train_progress_watch(struct yk_train_progress *progress)
         .saved = on_saved,
         .stop = on_stop,
         .change = on_change,
+        .timed = progress->gauge ? on_timed : NULL,
     };
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/train_balance.h"
+#include "measure/gauge.h"
 #include "train/run.h"
 
 #include <stdatomic.h>
@@ -18,6 +19,7 @@
 /* Starts with what the first lines say, the rest 0. */
 struct yk_train_progress {
     struct yk_train_balance *balance; /* NULL: alone */
+    struct yk_gauge *gauge;           /* that is told of steps; NULL: none */
     int64_t first_step;               /* done before this run began */
     int64_t log_every;
     double predicted_step_s;

@@ -2,6 +2,7 @@
 
 #include "cli/process_memory.h"
 #include "cli/run_planned.h"
+#include "cli/train_counters.h"
 #include "comm/exchange.h"
 #include "trace/trace_bytes.h"
 #include "trace/trace_merge.h"
@@ -10,10 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a rank sends in front of its trace. */
+/* What a rank sends in front of its counters and its trace. */
 struct figures {
     double peak_bytes;
-    double began_s; /* of what was traced, by rank 0's clock */
+    double began_s;       /* of what was traced, by rank 0's clock */
+    size_t counters_size; /* 0: there are none */
 };
 
 static yk_status pack(const struct yk_training *training, struct yk_text *out)
@@ -23,9 +25,17 @@ static yk_status pack(const struct yk_training *training, struct yk_text *out)
     if (!yk_train_team_is_alone(&training->team)) {
         YK_TRY(yk_exchange_compare_clocks(&training->team.ranks, &clock));
     }
-    const struct figures figures = {yk_process_memory().peak_bytes, run->traced_s + clock.offset_s};
+    struct yk_text counters = {0};
+    yk_status status = yk_train_counters_pack(training, &counters);
+    const struct figures figures = {yk_process_memory().peak_bytes, run->traced_s + clock.offset_s,
+                                    counters.length};
     yk_text_add_bytes(out, (const char *)&figures, sizeof figures);
-    return run->trace ? yk_trace_pack(run->trace, out) : yk_text_status(out);
+    yk_text_add_bytes(out, yk_text_chars(&counters), counters.length);
+    if (status == YK_OK) {
+        status = run->trace ? yk_trace_pack(run->trace, out) : yk_text_status(out);
+    }
+    yk_text_free(&counters);
+    return status;
 }
 
 static yk_status collect(struct yk_training *training, struct yk_exchange_bytes **out)
@@ -59,9 +69,15 @@ static yk_status unpack(struct yk_training *training, const struct yk_exchange_b
         (void)snprintf(source, sizeof source, "the trace of rank %d", (int)r);
         zero_s = r == 0 ? figures.began_s : zero_s;
         training->ranks[r].measured_bytes = figures.peak_bytes;
-        if (handed[r].size > sizeof figures) {
-            YK_TRY(yk_trace_unpack(handed[r].bytes + sizeof figures,
-                                   handed[r].size - sizeof figures, source, &traces[r]));
+        const char *counters = handed[r].bytes + sizeof figures;
+        const char *trace = counters + figures.counters_size;
+        const size_t trace_size = handed[r].size - sizeof figures - figures.counters_size;
+        if (figures.counters_size > 0) {
+            YK_TRY(yk_train_counters_unpack(training, r, figures.began_s - zero_s, counters,
+                                            figures.counters_size));
+        }
+        if (trace_size > 0) {
+            YK_TRY(yk_trace_unpack(trace, trace_size, source, &traces[r]));
             pieces[r] = (struct yk_trace_piece){traces[r], figures.began_s - zero_s};
         }
     }

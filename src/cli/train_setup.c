@@ -496,6 +496,7 @@ yk_status yk_training_prepare(struct yk_training *training)
 
 void yk_training_close(struct yk_training *training)
 {
+    yk_gauge_close(training->gauge);
     yk_trace_destroy(training->run.trace);
     yk_text_free(&training->settings_json);
     yk_store_destroy(training->store);

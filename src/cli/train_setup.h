@@ -13,6 +13,7 @@
 #include "cli/train_plan.h"
 #include "cli/train_source.h"
 #include "cli/train_team.h"
+#include "measure/gauge.h"
 #include "report/run_summary.h"
 #include "train/run.h"
 
@@ -35,7 +36,9 @@ struct yk_training {
     struct yk_store *store;
     struct yk_text settings_json;
     struct yk_run run;
-    struct yk_run_rank *ranks; /* (ranks) what was measured, on rank 0; NULL before */
+    struct yk_run_rank *ranks;        /* (ranks) what was measured, on rank 0; NULL before */
+    struct yk_gauge *gauge;           /* with --counters; else NULL */
+    struct yk_counter_ranks counters; /* what it has come to, on rank 0; none before */
 };
 
 /* Opens all that can be known without training: up to plan and net. Nothing is written. Where no

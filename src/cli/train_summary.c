@@ -1,6 +1,7 @@
 #include "cli/train_summary.h"
 
 #include "base/units.h"
+#include "cli/counters.h"
 #include "cli/outputs.h"
 #include "cli/plan_output.h"
 #include "cli/process_memory.h"
@@ -163,6 +164,10 @@ static yk_status write_json(const struct yk_training *training, const char *chec
         yk_text_add(out, ",\"ranks\":");
         yk_run_summary_write_ranks(training->ranks, training->plan.planned->plan->rank_count, out);
     }
+    if (training->counters.count > 0) {
+        yk_text_add(out, ",\"counters\":");
+        yk_counters_write_averages(&training->counters, out);
+    }
     yk_text_add(out, "}\n");
     return yk_text_status(out);
 }
@@ -212,7 +217,7 @@ yk_status yk_train_summarise(const struct yk_training *training,
     write_speed(training, out);
     yk_text_addf(out, "  checkpoint  %s\n", checkpoint);
     yk_text_addf(out, "  page        %s/report.html\n", training->folder);
-    return yk_text_status(out);
+    return yk_counters_add_text(&training->counters, out);
 }
 
 static yk_status add_results(const struct yk_training *training,
@@ -226,6 +231,10 @@ static yk_status add_results(const struct yk_training *training,
     if (training->run.trace) {
         YK_TRY(yk_train_path(training->folder, "trace.json", training->arena, &path));
         YK_TRY(yk_trace_write_chrome(training->run.trace, yk_outputs_add(outputs, path)));
+    }
+    if (training->counters.count > 0) {
+        YK_TRY(yk_train_path(training->folder, "counters.json", training->arena, &path));
+        YK_TRY(yk_counters_write(&training->counters, yk_outputs_add(outputs, path)));
     }
     YK_TRY(yk_train_path(training->folder, "trace-predicted.json", training->arena, &path));
     YK_TRY(yk_sim_trace(training->plan.planned->trial.sim, &predicted));

@@ -7,9 +7,8 @@
 #include <stdbool.h>
 
 enum {
-    /* What a quiet machine is still off by when it does the same thing another day: clocks, heat,
-     * where memory lies, what ran before. Three times the half percent to one percent by which
-     * medians of two runs differ. */
+    /* What repeating at once does not show, and so no spread tells: clocks, heat, where memory
+     * lies, what ran before. */
     YK_CURVE_FLOOR_PERCENT = 3,
 };
 

@@ -222,6 +222,7 @@ yk_status yk_planned_report(const struct yk_planned *planned, const struct yk_tr
         .cluster = planned->study->cluster,
         .trace = trace,
         .step_s = planned->trial.step_s,
+        .error = yk_band_error(&planned->trial.band),
         .bound_s = planned->bound_s,
         .tokens_per_s = planned->tokens_per_s,
         .title = planned->study->model->config->name,

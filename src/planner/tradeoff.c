@@ -324,7 +324,9 @@ static yk_status weigh(struct weighing *weighing, struct yk_arena *arena)
     }
     YK_TRY(weigh_split(weighing, base, arena));
     YK_TRY(yk_least_step_s(study, &weighing->tradeoff->bound_s));
-    return weigh_memory(weighing);
+    YK_TRY(weigh_memory(weighing));
+    weighing->tradeoff->band = *yk_prices_band(study->prices);
+    return YK_OK;
 }
 
 yk_status yk_tradeoff_find(const struct yk_plan_request *request,

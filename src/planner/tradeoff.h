@@ -35,6 +35,7 @@ struct yk_tradeoff {
     double *joint_of_memory_s; /* (points) NAN: nothing fits */
     double *ahead_of_memory_s; /* (points) fully-sharded, gathers one ahead */
     double bound_s;
+    struct yk_band band; /* of the layers' times that all of it is made of */
 };
 
 /* For one micro-batch on all devices. YK_ERROR_NO_FIT when fully-sharded layers do not fit. */

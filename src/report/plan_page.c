@@ -43,7 +43,8 @@ static void add_figures(const struct yk_plan_report *report, struct yk_text *out
     const bool bounded = isfinite(report->bound_s) && report->bound_s > 0;
     yk_page_begin_figures(out);
     yk_label_unit(report->step_s, YK_UNIT_SECONDS, unit);
-    yk_page_add_figure("step", unit, out);
+    snprintf(words, sizeof words, "%s ±%.0f %%", unit, 100 * report->error);
+    yk_page_add_figure("step", report->error > 0 ? words : unit, out);
     yk_label_count(isfinite(report->tokens_per_s) ? llround(report->tokens_per_s) : 0, words);
     yk_page_add_figure("tokens/s", isfinite(report->tokens_per_s) ? words : "unknown", out);
     yk_label_unit(report->bound_s, YK_UNIT_SECONDS, unit);

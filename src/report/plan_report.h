@@ -76,6 +76,7 @@ struct yk_plan_report {
     const struct yk_cluster *cluster;
     const struct yk_trace *trace; /* the predicted step; ranks as in the plan */
     double step_s;
+    double error; /* nine tenths of such steps are no further off than this part; 0: not known */
     double bound_s;
     double tokens_per_s;
     const char *title;

@@ -1,5 +1,6 @@
 /* The pictures of a run, each alone. */
 #include "report/plan_draw.h"
+#include "report/run_counters.h"
 #include "report/run_curves.h"
 #include "report/run_draw.h"
 #include "report/run_lanes.h"
@@ -37,6 +38,18 @@ static yk_status draw_lanes(const struct yk_run_report *report, struct yk_arena 
     return yk_text_status(out);
 }
 
+static yk_status draw_counters(const struct yk_run_report *report, struct yk_arena *arena,
+                               struct yk_text *out)
+{
+    struct yk_run_ranks ranks;
+    struct yk_run_lanes lanes;
+    YK_TRY(yk_run_ranks_make(report, arena, &ranks));
+    YK_TRY(yk_run_lanes_make(report, &ranks, arena, &lanes));
+    yk_run_draw_counters(report, &lanes, !yk_run_counters_has_lines(report, &lanes),
+                         frame(YK_FIGURE_ALONE_WIDTH, out));
+    return yk_text_status(out);
+}
+
 static yk_status draw_loss(const struct yk_run_report *report, struct yk_arena *arena,
                            struct yk_text *out)
 {
@@ -59,6 +72,16 @@ static yk_status draw_ranks(const struct yk_run_report *report, struct yk_arena 
 yk_status yk_run_figure_lanes(const struct yk_run_report *report, struct yk_text *out)
 {
     return with_arena(report, out, draw_lanes);
+}
+
+bool yk_run_report_has_counters(const struct yk_run_report *report)
+{
+    return report->counters && report->counters->count > 0;
+}
+
+yk_status yk_run_figure_counters(const struct yk_run_report *report, struct yk_text *out)
+{
+    return with_arena(report, out, draw_counters);
 }
 
 yk_status yk_run_figure_loss(const struct yk_run_report *report, struct yk_text *out)

@@ -29,7 +29,8 @@ struct both {
     const struct yk_run_ranks *ranks;
     const struct yk_trace *traces[YK_RUN_TRACE_COUNT];
     const struct yk_plan_lane *lanes[YK_RUN_TRACE_COUNT];
-    double end_s; /* of the last event */
+    double end_s;   /* of the last event */
+    double shift_s; /* that has been added to their times */
     int32_t rank_count;
     int32_t *first_of; /* (ranks) the first that does the same */
     int32_t *shown;    /* (ranks) of such a first one: the rank that stands for all of them */
@@ -93,6 +94,7 @@ static yk_status shift(struct yk_arena *arena, struct both *both)
         both->lanes[t] = lanes;
     }
     both->end_s -= first_s;
+    both->shift_s = -first_s;
     return YK_OK;
 }
 
@@ -209,6 +211,7 @@ yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_
     *out = (struct yk_run_lanes){
         .report = {.title = report->title, .step_s = NAN, .bound_s = NAN},
         .devices = devices,
+        .shift_s = both.shift_s,
     };
     for (int32_t i = 0; i < both.rank_count * YK_LANE_COUNT; i++) {
         const int32_t rank = i / YK_LANE_COUNT;

@@ -29,6 +29,7 @@ struct yk_run_lanes {
     struct yk_plan_report report; /* the title alone: what pictures of folds ask for */
     struct yk_plan_folds folds;
     const char *const *devices; /* (folds) the name of the rank's, and whom it stands for */
+    double shift_s;             /* that was added to the times of both traces */
     bool folded;                /* some rank stands for others */
 };
 

@@ -3,6 +3,7 @@
 #include "report/page_chart.h"
 #include "report/plan_draw.h"
 #include "report/plan_script.h"
+#include "report/run_counters.h"
 #include "report/run_csv.h"
 #include "report/run_curves.h"
 #include "report/run_draw.h"
@@ -287,10 +288,11 @@ static void end(const struct page *page, bool timed)
 {
     static const char *const still[] = {yk_plan_script_numbers, yk_plan_script_figures,
                                         yk_run_script_curves, NULL};
-    static const char *const all[] = {
-        yk_plan_script_numbers, yk_plan_script_figures, yk_timeline_script_view,
-        yk_plan_script_charts,  yk_plan_script_lanes,   yk_timeline_script_gestures,
-        yk_plan_script_input,   yk_run_script_curves,   NULL};
+    static const char *const all[] = {yk_plan_script_numbers,      yk_plan_script_figures,
+                                      yk_timeline_script_view,     yk_plan_script_charts,
+                                      yk_plan_script_lanes,        yk_run_script_counters,
+                                      yk_timeline_script_gestures, yk_plan_script_input,
+                                      yk_run_script_curves,        NULL};
     yk_page_add_tip(page->out);
     yk_page_end(timed ? all : still, page->out);
 }
@@ -315,6 +317,7 @@ static yk_status write_page(struct page *page, struct yk_arena *arena)
     if (timed) {
         add_lanes(page);
     }
+    yk_run_section_counters(report, &page->lanes, page->out);
     if (page->ranks.count > 1) {
         yk_run_section_ranks(&page->ranks, page->out);
     }

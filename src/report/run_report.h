@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "program/memory.h"
 #include "report/run_summary.h"
+#include "trace/counters_file.h"
 #include "trace/trace.h"
 
 #include <stdbool.h>
@@ -79,6 +80,7 @@ struct yk_run_report {
     const struct yk_trace *measured;  /* the last step, from its start at 0; NULL: none */
     const struct yk_run_rank *ranks;  /* what is known besides the traces */
     int32_t rank_count;
+    const struct yk_counter_ranks *counters; /* what meters showed; NULL: none were read */
     const struct yk_run_report_memory *memory;
     int32_t memory_count;
     const char *sample;     /* written by the model; NULL: none */
@@ -89,6 +91,11 @@ yk_status yk_run_report_page(const struct yk_run_report *report, struct yk_text 
 
 /* The predicted step above the measured one, lane by lane. */
 yk_status yk_run_figure_lanes(const struct yk_run_report *report, struct yk_text *out) YK_MUST_USE;
+
+/* What the meters showed in the measured step, on the time axis of lanes. */
+bool yk_run_report_has_counters(const struct yk_run_report *report);
+yk_status yk_run_figure_counters(const struct yk_run_report *report,
+                                 struct yk_text *out) YK_MUST_USE;
 
 /* Loss by step: of every step, smoothed, and of evaluations. */
 yk_status yk_run_figure_loss(const struct yk_run_report *report, struct yk_text *out) YK_MUST_USE;

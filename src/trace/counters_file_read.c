@@ -12,6 +12,12 @@ enum {
     MOST_READINGS = 1 << 20,
 };
 
+/* Thirty years: a double holds every microsecond of them. */
+static const double MOST_SECONDS = 1e9;
+static const double MOST_VALUE = 1e300;
+/* Times are written to the microsecond: readings that meet may seem to overlap by as much. */
+static const double SAME_S = 2e-6;
+
 static void forget(double values[YK_COUNTER_COUNT])
 {
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
@@ -32,14 +38,15 @@ static yk_status check_keys(const struct yk_json *node, const char *const *own, 
     return yk_json_check_object(node, known, count + YK_COUNTER_COUNT);
 }
 
-static yk_status read_value(const struct yk_json *node, const char *key, double *out)
+static yk_status read_value(const struct yk_json *node, const char *key, double most, double *out)
 {
     if (!node || yk_json_is_null(node)) {
         return YK_OK;
     }
-    return yk_json_number(node, out) && *out >= 0 && isfinite(*out)
+    return yk_json_number(node, out) && *out >= 0 && *out <= most
                ? YK_OK
-               : yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number from 0 up, or null", key);
+               : yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number from 0 up to %g, or null", key,
+                         most);
 }
 
 static yk_status read_row(const struct yk_json *node, const char *key, struct yk_arena *arena,
@@ -51,10 +58,10 @@ static yk_status read_row(const struct yk_json *node, const char *key, struct yk
     YK_TRY(check_keys(node, own, 2));
     YK_TRY(yk_json_name(yk_json_get(node, key), key, &name));
     YK_TRY(yk_json_keep(arena, name, &out->name));
-    YK_TRY(read_value(yk_json_get(node, "seconds"), "seconds", &out->seconds));
+    YK_TRY(read_value(yk_json_get(node, "seconds"), "seconds", MOST_SECONDS, &out->seconds));
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
         const char *counter = yk_counter_key((enum yk_counter)c);
-        YK_TRY(read_value(yk_json_get(node, counter), counter, &out->values[c]));
+        YK_TRY(read_value(yk_json_get(node, counter), counter, MOST_VALUE, &out->values[c]));
     }
     return YK_OK;
 }
@@ -92,9 +99,10 @@ static yk_status find_numbers(const struct yk_json *line, const char *key, size_
 
 static yk_status read_time(const struct yk_json *list, const char *key, size_t index, double *out)
 {
-    return yk_json_number(yk_json_at(list, index), out) && isfinite(*out)
+    return yk_json_number(yk_json_at(list, index), out) && fabs(*out) <= MOST_SECONDS
                ? YK_OK
-               : yk_fail(YK_ERROR_INPUT, "\"%s\" must have numbers of seconds alone", key);
+               : yk_fail(YK_ERROR_INPUT, "\"%s\" must have numbers of seconds alone, up to %g", key,
+                         MOST_SECONDS);
 }
 
 static yk_status read_times(const struct yk_json *node, struct yk_arena *arena,
@@ -115,11 +123,13 @@ static yk_status read_times(const struct yk_json *node, struct yk_arena *arena,
         forget(reading->values);
         YK_TRY(read_time(begins, "begin_s", i, &reading->begin_s));
         YK_TRY(read_time(ends, "end_s", i, &reading->end_s));
-        if (reading->end_s < reading->begin_s ||
-            (i > 0 && reading->begin_s < reading[-1].end_s - 1e-9)) {
+        if (i > 0 && fabs(reading->begin_s - reading[-1].end_s) <= SAME_S) {
+            reading->begin_s = reading[-1].end_s;
+        }
+        if (reading->end_s < reading->begin_s || (i > 0 && reading->begin_s < reading[-1].end_s)) {
             return yk_fail(YK_ERROR_INPUT,
-                           "reading %zu ends before it begins, or begins before "
-                           "the one before it ends",
+                           "reading %zu ends before it begins, or begins before the one before it "
+                           "ends",
                            i);
         }
     }
@@ -138,7 +148,8 @@ static yk_status read_line(const struct yk_json *node, struct yk_arena *arena,
         const struct yk_json *list = NULL;
         YK_TRY(find_numbers(node, key, (size_t)out->count, &list));
         for (int32_t i = 0; list && i < out->count; i++) {
-            YK_TRY(read_value(yk_json_at(list, (size_t)i), key, &out->readings[i].values[c]));
+            YK_TRY(read_value(yk_json_at(list, (size_t)i), key, MOST_VALUE,
+                              &out->readings[i].values[c]));
         }
     }
     return YK_OK;

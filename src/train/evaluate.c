@@ -1,11 +1,24 @@
 /* Evaluation: the mean loss over a sampler that goes through its data in order. */
+#include "base/clock.h"
 #include "nn/forward.h"
 #include "train/batches.h"
 #include "train/run.h"
 
 #include <stdlib.h>
 
-static yk_status evaluate(struct yk_forward *forward, struct yk_batches *batches, int64_t units,
+static yk_status lose(struct yk_forward *forward, const struct yk_run_evaluation *evaluation,
+                      const struct yk_piece *piece, double *out)
+{
+    const double began_s = yk_clock_now_s();
+    YK_TRY(yk_forward_lose(forward, piece, out));
+    if (evaluation->ran) {
+        evaluation->ran(evaluation->user, began_s, yk_clock_now_s());
+    }
+    return YK_OK;
+}
+
+static yk_status evaluate(struct yk_forward *forward, struct yk_batches *batches,
+                          const struct yk_run_evaluation *evaluation, int64_t units,
                           int64_t at_once, double *out_loss, int64_t *out_tokens)
 {
     double sum = 0;
@@ -14,7 +27,7 @@ static yk_status evaluate(struct yk_forward *forward, struct yk_batches *batches
         const struct yk_batch *taken = NULL;
         double loss = 0;
         YK_TRY(yk_batches_take(batches, done, units, &taken));
-        YK_TRY(yk_forward_lose(forward, &taken->pieces[0].own, &loss));
+        YK_TRY(lose(forward, evaluation, &taken->pieces[0].own, &loss));
         sum += loss;
         counted += taken->counted;
     }
@@ -44,13 +57,15 @@ static int64_t fit(const struct yk_store *store, const struct yk_sampler *sample
     return -1;
 }
 
-yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampler, int64_t batch,
-                          int64_t samples, const struct yk_run_loan *loan, double *out_loss,
+yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampler,
+                          const struct yk_run_evaluation *evaluation, double *out_loss,
                           int64_t *out_tokens)
 {
+    const struct yk_run_loan *loan = evaluation->loan;
+    const int64_t samples = evaluation->samples;
     const int64_t all = sampler->epoch_units;
     const int64_t wanted = samples > 0 && samples < all ? samples : all;
-    const int64_t usual = sampler->piece_rows > 0 ? 1 : batch;
+    const int64_t usual = sampler->piece_rows > 0 ? 1 : evaluation->batch;
     const int64_t most = usual < wanted ? usual : wanted;
     const int64_t fitting = loan ? fit(store, sampler, most, loan) : -1;
     const int64_t at_once = fitting > 0 ? fitting : most;
@@ -64,7 +79,7 @@ yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampl
         status = yk_batches_create(sampler, &store->engine, 1, &cut, &batches);
     }
     if (status == YK_OK) {
-        status = evaluate(forward, batches, wanted, at_once, out_loss, out_tokens);
+        status = evaluate(forward, batches, evaluation, wanted, at_once, out_loss, out_tokens);
     }
     yk_batches_destroy(batches);
     yk_forward_destroy(forward);

@@ -126,6 +126,18 @@ yk_status yk_executor_trace(const struct yk_executor *executor, const char *devi
 /* When that was, on the clock of base/clock.h. */
 double yk_executor_round_s(const struct yk_executor *executor);
 
+/* When an op ran, on the clock of base/clock.h. */
+struct yk_op_time {
+    int32_t op; /* of this rank's list */
+    double start_s;
+    double end_s;
+};
+
+/* Of the step that ended last, also while others are under way: the ops that had something to do.
+ * Waits for those that have not ended. `out` has room for all ops of the rank. */
+yk_status yk_executor_times(const struct yk_executor *executor, struct yk_op_time *out,
+                            int32_t *count) YK_MUST_USE;
+
 /* Between two steps that are settled, the memory that things are held in during one. */
 void *yk_executor_lend(const struct yk_executor *executor, size_t *bytes);
 

@@ -36,7 +36,8 @@ struct running {
     int64_t taken;               /* units of the sampler in all of these */
     struct pending pending[MOST_PENDING];
     int32_t pending_count;
-    double *seconds; /* of the steps of this run */
+    struct yk_op_time *times; /* (ops) where the watch asks for them; else NULL */
+    double *seconds;          /* of the steps of this run */
     int64_t count;
     bool stopped;
     const struct yk_program *change; /* to go on with */
@@ -126,13 +127,17 @@ static yk_status evaluate(struct running *running)
     struct yk_run *run = running->run;
     int64_t tokens = 0;
     struct yk_run_loan loan = {0};
+    const struct yk_run_evaluation evaluation = {
+        .batch = run->settings.batch,
+        .samples = run->settings.evaluate_samples,
+        .loan = &loan,
+    };
     loan.memory = yk_executor_lend(running->executor, &loan.bytes);
     if (run->program->rank_count > 1) {
         YK_TRY(yk_run_evaluate_ranks(running->executor, run->program, run, &run->evaluation_loss,
                                      &tokens));
     } else {
-        YK_TRY(yk_run_evaluate(run->store, run->evaluation, run->settings.batch,
-                               run->settings.evaluate_samples, &loan, &run->evaluation_loss,
+        YK_TRY(yk_run_evaluate(run->store, run->evaluation, &evaluation, &run->evaluation_loss,
                                &tokens));
     }
     running->evaluated_step = run->state.step;
@@ -287,12 +292,44 @@ static void note_memory(struct yk_run *run)
     }
 }
 
+static yk_status create_times(struct running *running)
+{
+    const struct yk_run *run = running->run;
+    free(running->times);
+    running->times = NULL;
+    if (run->watch.timed) {
+        const size_t ops = (size_t)run->program->ranks[rank_of(run)].op_count;
+        running->times = calloc(ops + 1, sizeof *running->times);
+        return running->times ? YK_OK : yk_fail_out_of_memory();
+    }
+    return YK_OK;
+}
+
+static yk_status tell_times(struct running *running, const struct yk_step_result *result)
+{
+    const struct yk_run *run = running->run;
+    const double began_s = yk_executor_round_s(running->executor);
+    struct yk_run_times times = {
+        .program = run->program,
+        .rank = rank_of(run),
+        .ops = running->times,
+        .began_s = began_s,
+        .done_s = began_s + result->seconds,
+    };
+    if (running->times) {
+        YK_TRY(yk_executor_times(running->executor, running->times, &times.count));
+        run->watch.timed(run->watch.user, &times);
+    }
+    return YK_OK;
+}
+
 /* Ends the oldest step that has begun. */
 static yk_status end(struct running *running)
 {
     struct yk_run *run = running->run;
     struct yk_step_result result = {0};
     YK_TRY(yk_executor_end(running->executor, &result));
+    YK_TRY(tell_times(running, &result));
     const struct pending ended = running->pending[0];
     running->pending_count--;
     for (int32_t i = 0; i < running->pending_count; i++) {
@@ -400,6 +437,7 @@ static yk_status change_program(struct running *running)
     YK_TRY(agree(run, yk_executor_create(run->program, run->store, &run->settings.optimizer,
                                          &run->executor, &running->executor)));
     YK_TRY(agree(run, create_batches(running)));
+    YK_TRY(agree(run, create_times(running)));
     running->taken = run->state.samples;
     YK_TRY(prepare(running, &running->now));
     return prepare(running, &running->next);
@@ -475,6 +513,7 @@ static yk_status open_all(struct running *running)
     YK_TRY(agree(run, yk_executor_create(run->program, run->store, &run->settings.optimizer,
                                          &run->executor, &running->executor)));
     YK_TRY(create_batches(running));
+    YK_TRY(create_times(running));
     if (run->folder && rank_of(run) == 0) {
         struct yk_text path = {0};
         YK_TRY(make_folder(run->folder));
@@ -512,6 +551,7 @@ yk_status yk_run_train(struct yk_run *run)
     yk_batches_destroy(running.batches);
     yk_executor_destroy(running.executor);
     yk_arena_destroy(running.arena);
+    free(running.times);
     free(running.seconds);
     return status;
 }

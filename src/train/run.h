@@ -38,6 +38,16 @@ struct yk_run_step {
     int32_t ranks;
 };
 
+/* What this rank did in a step that has ended, and when. */
+struct yk_run_times {
+    const struct yk_program *program;
+    int32_t rank;
+    const struct yk_op_time *ops;
+    int32_t count;
+    double began_s; /* when the step before was done, or this one was begun: base/clock.h */
+    double done_s;
+};
+
 struct yk_run_watch {
     void *user;
     void (*step)(void *user, const struct yk_run_step *step);
@@ -48,6 +58,7 @@ struct yk_run_watch {
     /* Asked after every step, on all ranks alike: another program for the same store to go on with,
      * which stays until the run ends, or NULL: the same. */
     const struct yk_program *(*change)(void *user, const struct yk_run_step *step);
+    void (*timed)(void *user, const struct yk_run_times *times); /* of every step */
 };
 
 struct yk_run_settings {
@@ -106,10 +117,18 @@ struct yk_run_loan {
     size_t bytes;
 };
 
-/* Mean loss over a sequential sampler, at most `samples` of it (0: all), `batch` at a time; with a
- * loan, fewer at a time if that does not hold as many. */
-yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampler, int64_t batch,
-                          int64_t samples, const struct yk_run_loan *loan, double *out_loss,
+struct yk_run_evaluation {
+    int64_t batch;                  /* samples at a time */
+    int64_t samples;                /* at most so many; 0: all */
+    const struct yk_run_loan *loan; /* fewer at a time if it does not hold as many; NULL: none */
+    /* A batch ran forward, by the clock of base/clock.h; or NULL. */
+    void (*ran)(void *user, double began_s, double done_s);
+    void *user;
+};
+
+/* Mean loss over a sequential sampler. */
+yk_status yk_run_evaluate(struct yk_store *store, const struct yk_sampler *sampler,
+                          const struct yk_run_evaluation *evaluation, double *out_loss,
                           int64_t *out_tokens) YK_MUST_USE;
 
 #endif

@@ -1,5 +1,5 @@
 #include "profile/profile.h"
-#include "sim/sim.h"
+#include "sim/sorts.h"
 #include "support/hand_program.h"
 #include "support/scratch.h"
 #include "support/support.h"
@@ -74,10 +74,51 @@ static void a_load_takes_as_long_as_copies_were_measured(void **state)
     hand_program_free(hand);
 }
 
+/* Two blocks, which are alike, on two devices that are, and a message of both. */
+static void ops_alike_are_counted_together(void **state)
+{
+    (void)state;
+    static const struct hand_op list[] = {
+        {YK_OP_FORWARD, .layer = 1, .samples = 1},
+        {YK_OP_GATHER, .layer = 1, .bytes = 12, .waits = "2'"},
+        {YK_OP_RECOMPUTE, .layer = 2, .samples = 1, .waits = "1"},
+        {YK_OP_BACKWARD, .layer = 2, .samples = 1},
+        HAND_END,
+    };
+    const struct hand_spec spec = {.rank_count = 2,
+                                   .devices = {{.layer_s = 4}, {.layer_s = 4}},
+                                   .within = slow,
+                                   .lists = {list, list}};
+    static const struct yk_sort expected[] = {
+        {.kind = YK_OP_FORWARD, .count = 4, .samples = 1, .time = {4, YK_COST_TABLE, 0.05}},
+        {.kind = YK_OP_GATHER, .count = 1, .bytes = 12, .time = {6, YK_COST_DATASHEET, 0.29}},
+        {.kind = YK_OP_BACKWARD, .count = 2, .samples = 1, .time = {8, YK_COST_TABLE, 0.05}},
+    };
+    struct hand_program *hand = hand_program_make(&spec);
+    struct yk_sim *sim = NULL;
+    struct yk_sort *sorts = NULL;
+    int32_t count = 0;
+    assert_ok(yk_sim_run(&hand->program, hand->prices, &as_alone, &sim));
+    assert_ok(yk_sim_sorts(sim, hand->prices, sim->arena, &sorts, &count));
+    assert_int_equal(count, 3);
+    for (int32_t i = 0; i < count; i++) {
+        assert_int_equal(sorts[i].kind, expected[i].kind);
+        assert_int_equal(sorts[i].count, expected[i].count);
+        assert_int_equal(sorts[i].samples, expected[i].samples);
+        assert_near(sorts[i].bytes, expected[i].bytes);
+        assert_near(sorts[i].time.seconds, expected[i].time.seconds);
+        assert_int_equal(sorts[i].time.origin, expected[i].time.origin);
+        assert_near(sorts[i].time.error, expected[i].time.error);
+    }
+    yk_sim_destroy(sim);
+    hand_program_free(hand);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_band_is_of_computation_and_what_is_exposed),
+        cmocka_unit_test(ops_alike_are_counted_together),
         cmocka_unit_test_setup_teardown(a_load_takes_as_long_as_copies_were_measured,
                                         support_scratch_make, support_scratch_drop),
     };

@@ -75,7 +75,7 @@ static void what_makes_no_sense_is_refused_in_one_sentence(void **state)
          "x: ranks[0]: rank 1 stands where 0 should be"},
         {FILE_OF("7"), "x: ranks[0]: this must be an object, not a number"},
         {RANK_OF("\"phases\":[{\"phase\":\"forward\",\"sm\":-1}]"),
-         "x: ranks[0]: phases[0]: \"sm\" must be a number from 0 up, or null"},
+         "x: ranks[0]: phases[0]: \"sm\" must be a number from 0 up to 1e+300, or null"},
         {RANK_OF("\"phases\":[{\"phase\":\"forward\",\"smm\":1}]"), NULL},
         {RANK_OF("\"kinds\":[{\"phase\":\"forward\"}]"), NULL},
         {RANK_OF("\"step\":{\"begin_s\":[0,1],\"end_s\":[1]}"),
@@ -83,7 +83,7 @@ static void what_makes_no_sense_is_refused_in_one_sentence(void **state)
         {RANK_OF("\"step\":{\"begin_s\":[0],\"end_s\":[1],\"sm\":[1,2]}"),
          "x: ranks[0]: step: \"sm\" must be a list of as many numbers as \"begin_s\""},
         {RANK_OF("\"step\":{\"begin_s\":[0],\"end_s\":[\"1\"]}"),
-         "x: ranks[0]: step: \"end_s\" must have numbers of seconds alone"},
+         "x: ranks[0]: step: \"end_s\" must have numbers of seconds alone, up to 1e+09"},
         {RANK_OF("\"run\":{\"begin_s\":[0,0.5],\"end_s\":[1,2]}"),
          "x: ranks[0]: run: reading 1 ends before it begins, or begins before the one before it "
          "ends"},

@@ -289,8 +289,9 @@ static void evaluation_does_not_depend_on_the_batch(void **state)
     open_data(&bench);
     open_trainer(&bench, YK_PRECISION_FP32, 2, 0.5);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(yk_run_evaluate(bench.trainer->store, bench.evaluation, i == 0 ? 1 : 7, 0,
-                                         NULL, &losses[i], &tokens[i]),
+        const struct yk_run_evaluation evaluation = {.batch = i == 0 ? 1 : 7};
+        assert_int_equal(yk_run_evaluate(bench.trainer->store, bench.evaluation, &evaluation,
+                                         &losses[i], &tokens[i]),
                          YK_OK);
     }
     assert_true(fabs(losses[0] - losses[1]) < 1e-6 * losses[0]);

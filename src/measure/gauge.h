@@ -1,0 +1,59 @@
+/*
+ * Gauge: what the meters of a device show while steps are trained, by phase of a step and by kind
+ * of layer.
+ *
+ * Phases are forward, backward (with recomputation), update, and communication that nothing
+ * computes beside; "step" is all of it. Layers of a kind count forward and backward together. Only
+ * time of which it is known what ran counts: steps and passes that were told of. Of a very long run
+ * it is the latest part.
+ *
+ * Open it before the threads that compute begin (measure/meters.h), start it, tell it of what ran,
+ * stop it, ask it. One thread at a time.
+ */
+#ifndef YK_MEASURE_GAUGE_H
+#define YK_MEASURE_GAUGE_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "measure/meters.h"
+#include "trace/counters_file.h"
+#include "train/run.h"
+
+enum yk_gauge_phase {
+    YK_GAUGE_FORWARD,
+    YK_GAUGE_BACKWARD,
+    YK_GAUGE_UPDATE,
+    YK_GAUGE_COMMUNICATION,
+    YK_GAUGE_PHASE_COUNT,
+};
+
+struct yk_gauge;
+
+yk_status yk_gauge_open(const struct yk_meters_options *options, struct yk_gauge **out) YK_MUST_USE;
+/* Accepts NULL. */
+void yk_gauge_close(struct yk_gauge *gauge);
+
+yk_status yk_gauge_start(struct yk_gauge *gauge) YK_MUST_USE;
+void yk_gauge_stop(struct yk_gauge *gauge);
+
+/* The ops of a step; nothing is allocated. Steps come in order. */
+void yk_gauge_step(struct yk_gauge *gauge, const struct yk_run_times *times);
+
+/* One thing after another, in order, with nothing beside or between them; `kind` of layer may be
+ * NULL, and else is kept until the gauge is closed. */
+void yk_gauge_pass(struct yk_gauge *gauge, enum yk_gauge_phase phase, const char *kind,
+                   double began_s, double done_s);
+
+/*
+ * What it comes to, while stopped. `traced_s` is the beginning of the step around which readings
+ * are kept; NAN: of none. The device's name is for the caller to fill in; the rest is in the arena.
+ */
+yk_status yk_gauge_tell(const struct yk_gauge *gauge, double traced_s, struct yk_arena *arena,
+                        struct yk_counter_rank *out) YK_MUST_USE;
+
+/* The same of readings from elsewhere, in order: where they are from is for the caller to say. */
+yk_status yk_gauge_explain(const struct yk_gauge *gauge, const struct yk_counter_reading *all,
+                           int32_t count, double traced_s, struct yk_arena *arena,
+                           struct yk_counter_rank *out) YK_MUST_USE;
+
+#endif
