@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "cli/counters.h"
 #include "cli/device.h"
 #include "cli/train_team.h"
 #include "measure/survey.h"
@@ -62,9 +63,11 @@ struct yk_profiling {
     struct yk_backend_lane *lane; /* of a rank alone */
     struct yk_ranks alone;
     struct yk_measure_ranks all;
+    struct yk_gauge *gauge; /* with --counters; else NULL */
     /* Of all of them: */
     struct yk_survey survey;
-    struct yk_text notes; /* about each target, in lines */
+    struct yk_text notes;            /* about each target, in lines */
+    struct yk_counter_rank *counted; /* (target_count) of this rank, with --counters */
 };
 
 static inline int32_t yk_profiling_ranks(const struct yk_profiling *profiling)

@@ -7,8 +7,10 @@
 #include "cli/terminal.h"
 #include "cli/workload.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     MIB = 1024 * 1024,
@@ -95,6 +97,9 @@ static yk_status open_target(struct yk_profiling *profiling)
 {
     YK_TRY(read_workload(profiling));
     YK_TRY(yk_profiling_name_cluster(profiling));
+    if (profiling->words.counters) {
+        YK_TRY(yk_counters_open(&profiling->targets[profiling->target].choice, &profiling->gauge));
+    }
     YK_TRY(open_engine(profiling));
     YK_TRY(open_ranks(profiling));
     return describe(profiling);
@@ -110,6 +115,8 @@ static void close_target(struct yk_profiling *profiling)
     }
     profiling->lane = NULL;
     yk_engine_close(&profiling->engine);
+    yk_gauge_close(profiling->gauge);
+    profiling->gauge = NULL;
 }
 
 /* Of memory that is the host's, what this process has taken at most. */
@@ -136,6 +143,12 @@ static void show_progress(void *user, const char *what, double done)
     yk_terminal_progress(NULL, line, (profiling->target + done) / profiling->target_count);
 }
 
+static void note_step(void *user, const struct yk_run_times *times)
+{
+    const struct yk_profiling *profiling = user;
+    yk_gauge_step(profiling->gauge, times);
+}
+
 /* The largest message that a plan for the model could send: all gradients at once. */
 static yk_status most_bytes(const struct yk_profiling *profiling, int64_t *out)
 {
@@ -152,6 +165,23 @@ static yk_status most_bytes(const struct yk_profiling *profiling, int64_t *out)
     return YK_OK;
 }
 
+/* With --counters, what the device's meters showed meanwhile. */
+static yk_status survey_layers(struct yk_profiling *profiling, const struct yk_survey_wish *wish)
+{
+    if (!profiling->gauge) {
+        return yk_survey_layers(&profiling->survey, &profiling->all, wish);
+    }
+    struct yk_counter_rank *counted = &profiling->counted[profiling->target];
+    YK_TRY(yk_gauge_start(profiling->gauge));
+    const yk_status status = yk_survey_layers(&profiling->survey, &profiling->all, wish);
+    yk_gauge_stop(profiling->gauge);
+    YK_TRY(status);
+    YK_TRY(yk_gauge_tell(profiling->gauge, NAN, profiling->arena, counted));
+    counted->device = yk_arena_copy_text(profiling->arena, profiling->cluster->source,
+                                         strlen(profiling->cluster->source));
+    return counted->device ? YK_OK : yk_fail_out_of_memory();
+}
+
 static yk_status survey(struct yk_profiling *profiling)
 {
     const struct yk_survey_wish wish = {
@@ -163,9 +193,12 @@ static yk_status survey(struct yk_profiling *profiling)
         .held_bytes = held_bytes,
         .again = profiling->words.again,
         .versions = profiling->versions,
-        .watch = {.user = profiling, .progress = show_progress, .stop = is_stopped},
+        .watch = {.user = profiling,
+                  .progress = show_progress,
+                  .stop = is_stopped,
+                  .ran = profiling->gauge ? note_step : NULL},
     };
-    YK_TRY(yk_survey_layers(&profiling->survey, &profiling->all, &wish));
+    YK_TRY(survey_layers(profiling, &wish));
     if (profiling->engine.backend->used && !profiling->survey.stopped) {
         YK_TRY(yk_survey_copies(&profiling->survey, &profiling->all, &wish));
     }
@@ -249,6 +282,7 @@ yk_status yk_profiling_open(struct yk_profiling *profiling, int32_t ranks)
         YK_TRY(yk_profiling_read_cluster(profiling, ranks));
     }
     YK_TRY(yk_profiling_find_targets(profiling, ranks));
+    YK_TRY_NEW(profiling->arena, profiling->counted, profiling->target_count);
     return read_workload(profiling);
 }
 

@@ -160,6 +160,16 @@ static void add_facts(const struct yk_survey *survey, struct yk_text *out)
     }
 }
 
+/* Those of the targets that were measured, which come first. */
+static struct yk_counter_ranks list_counted(const struct yk_profiling *profiling)
+{
+    struct yk_counter_ranks counted = {profiling->counted, 0};
+    while (counted.count < profiling->target_count && counted.all[counted.count].device) {
+        counted.count++;
+    }
+    return counted;
+}
+
 yk_status yk_profiling_write_text(const struct yk_profiling *profiling, struct yk_text *out)
 {
     const struct yk_survey *survey = &profiling->survey;
@@ -175,6 +185,11 @@ yk_status yk_profiling_write_text(const struct yk_profiling *profiling, struct y
     if (survey->fact_count > 0) {
         yk_text_add(out, "\n");
         add_facts(survey, out);
+    }
+    if (profiling->words.counters) {
+        const struct yk_counter_ranks counted = list_counted(profiling);
+        yk_text_add(out, "\n");
+        YK_TRY(yk_counters_add_text(&counted, out));
     }
     const double noise = yk_survey_noise(survey);
     if (noise > noisy) {
@@ -250,6 +265,12 @@ yk_status yk_profiling_write_json(const struct yk_profiling *profiling, struct y
         add_word("fact", row->fact.fact, out);
         add_measurement(&row->measurement, "value", out);
     }
-    yk_text_add(out, "]}\n");
+    yk_text_add(out, "]");
+    if (profiling->words.counters) {
+        const struct yk_counter_ranks counted = list_counted(profiling);
+        yk_text_add(out, ",\n \"counters\": ");
+        yk_counters_write_averages(&counted, out);
+    }
+    yk_text_add(out, "}\n");
     return yk_text_status(out);
 }

@@ -72,8 +72,8 @@ static double weighted_median(struct weighed *items, int32_t count)
 
 /*
  * The median of the slopes of all pairs of the largest sizes. Times are off by a part of
- * themselves, so a pair's slope is off by √(T₁² + T₂²)/(s₂ - s₁) times that: pairs count by the
- * inverse, and one with a time that is far too long counts little.
+ * themselves, so the slope of times T and U at sizes s and t is off by √(T² + U²)/(t - s) times
+ * that: pairs count by the inverse, and one with a time that is far too long counts little.
  */
 static double find_slope(const struct curve *curve)
 {
@@ -258,7 +258,7 @@ static void take_sizes(const struct yk_profile_curve *curve, struct curve *out)
 
 /*
  * How far the knee moves when any one size is left out (the jackknife), as a factor: the standard
- * error of its logarithm is √((n - 1)/n Σ(xᵢ - x)²).
+ * error of its logarithm is √((n - 1)/n Σ(y - x)²).
  */
 static double find_uncertainty(const struct curve *all, double bytes)
 {

@@ -6,7 +6,7 @@
 
 /*
  * The upper quartile of the spreads (half the distance between the quartiles, over the median) of
- * the survey's layers and links: three of four things varied less. What takes less than 50 µs does
+ * the survey's layers and links: three of four things varied less. What takes less than 50 us does
  * not count: there clocks and wake-ups vary on every machine, and no step is made of it. NAN where
  * nothing counts.
  */

@@ -16,6 +16,7 @@
 #include "measure/measure_ranks.h"
 #include "model/model.h"
 #include "profile/profile.h"
+#include "train/run.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,6 +26,7 @@ struct yk_survey_watch {
     void *user;
     void (*progress)(void *user, const char *what, double done); /* of 1 */
     bool (*stop)(void *user);                                    /* end with what there is */
+    void (*ran)(void *user, const struct yk_run_times *times);   /* of every step rehearsed */
 };
 
 struct yk_survey_wish {

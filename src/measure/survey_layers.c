@@ -360,7 +360,7 @@ static yk_status measure(struct surveying *surveying)
     YK_TRY(yk_practice_create(&practice, surveying->alone, &surveying->team->engine,
                               &surveying->practice));
     YK_TRY(yk_visits_create(surveying->team, surveying->practice, surveying->batches,
-                            surveying->batch_count, &surveying->visits));
+                            surveying->batch_count, &wish->watch, &surveying->visits));
     YK_TRY(visit_all(surveying));
     return surveying->team->ranks->size > 1 && !surveying->survey->stopped
                ? survey_beside(surveying)

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "measure/quiet.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +17,9 @@ enum {
 struct stay {
     struct yk_rehearsal *rehearsal;
     int32_t op_count;
-    int32_t made; /* rounds that counted, of which the last MOST_ROUNDS are kept */
-    double *op_s; /* (MOST_ROUNDS, ops) */
+    int32_t made;             /* rounds that counted, of which the last MOST_ROUNDS are kept */
+    double *op_s;             /* (MOST_ROUNDS, ops) */
+    struct yk_op_time *times; /* (ops) of the round at hand, for who watches */
     struct yk_quiet_round quiet[MOST_ROUNDS];
 };
 
@@ -26,6 +28,7 @@ struct yk_visits {
     struct yk_practice *practice;
     const int64_t *batches;
     int32_t batch_count;
+    const struct yk_survey_watch *watch;
     struct stay *stays; /* (batch_count) */
 };
 
@@ -35,17 +38,19 @@ static yk_status open_stay(struct yk_visits *visits, int32_t batch)
     YK_TRY(yk_rehearsal_create(visits->practice, visits->batches[batch], &stay->rehearsal));
     stay->op_count = yk_rehearsal_program(stay->rehearsal)->ranks[0].op_count;
     stay->op_s = calloc((size_t)stay->op_count * MOST_ROUNDS, sizeof *stay->op_s);
-    return stay->op_s ? YK_OK : yk_fail_out_of_memory();
+    stay->times = calloc((size_t)stay->op_count, sizeof *stay->times);
+    return stay->op_s && stay->times ? YK_OK : yk_fail_out_of_memory();
 }
 
 yk_status yk_visits_create(const struct yk_measure_ranks *team, struct yk_practice *practice,
-                           const int64_t *batches, int32_t batch_count, struct yk_visits **out)
+                           const int64_t *batches, int32_t batch_count,
+                           const struct yk_survey_watch *watch, struct yk_visits **out)
 {
     struct yk_visits *visits = calloc(1, sizeof *visits);
     if (!visits) {
         return yk_fail_out_of_memory();
     }
-    *visits = (struct yk_visits){team, practice, batches, batch_count, NULL};
+    *visits = (struct yk_visits){team, practice, batches, batch_count, watch, NULL};
     visits->stays = calloc((size_t)batch_count, sizeof *visits->stays);
     yk_status status = visits->stays ? YK_OK : yk_fail_out_of_memory();
     for (int32_t i = 0; i < batch_count && status == YK_OK; i++) {
@@ -65,6 +70,7 @@ void yk_visits_destroy(struct yk_visits *visits)
         for (int32_t i = 0; visits->stays && i < visits->batch_count; i++) {
             yk_rehearsal_destroy(visits->stays[i].rehearsal);
             free(visits->stays[i].op_s);
+            free(visits->stays[i].times);
         }
         free(visits->stays);
         free(visits);
@@ -81,12 +87,33 @@ static void note_round(struct stay *stay, const struct yk_rehearsal_round *round
     stay->made++;
 }
 
+static void tell(const struct yk_visits *visits, const struct stay *stay,
+                 const struct yk_rehearsal_round *round)
+{
+    struct yk_run_times times = {
+        .program = yk_rehearsal_program(stay->rehearsal),
+        .ops = stay->times,
+        .count = stay->op_count,
+        .began_s = INFINITY,
+    };
+    for (int32_t i = 0; i < stay->op_count; i++) {
+        stay->times[i] = (struct yk_op_time){i, round->begin_s[i], round->end_s[i]};
+        times.began_s = fmin(times.began_s, round->begin_s[i]);
+        times.done_s = fmax(times.done_s, round->end_s[i]);
+    }
+    visits->watch->ran(visits->watch->user, &times);
+}
+
 /* Ends the oldest round; what a round got of its cores is counted from the end of the last one. */
-static yk_status end_round(struct stay *stay, bool counts, struct yk_quiet_round *since)
+static yk_status end_round(const struct yk_visits *visits, struct stay *stay, bool counts,
+                           struct yk_quiet_round *since)
 {
     const struct yk_rehearsal_round *round = NULL;
     YK_TRY(yk_rehearsal_end(stay->rehearsal, &round));
     const struct yk_quiet_round now = {yk_clock_now_s(), yk_quiet_computed_s()};
+    if (round->whole && visits->watch->ran) {
+        tell(visits, stay, round);
+    }
     if (counts && round->whole) {
         note_round(stay, round,
                    (struct yk_quiet_round){now.passed_s - since->passed_s,
@@ -111,7 +138,7 @@ static yk_status run_rounds(const struct yk_visits *visits, struct stay *stay, d
             YK_TRY(yk_rehearsal_begin(stay->rehearsal));
             begun++;
         }
-        YK_TRY(end_round(stay, ended >= WARM_UP_ROUNDS, &since));
+        YK_TRY(end_round(visits, stay, ended >= WARM_UP_ROUNDS, &since));
         ended++;
         began_s = ended == WARM_UP_ROUNDS ? since.passed_s : began_s;
         if (!over) {

@@ -16,15 +16,16 @@
 #include "measure/measure_ranks.h"
 #include "measure/practice.h"
 #include "measure/rehearsal.h"
+#include "measure/survey.h"
 
 #include <stdint.h>
 
 struct yk_visits; /* opaque */
 
-/* Of these numbers of samples, rising; they and the practice outlive it. */
+/* Of these numbers of samples, rising; they, the practice and the watch outlive it. */
 yk_status yk_visits_create(const struct yk_measure_ranks *team, struct yk_practice *practice,
                            const int64_t *batches, int32_t batch_count,
-                           struct yk_visits **out) YK_MUST_USE;
+                           const struct yk_survey_watch *watch, struct yk_visits **out) YK_MUST_USE;
 void yk_visits_destroy(struct yk_visits *visits);
 
 /* Rounds of batch number `batch` for about `seconds`, three that count at least. `bytes` is what

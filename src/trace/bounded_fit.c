@@ -83,7 +83,7 @@ static void factor(const struct scaled *scaled, const int32_t *of, int32_t count
     }
 }
 
-/* y = L⁻¹ y, 0 where L has no pivot. */
+/* Solves L z = y, z in place of y; 0 where L has no pivot. */
 static void go_forward(const double *lower, int32_t count, double *y)
 {
     for (int32_t i = 0; i < count; i++) {
@@ -269,7 +269,7 @@ double yk_bounded_answer_sum(const struct yk_bounded_answer *answer, const doubl
 {
     double y[MOST];
     double value = 0;
-    double square = 0; /* wᵀ (AᵀA)⁻¹ w, with A the rows */
+    double square = 0; /* wᵀz, where AᵀA z = w and A are the rows */
     *error = INFINITY;
     for (int32_t i = 0; i < answer->count; i++) {
         if (weights[i] > 0 && !(answer->lengths[i] > 0)) {
