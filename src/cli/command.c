@@ -18,6 +18,7 @@ extern const struct yk_command yk_command_tradeoff;
 extern const struct yk_command yk_command_order;
 extern const struct yk_command yk_command_place;
 extern const struct yk_command yk_command_profile;
+extern const struct yk_command yk_command_calibrate;
 extern const struct yk_command yk_command_model;
 extern const struct yk_command yk_command_devices;
 extern const struct yk_command yk_command_schedule;
@@ -26,12 +27,12 @@ extern const struct yk_command yk_command_help;
 extern const struct yk_command yk_command_completion;
 
 const struct yk_command *const yk_commands[] = {
-    &yk_command_train,    &yk_command_eval,       &yk_command_generate, &yk_command_translate,
-    &yk_command_tokenize, &yk_command_inspect,    &yk_command_weights,  &yk_command_pairs,
-    &yk_command_bleu,     &yk_command_plan,       &yk_command_simulate, &yk_command_report,
-    &yk_command_tradeoff, &yk_command_order,      &yk_command_place,    &yk_command_profile,
-    &yk_command_model,    &yk_command_devices,    &yk_command_schedule, &yk_command_doctor,
-    &yk_command_help,     &yk_command_completion,
+    &yk_command_train,     &yk_command_eval,    &yk_command_generate,   &yk_command_translate,
+    &yk_command_tokenize,  &yk_command_inspect, &yk_command_weights,    &yk_command_pairs,
+    &yk_command_bleu,      &yk_command_plan,    &yk_command_simulate,   &yk_command_report,
+    &yk_command_tradeoff,  &yk_command_order,   &yk_command_place,      &yk_command_profile,
+    &yk_command_calibrate, &yk_command_model,   &yk_command_devices,    &yk_command_schedule,
+    &yk_command_doctor,    &yk_command_help,    &yk_command_completion,
 };
 const size_t yk_command_count = sizeof yk_commands / sizeof yk_commands[0];
 

@@ -53,7 +53,8 @@ static yk_status open_plan(const char *path, const char *text, size_t length,
     }
     YK_TRY(open_named(words->model ? words->model : sources.model,
                       words->cluster ? words->cluster : sources.cluster, profile, out));
-    const struct yk_plan_context context = yk_planning_context(out);
+    struct yk_plan_context context = yk_planning_context(out);
+    context.any_profile = words->any_profile;
     YK_TRY(yk_plan_file_read(text, length, path, &context, out->arena, plan));
     out->request.workload = (*plan)->workload;
     out->request.clip = (*plan)->clip;

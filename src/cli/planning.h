@@ -23,6 +23,7 @@ struct yk_planning_words {
     const char *profile;
     double memory_bytes; /* 0: not given */
     double slowdown;     /* 0: not given */
+    bool any_profile;    /* a plan may have been made with other measurements */
 };
 
 /* Everything a plan is for, opened. Starts as {0}. */

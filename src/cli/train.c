@@ -8,6 +8,7 @@
 #include "cli/train_progress.h"
 #include "cli/train_results.h"
 #include "cli/train_setup.h"
+#include "cli/train_spent.h"
 #include "cli/train_summary.h"
 #include "planner/planned_facts.h"
 
@@ -50,6 +51,9 @@ static yk_status finish(struct yk_training *training, const struct yk_train_prog
                         yk_status trained, struct yk_text *out)
 {
     yk_status status = yk_train_collect_results(training);
+    if (status == YK_OK) {
+        status = yk_train_collect_spent(training);
+    }
     if (status == YK_OK && yk_train_team_rank(&training->team) == 0) {
         status = yk_train_write_results(training, progress);
         if (status == YK_OK && trained == YK_OK) {

@@ -505,6 +505,7 @@ void yk_training_close(struct yk_training *training)
     yk_train_plan_close(&training->plan);
     yk_train_source_close(&training->source);
     yk_checkpoint_close(training->checkpoint);
+    yk_round_log_destroy(training->run.log);
     yk_train_lock_release(&training->lock);
     yk_train_team_close(&training->team);
     yk_arena_destroy(training->arena);

@@ -31,6 +31,7 @@ struct yk_training {
     struct yk_train_plan plan;
     int64_t steps;
     struct yk_net *net;
+    struct yk_spent *spent; /* what ops took, on rank 0; NULL: not known */
 
     struct yk_engine engine;
     struct yk_store *store;

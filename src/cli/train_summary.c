@@ -7,6 +7,7 @@
 #include "cli/process_memory.h"
 #include "cli/run_report.h"
 #include "cli/terminal.h"
+#include "cli/train_spent.h"
 #include "cli/wording.h"
 #include "planner/planned_facts.h"
 #include "trace/chrome.h"
@@ -228,6 +229,7 @@ static yk_status add_results(const struct yk_training *training,
     YK_TRY(yk_train_path(training->folder, "summary.json", training->arena, &path));
     YK_TRY(
         write_json(training, yk_text_chars(&progress->checkpoint), yk_outputs_add(outputs, path)));
+    YK_TRY(yk_train_add_spent(training, outputs));
     if (training->run.trace) {
         YK_TRY(yk_train_path(training->folder, "trace.json", training->arena, &path));
         YK_TRY(yk_trace_write_chrome(training->run.trace, yk_outputs_add(outputs, path)));

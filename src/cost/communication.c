@@ -87,9 +87,8 @@ yk_status yk_cost_link(const struct yk_cost_book *book, int32_t a, int32_t b, do
     return YK_OK;
 }
 
-/* The rank whose link to the next one on the ring is slowest for a part of that size. */
-static int32_t slowest_rank(const struct yk_cluster *cluster, const struct yk_members *ranks,
-                            double part_bytes, double *out_s)
+int32_t yk_cost_slowest_rank(const struct yk_cluster *cluster, const struct yk_members *ranks,
+                             double part_bytes, double *out_s)
 {
     int32_t slowest = 0;
     double slowest_s = 0;
@@ -117,7 +116,7 @@ yk_status yk_cost_collective(const struct yk_cost_book *book, enum yk_collective
     }
     const double part_bytes = fmax(bytes / n, largest_part_bytes);
     double round_s = 0;
-    const int32_t slowest = slowest_rank(book->cluster, ranks, part_bytes, &round_s);
+    const int32_t slowest = yk_cost_slowest_rank(book->cluster, ranks, part_bytes, &round_s);
     const int32_t rounds = (n - 1) * (collective == YK_COLLECTIVE_REDUCE ? 2 : 1);
     const struct yk_members pair = {
         (const int32_t[]){ranks->devices[slowest], ranks->devices[(slowest + 1) % n]}, 2};

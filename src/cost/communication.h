@@ -36,6 +36,11 @@ yk_status yk_cost_send(const struct yk_cost_book *book, int32_t from, int32_t to
 yk_status yk_cost_link(const struct yk_cost_book *book, int32_t a, int32_t b, double bytes,
                        struct yk_link *out) YK_MUST_USE;
 
+/* The member whose link to the next one on the ring is slowest for a part of that size, and what
+ * that part takes there: the link that a collective is looked up by. */
+int32_t yk_cost_slowest_rank(const struct yk_cluster *cluster, const struct yk_members *ranks,
+                             double part_bytes, double *out_s);
+
 /* A collective over `bytes` in all, of which the largest part, on whichever rank, is
  * `largest_part_bytes`; 0 means equal parts. */
 yk_status yk_cost_collective(const struct yk_cost_book *book, enum yk_collective collective,

@@ -19,7 +19,7 @@ enum {
     MOST_LINKS = 4,          /* a step is long */
 };
 
-/* About as long as it may take for all links. */
+/* About as long as it may take for all links; no longer than layers. */
 static const double usual_s = 10;
 
 /* Of the time that computation takes alone, how much the two must share to tell anything. */
@@ -353,7 +353,7 @@ static yk_status measure(struct besiding *besiding, struct yk_arena *arena)
     for (int32_t i = 0; i < pairs && !besiding->survey->stopped; i++) {
         besiding->party = &parties[i];
         if (!(known[i] > 0)) {
-            YK_TRY(measure_party(besiding, usual_s / pairs));
+            YK_TRY(measure_party(besiding, fmin(usual_s, besiding->wish->seconds) / pairs));
         }
     }
     return YK_OK;

@@ -268,27 +268,50 @@ static yk_status list_groups(const struct yk_gauge *gauge, struct yk_arena *aren
     return YK_OK;
 }
 
-static yk_status share(const struct yk_gauge *gauge, const struct readings *readings,
-                       struct yk_arena *arena, struct yk_counter_rank *out)
+static yk_status list_spans(const struct yk_gauge *gauge, struct yk_arena *arena, struct spans *out)
 {
-    struct yk_counter_groups groups;
-    struct spans spans = {0};
-    double *values = NULL;
-    double *seconds = NULL;
-    YK_TRY(list_groups(gauge, arena, &groups));
-    YK_TRY(begin_spans(gauge, arena, &spans));
+    YK_TRY(begin_spans(gauge, arena, out));
     for (int32_t i = 0; i < gauge->moment_count; i++) {
         const struct moment *moment = &gauge->moments[i];
-        spans.all[spans.count++] = (struct yk_counter_span){
+        out->all[out->count++] = (struct yk_counter_span){
             moment->begin_s, moment->end_s, part_of(gauge, moment->phase, moment->kind)};
     }
-    YK_TRY_NEW(arena, values, (int64_t)groups.group_count * YK_COUNTER_COUNT);
-    YK_TRY_NEW(arena, seconds, groups.group_count);
-    YK_TRY(yk_counters_share(readings->all, readings->count, spans.all, spans.count, &groups,
+    return YK_OK;
+}
+
+/* The readings at the times they seem to have been taken at. */
+static yk_status shift(const struct spans *spans, int32_t part_count, struct yk_arena *arena,
+                       struct readings *readings, double *lag_s)
+{
+    struct yk_counter_reading *shifted = NULL;
+    YK_TRY(yk_counters_find_lag(readings->all, readings->count, spans->all, spans->count,
+                                part_count, lag_s));
+    if (*lag_s == 0) {
+        return YK_OK;
+    }
+    YK_TRY_NEW(arena, shifted, readings->count);
+    for (int32_t i = 0; i < readings->count; i++) {
+        shifted[i] = readings->all[i];
+        shifted[i].begin_s += *lag_s;
+        shifted[i].end_s += *lag_s;
+    }
+    readings->all = shifted;
+    return YK_OK;
+}
+
+static yk_status share(const struct readings *readings, const struct spans *spans,
+                       const struct yk_counter_groups *groups, const struct yk_gauge *gauge,
+                       struct yk_arena *arena, struct yk_counter_rank *out)
+{
+    double *values = NULL;
+    double *seconds = NULL;
+    YK_TRY_NEW(arena, values, (int64_t)groups->group_count * YK_COUNTER_COUNT);
+    YK_TRY_NEW(arena, seconds, groups->group_count);
+    YK_TRY(yk_counters_share(readings->all, readings->count, spans->all, spans->count, groups,
                              values, seconds));
     YK_TRY_NEW(arena, out->phases.all, YK_GAUGE_PHASE_COUNT + 1);
     YK_TRY_NEW(arena, out->kinds.all, (int64_t)gauge->kind_count + 1);
-    for (int32_t g = 0; g < groups.group_count; g++) {
+    for (int32_t g = 0; g < groups->group_count; g++) {
         const int32_t kind = g - YK_GAUGE_PHASE_COUNT;
         struct yk_counter_rows *rows = kind < 0 ? &out->phases : &out->kinds;
         struct yk_counter_row *row = &rows->all[rows->count];
@@ -324,16 +347,22 @@ static void add_whole(const struct yk_gauge *gauge, const struct readings *readi
 
 yk_status yk_gauge_explain(const struct yk_gauge *gauge, const struct yk_counter_reading *all,
                            int32_t count, double traced_s, struct yk_arena *arena,
-                           struct yk_counter_rank *out)
+                           struct yk_counter_rank *out, double *lag_s)
 {
-    const struct readings readings = {all, count};
+    struct readings readings = {all, count};
+    struct yk_counter_groups groups;
+    struct spans spans = {0};
     *out = (struct yk_counter_rank){.device = "", .source = ""};
-    YK_TRY(share(gauge, &readings, arena, out));
+    YK_TRY(list_groups(gauge, arena, &groups));
+    YK_TRY(list_spans(gauge, arena, &spans));
+    YK_TRY(shift(&spans, groups.part_count, arena, &readings, lag_s));
+    YK_TRY(share(&readings, &spans, &groups, gauge, arena, out));
     add_whole(gauge, &readings, &out->phases);
     if (isfinite(traced_s) && traced_s == gauge->last_began_s) {
-        YK_TRY(yk_gauge_line_around(all, count, traced_s, gauge->last_done_s, arena, &out->step));
+        YK_TRY(yk_gauge_line_around(readings.all, count, traced_s, gauge->last_done_s, arena,
+                                    &out->step));
     }
-    return yk_gauge_line_over(all, count, arena, &out->run);
+    return yk_gauge_line_over(readings.all, count, arena, &out->run);
 }
 
 yk_status yk_gauge_tell(const struct yk_gauge *gauge, double traced_s, struct yk_arena *arena,
@@ -341,10 +370,15 @@ yk_status yk_gauge_tell(const struct yk_gauge *gauge, double traced_s, struct yk
 {
     const struct yk_counter_reading *readings = NULL;
     struct yk_text words = {0};
+    double lag_s = 0;
     int32_t count = 0;
     yk_meters_readings(gauge->meters, &readings, &count);
-    YK_TRY(yk_gauge_explain(gauge, readings, count, traced_s, arena, out));
+    YK_TRY(yk_gauge_explain(gauge, readings, count, traced_s, arena, out, &lag_s));
     yk_meters_describe(gauge->meters, &words);
+    if (lag_s != 0) {
+        yk_text_addf(&words, "; readings are %.1f ms %s", 1e3 * fabs(lag_s),
+                     lag_s < 0 ? "late" : "early");
+    }
     yk_status status = yk_text_status(&words);
     if (status == YK_OK) {
         out->source = yk_arena_copy_text(arena, yk_text_chars(&words), words.length);

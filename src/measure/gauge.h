@@ -51,9 +51,10 @@ void yk_gauge_pass(struct yk_gauge *gauge, enum yk_gauge_phase phase, const char
 yk_status yk_gauge_tell(const struct yk_gauge *gauge, double traced_s, struct yk_arena *arena,
                         struct yk_counter_rank *out) YK_MUST_USE;
 
-/* The same of readings from elsewhere, in order: where they are from is for the caller to say. */
+/* The same of readings from elsewhere, in order: where they are from is for the caller to say.
+ * `lag_s` is what had to be added to their times (yk_counters_find_lag). */
 yk_status yk_gauge_explain(const struct yk_gauge *gauge, const struct yk_counter_reading *all,
                            int32_t count, double traced_s, struct yk_arena *arena,
-                           struct yk_counter_rank *out) YK_MUST_USE;
+                           struct yk_counter_rank *out, double *lag_s) YK_MUST_USE;
 
 #endif

@@ -12,18 +12,18 @@
 #include <time.h>
 
 static const double cpu_period_s = 0.02;
-static const double most_period_s = 0.1; /* that a driver which cannot follow is given */
 
 struct yk_meters {
     struct yk_meters_gpu *gpu; /* one of the two */
     struct yk_meters_cpu *cpu;
     double period_s;
+    double length_s;                     /* wanted of the reading under way */
     struct yk_counter_reading *readings; /* (YK_METERS_MOST_READINGS) */
     int32_t count;
-    bool begun; /* a reading is under way */
-    double begin_s;
+    bool begun;     /* a reading is under way */
+    double begin_s; /* of it, of a CPU */
     double computed_s;
-    int64_t turn; /* of the thread: how many deadlines it has set */
+    int64_t turn; /* how many lengths there were */
     bool started;
     pthread_t thread;
     pthread_mutex_t mutex; /* of `stopping` */
@@ -140,41 +140,51 @@ static void thin(struct yk_meters *meters)
     meters->period_s *= 2;
 }
 
-void yk_meters_take(struct yk_meters *meters, double now_s)
-{
-    struct yk_counter_reading reading = {.begin_s = meters->begin_s, .end_s = now_s};
-    for (int i = 0; i < YK_COUNTER_COUNT; i++) {
-        reading.values[i] = NAN;
-    }
-    const double passed_s = meters->begun ? now_s - meters->begin_s : 0;
-    bool followed = true;
-    if (meters->gpu) {
-        if (!meters->begun) {
-            yk_meters_gpu_start(meters->gpu);
-        }
-        followed = yk_meters_gpu_read(meters->gpu, passed_s, reading.values);
-    } else {
-        yk_meters_cpu_read(meters->cpu, passed_s, reading.values);
-    }
-    if (!followed && meters->period_s < most_period_s) {
-        meters->period_s = fmin(2 * meters->period_s, most_period_s);
-    }
-    if (passed_s > 0) {
-        meters->readings[meters->count++] = reading;
-    }
-    if (meters->count == YK_METERS_MOST_READINGS) {
-        thin(meters);
-    }
-    meters->begun = true;
-    meters->begin_s = now_s;
-}
-
 /* Between 3/4 and 5/4 of a period, spread evenly over time: multiples of the golden ratio. */
 static double next_length_s(struct yk_meters *meters)
 {
     const double golden = 0.6180339887498949;
     const double turn = golden * (double)meters->turn++;
     return meters->period_s * (0.75 + 0.5 * (turn - floor(turn)));
+}
+
+static void take_cpu(struct yk_meters *meters, double now_s, struct yk_counter_reading *out)
+{
+    *out = (struct yk_counter_reading){.begin_s = meters->begin_s, .end_s = now_s};
+    for (int i = 0; i < YK_COUNTER_COUNT; i++) {
+        out->values[i] = NAN;
+    }
+    yk_meters_cpu_read(meters->cpu, meters->begun ? now_s - meters->begin_s : 0, out->values);
+    meters->begin_s = now_s;
+}
+
+void yk_meters_take(struct yk_meters *meters, double now_s)
+{
+    struct yk_counter_reading reading;
+    bool ends = true;
+    if (!meters->gpu) {
+        take_cpu(meters, now_s, &reading);
+    } else if (meters->begun) {
+        ends = yk_meters_gpu_take(meters->gpu, now_s, meters->length_s, &reading);
+    } else {
+        yk_meters_gpu_start(meters->gpu, now_s);
+    }
+    if (meters->begun && ends && reading.end_s > reading.begin_s) {
+        meters->readings[meters->count++] = reading;
+    }
+    if (meters->count == YK_METERS_MOST_READINGS) {
+        thin(meters);
+    }
+    if (ends) {
+        meters->length_s = next_length_s(meters);
+    }
+    meters->begun = true;
+}
+
+double yk_meters_next_s(struct yk_meters *meters)
+{
+    return meters->gpu ? yk_meters_gpu_next_s(meters->gpu, meters->length_s)
+                       : meters->begin_s + meters->length_s;
 }
 
 /* True when it is time to end. */
@@ -201,17 +211,23 @@ static double thread_computed_s(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+/* Where any moment may end a reading, this one does. */
+static void take_last(struct yk_meters *meters, double now_s)
+{
+    const bool any = !meters->gpu || yk_meters_gpu_ends_any_time(meters->gpu);
+    if (any && yk_meters_next_s(meters) - now_s <= 0.5 * meters->length_s) {
+        yk_meters_take(meters, now_s);
+    }
+}
+
 static void *watch(void *user)
 {
     struct yk_meters *meters = user;
     (void)pthread_setname_np(pthread_self(), "yoke-meters");
     do {
         yk_meters_take(meters, yk_clock_now_s());
-    } while (!wait_until(meters, meters->begin_s + next_length_s(meters)));
-    const double now_s = yk_clock_now_s();
-    if (now_s - meters->begin_s >= 0.5 * meters->period_s) {
-        yk_meters_take(meters, now_s);
-    }
+    } while (!wait_until(meters, yk_meters_next_s(meters)));
+    take_last(meters, yk_clock_now_s());
     meters->computed_s += thread_computed_s();
     return NULL;
 }

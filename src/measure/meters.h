@@ -39,10 +39,11 @@ yk_status yk_meters_open(const struct yk_meters_options *options,
 void yk_meters_close(struct yk_meters *meters);
 
 /* Readings from now on, one beginning where the last one ended: each about a period long, not two
- * in a row the same, so that they do not keep step with what they watch. */
+ * in a row the same, so that they do not keep step with what they watch. With NVML GPM they begin
+ * and end when the driver refreshes its counters (every 100 ms, say): the first one then. */
 yk_status yk_meters_start(struct yk_meters *meters) YK_MUST_USE;
-/* The last reading ends now, if it is half a period long at least. Does nothing where nothing was
- * started. */
+/* The last reading ends now, if it is half its length at least; with GPM it is dropped. Does
+ * nothing where nothing was started. */
 void yk_meters_stop(struct yk_meters *meters);
 
 /* All so far, in order, while stopped; they belong to the meters and stay until start or close.
@@ -51,18 +52,20 @@ void yk_meters_stop(struct yk_meters *meters);
 void yk_meters_readings(const struct yk_meters *meters, const struct yk_counter_reading **out,
                         int32_t *count);
 
-/* "NVML GPM every 10 ms", "perf: refused by the system (perf_event_paranoid is 3)", separated by
- * "; ". While stopped. */
+/* "NVML GPM, refreshed every 100 ms", "perf: refused by the system (perf_event_paranoid is 3)",
+ * separated by "; ". While stopped. */
 void yk_meters_describe(const struct yk_meters *meters, struct yk_text *text);
 
-/* Of one reading, as it is now: it grows where a driver cannot follow, and with many readings. */
+/* Of one reading as it is wanted now: it grows with many readings. */
 double yk_meters_period_s(const struct yk_meters *meters);
 
 /* What the thread itself has computed: what the readings cost. While stopped. */
 double yk_meters_computed_s(const struct yk_meters *meters);
 
-/* One reading, from the end of the last one (or the first call, which only begins) until `now_s`:
- * what the thread does once a period. For who has a clock of their own; never while started. */
+/* One look, at `now_s`, which may end a reading; the first call only begins. What the thread does
+ * again and again, next at yk_meters_next_s(). For who has a clock of their own; never while
+ * started. */
 void yk_meters_take(struct yk_meters *meters, double now_s);
+double yk_meters_next_s(struct yk_meters *meters);
 
 #endif

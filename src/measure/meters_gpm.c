@@ -33,13 +33,22 @@ static bool supported(const struct yk_nvml *nvml, void *device)
     return nvml->gpm_support(device, &support) == 0 && support.supported == 1;
 }
 
-bool yk_gpm_open(struct yk_gpm *gpm, const struct yk_nvml *nvml, void *device, struct yk_text *why)
+static int take_sample(const struct yk_gpm *gpm, void *sample)
+{
+    return gpm->instance < 0
+               ? gpm->nvml->gpm_sample(gpm->device, sample)
+               : gpm->nvml->gpm_instance_sample(gpm->device, (unsigned)gpm->instance, sample);
+}
+
+bool yk_gpm_open(struct yk_gpm *gpm, const struct yk_nvml *nvml, void *device, int64_t instance,
+                 struct yk_text *why)
 {
     memset(gpm, 0, sizeof *gpm);
     gpm->nvml = nvml;
     gpm->device = device;
+    gpm->instance = instance;
     if (!nvml->gpm_support || !nvml->gpm_alloc || !nvml->gpm_free || !nvml->gpm_sample ||
-        !nvml->gpm_metrics) {
+        !nvml->gpm_metrics || (instance >= 0 && !nvml->gpm_instance_sample)) {
         yk_text_add(why, "GPM: the driver is too old for it");
         return false;
     }
@@ -48,11 +57,11 @@ bool yk_gpm_open(struct yk_gpm *gpm, const struct yk_nvml *nvml, void *device, s
         return false;
     }
     int status = 0;
-    for (int i = 0; i < 2 && status == 0; i++) {
+    for (int i = 0; i < YK_GPM_SAMPLES && status == 0; i++) {
         status = nvml->gpm_alloc(&gpm->samples[i]);
     }
     if (status == 0) {
-        status = nvml->gpm_sample(device, gpm->samples[0]);
+        status = take_sample(gpm, gpm->samples[0]);
     }
     if (status != 0) {
         yk_text_addf(why, "GPM: the driver refuses it (NVML's error %d)", status);
@@ -64,7 +73,7 @@ bool yk_gpm_open(struct yk_gpm *gpm, const struct yk_nvml *nvml, void *device, s
 
 void yk_gpm_close(struct yk_gpm *gpm)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < YK_GPM_SAMPLES; i++) {
         if (gpm->samples[i]) {
             (void)gpm->nvml->gpm_free(gpm->samples[i]);
             gpm->samples[i] = NULL;
@@ -77,40 +86,81 @@ void yk_gpm_restart(struct yk_gpm *gpm)
     gpm->begun = false;
 }
 
-/* False when not one of them has a value. */
-static bool compare(struct yk_gpm *gpm, double *values)
+/* False when the driver does not answer. */
+static bool compare(struct yk_gpm *gpm, int before, int after)
 {
     struct yk_nvml_gpm *request = &gpm->request;
     request->version = YK_NVML_GPM_VERSION;
     request->count = METRIC_COUNT;
-    request->before = gpm->samples[0];
-    request->after = gpm->samples[1];
+    request->before = gpm->samples[before];
+    request->after = gpm->samples[after];
     for (int i = 0; i < METRIC_COUNT; i++) {
         request->metrics[i].id = metrics[i].id;
         request->metrics[i].status = 0;
         request->metrics[i].value = NAN;
     }
-    if (gpm->nvml->gpm_metrics(request) != 0) {
-        return false;
-    }
-    bool any = false;
-    for (int i = 0; i < METRIC_COUNT; i++) {
-        const double value = request->metrics[i].value;
-        if (request->metrics[i].status == 0 && isfinite(value)) {
-            values[metrics[i].counter] = value * metrics[i].unit;
-            any = true;
-        }
-    }
-    return any;
+    return gpm->nvml->gpm_metrics(request) == 0;
 }
 
-bool yk_gpm_read(struct yk_gpm *gpm, double *values)
+static bool has_value(const struct yk_nvml_gpm_metric *metric)
 {
+    return metric->status == 0 && isfinite(metric->value);
+}
+
+/* Samples of the same refresh show nothing of memory's bus, and 0 of all that counts work. An idle
+ * GPU shows 0 too, but of memory's bus a value. */
+static bool refreshed(const struct yk_nvml_gpm *request)
+{
+    for (int i = 0; i < METRIC_COUNT; i++) {
+        const struct yk_nvml_gpm_metric *metric = &request->metrics[i];
+        const bool works = metric->id == YK_NVML_GPM_SM || metric->id == YK_NVML_GPM_OCCUPANCY ||
+                           metric->id == YK_NVML_GPM_TENSOR;
+        if (has_value(metric) &&
+            (metric->id == YK_NVML_GPM_DRAM || (works && metric->value != 0))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One that is neither marked nor the last. */
+static int free_sample(const struct yk_gpm *gpm)
+{
+    int free = 0;
+    while (free == gpm->marked || free == gpm->last) {
+        free++;
+    }
+    return free;
+}
+
+bool yk_gpm_poll(struct yk_gpm *gpm)
+{
+    const int next = free_sample(gpm);
+    if (take_sample(gpm, gpm->samples[next]) != 0) {
+        return false;
+    }
     const bool begun = gpm->begun;
-    gpm->begun = gpm->nvml->gpm_sample(gpm->device, gpm->samples[1]) == 0;
-    const bool known = gpm->begun && (!begun || compare(gpm, values));
-    void *const sample = gpm->samples[0];
-    gpm->samples[0] = gpm->samples[1];
-    gpm->samples[1] = sample;
-    return known;
+    if (begun && !(compare(gpm, gpm->last, next) && refreshed(&gpm->request))) {
+        return false;
+    }
+    gpm->begun = true;
+    gpm->last = next;
+    return begun;
+}
+
+void yk_gpm_mark(struct yk_gpm *gpm)
+{
+    gpm->marked = gpm->last;
+}
+
+void yk_gpm_read(struct yk_gpm *gpm, double *values)
+{
+    if (!gpm->begun || !compare(gpm, gpm->marked, gpm->last)) {
+        return;
+    }
+    for (int i = 0; i < METRIC_COUNT; i++) {
+        if (has_value(&gpm->request.metrics[i])) {
+            values[metrics[i].counter] = gpm->request.metrics[i].value * metrics[i].unit;
+        }
+    }
 }

@@ -1,56 +1,96 @@
 #include "measure/meters_gpu.h"
 
+#include "cluster/discover.h"
+#include "cluster/visible.h"
 #include "measure/meters_dcgm.h"
 #include "measure/meters_gpm.h"
-#include "trace/counters.h"
+#include "measure/meters_refresh.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
-static const double gpm_period_s = 0.01;
+static const double gpm_period_s = 0.02; /* where its counters always are new */
 static const double other_period_s = 0.1;
 static const double pcie_period_s = 1; /* asking takes 40 ms, in which nothing else is read */
+static const double silence_s = 1;     /* of GPM, after which there are readings without it */
+static const double short_part = 0.6;  /* of the length wanted: no reading is shorter */
 
 struct yk_meters_gpu {
     struct yk_nvml nvml;
-    int32_t number; /* the driver's */
-    void *device;   /* NULL: none */
+    int32_t number;   /* the driver's */
+    void *device;     /* NULL: none */
+    void *part;       /* the device, or the instance of it that is meant */
+    int64_t instance; /* its number; -1: all of the GPU */
     bool has_gpm;
     struct yk_gpm gpm;
+    struct yk_refresh refresh;
     struct yk_dcgm dcgm;
+    double begin_s;      /* of the reading under way */
+    bool whole;          /* GPM knows all of it: it began at a refresh */
+    double power_watts;  /* when it began; NAN: not known */
     double pcie_after_s; /* until PCIe is asked again */
     bool nvlink_begun;
     double nvlink_bytes[2]; /* so far: in, out */
     struct yk_text why;     /* what is missing */
 };
 
-/* The driver's number of CUDA's device. */
-static int32_t driver_number(const struct yk_nvml *nvml, int32_t number)
+/* True if the driver answers for it; of an instance its memory and GPM are apart from the GPU's. */
+static bool find_instance(struct yk_meters_gpu *gpu, const char *uuid)
 {
-    (void)nvml;
-    return number;
+    unsigned number = 0;
+    if (!gpu->nvml.by_uuid || !gpu->nvml.instance_number ||
+        gpu->nvml.by_uuid(uuid, &gpu->part) != 0 ||
+        gpu->nvml.instance_number(gpu->part, &number) != 0) {
+        return false;
+    }
+    gpu->instance = number;
+    return true;
 }
 
-static void find_device(struct yk_meters_gpu *gpu, const struct yk_nvml *nvml, int32_t number)
+static void find_device(struct yk_meters_gpu *gpu, const struct yk_nvml_gpu *gpus, int count,
+                        int32_t number)
+{
+    const struct yk_visible shown =
+        yk_visible_find(getenv("CUDA_VISIBLE_DEVICES"), gpus, count, number);
+    void *device = NULL;
+    if (shown.gpu < 0 || gpu->nvml.handle((unsigned)shown.gpu, &device) != 0) {
+        yk_text_addf(&gpu->why, "NVML: there is no GPU %d", number);
+        return;
+    }
+    gpu->number = shown.gpu;
+    gpu->instance = -1;
+    gpu->part = device;
+    if (shown.instance >= 0 &&
+        !find_instance(gpu, gpus[shown.gpu].instances[shown.instance].uuid)) {
+        yk_text_addf(&gpu->why, "NVML: the driver does not tell of instances of GPU %d", number);
+        return;
+    }
+    gpu->device = device;
+    yk_refresh_open(&gpu->refresh);
+    gpu->has_gpm = yk_gpm_open(&gpu->gpm, &gpu->nvml, device, gpu->instance, &gpu->why);
+}
+
+static yk_status find_meters(struct yk_meters_gpu *gpu, const struct yk_nvml *nvml, int32_t number)
 {
     if (nvml) {
         gpu->nvml = *nvml;
     } else if (!yk_nvml_load(&gpu->nvml)) {
         yk_text_add(&gpu->why, "NVML: the driver's library libnvidia-ml.so.1 is missing");
-        return;
+        return YK_OK;
     }
-    if (gpu->nvml.begin() != 0) {
+    struct yk_nvml_gpu *gpus = calloc(YK_DISCOVER_MOST_GPUS, sizeof gpus[0]);
+    if (!gpus) {
+        return yk_fail_out_of_memory();
+    }
+    const int count = yk_nvml_find(&gpu->nvml, gpus, YK_DISCOVER_MOST_GPUS);
+    if (count < 0) {
         yk_text_add(&gpu->why, "NVML: the driver does not answer");
-        return;
+    } else {
+        find_device(gpu, gpus, count, number);
     }
-    gpu->number = driver_number(&gpu->nvml, number);
-    if (gpu->number < 0 || gpu->nvml.handle((unsigned)gpu->number, &gpu->device) != 0) {
-        gpu->device = NULL;
-        yk_text_addf(&gpu->why, "NVML: the driver has no GPU %d", number);
-        return;
-    }
-    gpu->has_gpm = yk_gpm_open(&gpu->gpm, &gpu->nvml, gpu->device, &gpu->why);
+    free(gpus);
+    return YK_OK;
 }
 
 yk_status yk_meters_gpu_open(const struct yk_nvml *nvml, int32_t number, struct yk_meters_gpu **out)
@@ -59,7 +99,11 @@ yk_status yk_meters_gpu_open(const struct yk_nvml *nvml, int32_t number, struct 
     if (!gpu) {
         return yk_fail_out_of_memory();
     }
-    find_device(gpu, nvml, number);
+    const yk_status status = find_meters(gpu, nvml, number);
+    if (status != YK_OK) {
+        yk_meters_gpu_close(gpu);
+        return status;
+    }
     *out = gpu;
     return YK_OK;
 }
@@ -67,7 +111,7 @@ yk_status yk_meters_gpu_open(const struct yk_nvml *nvml, int32_t number, struct 
 void yk_meters_gpu_close(struct yk_meters_gpu *gpu)
 {
     if (gpu) {
-        yk_meters_gpu_stop(gpu);
+        yk_dcgm_stop(&gpu->dcgm);
         if (gpu->has_gpm) {
             yk_gpm_close(&gpu->gpm);
         }
@@ -79,22 +123,6 @@ void yk_meters_gpu_close(struct yk_meters_gpu *gpu)
 double yk_meters_gpu_period_s(const struct yk_meters_gpu *gpu)
 {
     return gpu->has_gpm ? gpm_period_s : other_period_s;
-}
-
-void yk_meters_gpu_start(struct yk_meters_gpu *gpu)
-{
-    gpu->pcie_after_s = 0;
-    gpu->nvlink_begun = false;
-    if (gpu->has_gpm) {
-        yk_gpm_restart(&gpu->gpm);
-    } else if (gpu->device) {
-        yk_dcgm_start(&gpu->dcgm, gpu->number);
-    }
-}
-
-void yk_meters_gpu_stop(struct yk_meters_gpu *gpu)
-{
-    yk_dcgm_stop(&gpu->dcgm);
 }
 
 static void read_pcie(struct yk_meters_gpu *gpu, double passed_s, double *values)
@@ -144,7 +172,13 @@ static void read_fields(struct yk_meters_gpu *gpu, double passed_s, double *valu
         return;
     }
     if (fields[0].status == 0) {
-        values[YK_COUNTER_POWER] = 1e-3 * fields[0].value.word;
+        /* A power of now, not an average: of both ends, then. */
+        const double watts = 1e-3 * fields[0].value.word;
+        values[YK_COUNTER_POWER] =
+            isnan(gpu->power_watts) ? watts : 0.5 * (gpu->power_watts + watts);
+        gpu->power_watts = watts;
+    } else {
+        gpu->power_watts = NAN;
     }
     if (!gpu->has_gpm) {
         read_nvlink(gpu, &fields[1], &fields[2], passed_s, values);
@@ -156,7 +190,7 @@ static void read_plain(struct yk_meters_gpu *gpu, double *values)
     const struct yk_nvml *nvml = &gpu->nvml;
     struct yk_nvml_memory memory = {0};
     unsigned value = 0;
-    if (nvml->memory(gpu->device, &memory) == 0) {
+    if (nvml->memory(gpu->part, &memory) == 0) {
         values[YK_COUNTER_MEMORY] = (double)memory.used;
     }
     if (nvml->clock_now && nvml->clock_now(gpu->device, YK_NVML_CLOCK_SM, &value) == 0) {
@@ -167,22 +201,114 @@ static void read_plain(struct yk_meters_gpu *gpu, double *values)
     }
 }
 
-bool yk_meters_gpu_read(struct yk_meters_gpu *gpu, double passed_s, double *values)
+/* What needs no GPM, from the beginning of the reading until `end_s`, where the next one begins. */
+static void end_reading(struct yk_meters_gpu *gpu, double end_s, struct yk_counter_reading *out)
 {
-    if (!gpu->device) {
+    const double passed_s = end_s - gpu->begin_s;
+    out->begin_s = gpu->begin_s;
+    out->end_s = end_s;
+    for (int i = 0; i < YK_COUNTER_COUNT; i++) {
+        out->values[i] = NAN;
+    }
+    if (gpu->device) {
+        read_fields(gpu, passed_s, out->values);
+        read_plain(gpu, out->values);
+    }
+    if (gpu->device && !gpu->has_gpm) {
+        yk_dcgm_read(&gpu->dcgm, out->values);
+        read_pcie(gpu, passed_s, out->values);
+    }
+    gpu->begin_s = end_s;
+}
+
+void yk_meters_gpu_start(struct yk_meters_gpu *gpu, double now_s)
+{
+    struct yk_counter_reading nothing;
+    gpu->pcie_after_s = 0;
+    gpu->nvlink_begun = false;
+    gpu->begin_s = now_s;
+    gpu->whole = false;
+    gpu->power_watts = NAN;
+    if (gpu->has_gpm) {
+        yk_gpm_restart(&gpu->gpm);
+        yk_refresh_start(&gpu->refresh, now_s);
+        (void)yk_gpm_poll(&gpu->gpm);
+        yk_gpm_mark(&gpu->gpm);
+        gpu->whole = gpu->gpm.begun && yk_refresh_steady(&gpu->refresh);
+    } else if (gpu->device && gpu->instance < 0) {
+        yk_dcgm_start(&gpu->dcgm, gpu->number);
+    }
+    end_reading(gpu, now_s, &nothing);
+}
+
+void yk_meters_gpu_stop(struct yk_meters_gpu *gpu)
+{
+    yk_dcgm_stop(&gpu->dcgm);
+}
+
+static bool take_gpm(struct yk_meters_gpu *gpu, double now_s, double length_s,
+                     struct yk_counter_reading *out)
+{
+    const bool steady = yk_refresh_steady(&gpu->refresh);
+    const bool fresh = yk_gpm_poll(&gpu->gpm);
+    if (yk_refresh_poll(&gpu->refresh, now_s, fresh)) {
+        const bool whole = gpu->whole;
+        if (whole && gpu->refresh.instant_s - gpu->begin_s < short_part * length_s) {
+            return false;
+        }
+        end_reading(gpu, gpu->refresh.instant_s, out);
+        if (whole) {
+            yk_gpm_read(&gpu->gpm, out->values);
+        }
+        yk_gpm_mark(&gpu->gpm);
+        gpu->whole = true;
+        return whole;
+    }
+    if (steady && !yk_refresh_steady(&gpu->refresh)) {
+        gpu->whole = false; /* what it began at was no refresh then */
+    }
+    if (now_s - fmax(gpu->refresh.seen_s, gpu->begin_s) >= silence_s) {
+        end_reading(gpu, now_s, out);
+        gpu->whole = false;
         return true;
     }
-    /* First: a sample is of the moment that the reading ends. */
-    const bool known = !gpu->has_gpm || yk_gpm_read(&gpu->gpm, values);
-    if (!gpu->has_gpm) {
-        yk_dcgm_read(&gpu->dcgm, values);
+    return false;
+}
+
+bool yk_meters_gpu_take(struct yk_meters_gpu *gpu, double now_s, double length_s,
+                        struct yk_counter_reading *out)
+{
+    if (gpu->has_gpm) {
+        return take_gpm(gpu, now_s, length_s, out);
     }
-    read_fields(gpu, passed_s, values);
-    read_plain(gpu, values);
-    if (!gpu->has_gpm) {
-        read_pcie(gpu, passed_s, values);
+    end_reading(gpu, now_s, out);
+    return true;
+}
+
+double yk_meters_gpu_next_s(struct yk_meters_gpu *gpu, double length_s)
+{
+    const double end_s = gpu->begin_s + length_s;
+    return gpu->has_gpm ? yk_refresh_next_s(&gpu->refresh, end_s) : end_s;
+}
+
+bool yk_meters_gpu_ends_any_time(const struct yk_meters_gpu *gpu)
+{
+    return !gpu->has_gpm;
+}
+
+static void describe_gpm(const struct yk_meters_gpu *gpu, double period_s, struct yk_text *text)
+{
+    const double interval_ms = 1e3 * gpu->refresh.interval_s;
+    if (yk_refresh_steady(&gpu->refresh)) {
+        yk_text_addf(text, "NVML GPM every %g ms", 1e3 * period_s);
+    } else if (gpu->refresh.count == 0) {
+        yk_text_add(text, "NVML GPM: its counters were not refreshed meanwhile");
+    } else {
+        /* It wavers by some milliseconds. */
+        const double step_ms = interval_ms > 50 ? 10 : 1;
+        yk_text_addf(text, "NVML GPM, refreshed every %g ms",
+                     step_ms * round(interval_ms / step_ms));
     }
-    return known;
 }
 
 void yk_meters_gpu_describe(const struct yk_meters_gpu *gpu, double period_s, struct yk_text *text)
@@ -191,9 +317,13 @@ void yk_meters_gpu_describe(const struct yk_meters_gpu *gpu, double period_s, st
         yk_text_add(text, yk_text_chars(&gpu->why));
         return;
     }
-    yk_text_addf(text, gpu->has_gpm ? "NVML GPM every %g ms" : "NVML every %g ms", 1e3 * period_s);
-    if (!gpu->has_gpm) {
-        yk_text_addf(text, "; %s; ", yk_text_chars(&gpu->why));
+    if (gpu->has_gpm) {
+        describe_gpm(gpu, period_s, text);
+        return;
+    }
+    yk_text_addf(text, "NVML every %g ms; %s", 1e3 * period_s, yk_text_chars(&gpu->why));
+    if (gpu->instance < 0) {
+        yk_text_add(text, "; ");
         yk_dcgm_describe(&gpu->dcgm, text);
     }
 }

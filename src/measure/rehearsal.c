@@ -2,9 +2,8 @@
 
 #include "base/random.h"
 #include "measure/rehearsal_plan.h"
+#include "program/op_spans.h"
 #include "train/executor.h"
-
-#include <math.h>
 
 struct yk_rehearsal {
     struct yk_arena *arena;
@@ -13,6 +12,8 @@ struct yk_rehearsal {
     struct yk_executor *executor;
     struct yk_batch batch;
     struct yk_rehearsal_round round;
+    double *from_s; /* (ops) of the round, with pauses */
+    double *until_s;
 };
 
 static void fill(struct yk_random *random, int64_t count, int64_t below, int32_t *out)
@@ -79,6 +80,8 @@ static yk_status set_up(struct yk_rehearsal *rehearsal, int64_t samples)
     YK_TRY_NEW(rehearsal->arena, rehearsal->round.op_s, op_count);
     YK_TRY_NEW(rehearsal->arena, rehearsal->round.begin_s, op_count);
     YK_TRY_NEW(rehearsal->arena, rehearsal->round.end_s, op_count);
+    YK_TRY_NEW(rehearsal->arena, rehearsal->from_s, op_count);
+    YK_TRY_NEW(rehearsal->arena, rehearsal->until_s, op_count);
     return YK_OK;
 }
 
@@ -140,35 +143,17 @@ double yk_rehearsal_bytes(const struct yk_rehearsal *rehearsal)
            (double)yk_executor_bytes(rehearsal->executor);
 }
 
-static bool waits_for_another_lane(const struct yk_program_rank *list, const struct yk_op *op)
+/* In the first step of all, what it would do for the one before is left out. */
+static void read_times(struct yk_rehearsal *rehearsal)
 {
-    for (int32_t w = 0; w < op->wait_count; w++) {
-        if (list->ops[list->waits[op->first_wait + w].op].lane != op->lane) {
-            return true;
-        }
+    const struct yk_program_rank *list = &rehearsal->plan.program->ranks[0];
+    struct yk_rehearsal_round *round = &rehearsal->round;
+    round->whole = yk_executor_read(rehearsal->executor, 0, round->begin_s, round->end_s);
+    if (round->whole) {
+        yk_op_spans_find(list, round->begin_s, round->end_s, rehearsal->from_s, rehearsal->until_s);
     }
-    return false;
-}
-
-/* Ops of one lane follow each other: what lies between two belongs to the later one, unless it
- * waits for another lane. */
-static void read_times(const struct yk_program_rank *list, const struct yk_trace *trace,
-                       double began_s, struct yk_rehearsal_round *round)
-{
-    double last_s[YK_LANE_COUNT];
-    for (int lane = 0; lane < YK_LANE_COUNT; lane++) {
-        last_s[lane] = NAN;
-    }
-    /* In the first step of all, what it would do for the one before is left out. */
-    round->whole = yk_trace_event_count(trace) == list->op_count;
     for (int32_t i = 0; round->whole && i < list->op_count; i++) {
-        const struct yk_trace_event *event = yk_trace_event_at(trace, i);
-        const double before_s = last_s[event->lane];
-        const bool waits = isnan(before_s) || waits_for_another_lane(list, &list->ops[i]);
-        round->op_s[i] = event->end_s - (waits ? event->start_s : before_s);
-        round->begin_s[i] = began_s + event->start_s;
-        round->end_s[i] = began_s + event->end_s;
-        last_s[event->lane] = event->end_s;
+        round->op_s[i] = rehearsal->until_s[i] - rehearsal->from_s[i];
     }
 }
 
@@ -187,13 +172,8 @@ int32_t yk_rehearsal_depth(const struct yk_rehearsal *rehearsal)
 yk_status yk_rehearsal_end(struct yk_rehearsal *rehearsal, const struct yk_rehearsal_round **out)
 {
     struct yk_step_result result;
-    struct yk_trace *trace = NULL;
     YK_TRY(yk_executor_end(rehearsal->executor, &result));
-    YK_TRY(yk_executor_trace(rehearsal->executor, rehearsal->practice->cluster->devices[0].name,
-                             &trace));
-    read_times(&rehearsal->plan.program->ranks[0], trace, yk_executor_round_s(rehearsal->executor),
-               &rehearsal->round);
-    yk_trace_destroy(trace);
+    read_times(rehearsal);
     *out = &rehearsal->round;
     return YK_OK;
 }

@@ -13,7 +13,7 @@ enum {
     MOST_ROUNDS = 20,
 };
 
-/* About as long as the messages of all parties, and of one, may take. */
+/* About as long as the messages of all parties, and of one, may take; no longer than layers. */
 static const double usual_s = 15;
 static const double party_s = 4;
 
@@ -283,6 +283,7 @@ static yk_status measure_party(struct linking *linking, double seconds)
 
 static yk_status measure(struct linking *linking, struct yk_arena *arena)
 {
+    const double all_s = fmin(usual_s, linking->wish->seconds);
     int32_t left = 0;
     YK_TRY(
         yk_parties_list(linking->wish->cluster, arena, &linking->parties, &linking->party_count));
@@ -293,7 +294,7 @@ static yk_status measure(struct linking *linking, struct yk_arena *arena)
     }
     for (int32_t i = 0; i < linking->party_count && !linking->survey->stopped; i++) {
         if (choose(linking, i)) {
-            YK_TRY(measure_party(linking, fmin(usual_s / left, party_s)));
+            YK_TRY(measure_party(linking, fmin(all_s / left, party_s)));
         }
     }
     return YK_OK;

@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
     MOST_BUILTINS = 64
@@ -120,6 +121,24 @@ static yk_status read_file(const char *path, struct yk_arena *arena,
     return status;
 }
 
+/* A model's folder, as Hugging Face keeps one, is known by its config.json. */
+static yk_status read_path(const char *path, struct yk_arena *arena,
+                           const struct yk_model_config **out)
+{
+    struct stat found;
+    struct yk_text inside = {0};
+    if (stat(path, &found) != 0 || !S_ISDIR(found.st_mode)) {
+        return read_file(path, arena, out);
+    }
+    yk_text_addf(&inside, "%s/config.json", path);
+    yk_status status = yk_text_status(&inside);
+    if (status == YK_OK) {
+        status = read_file(yk_text_chars(&inside), arena, out);
+    }
+    yk_text_free(&inside);
+    return status;
+}
+
 yk_status yk_model_config_open(const char *word, struct yk_arena *arena,
                                const struct yk_model_config **out)
 {
@@ -134,5 +153,5 @@ yk_status yk_model_config_open(const char *word, struct yk_arena *arena,
         *out = published;
         return YK_OK;
     }
-    return read_file(word, arena, out);
+    return read_path(word, arena, out);
 }

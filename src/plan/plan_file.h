@@ -13,6 +13,7 @@
 #include "cluster/cluster.h"
 #include "plan/plan.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct yk_profile;
@@ -22,6 +23,7 @@ struct yk_plan_context {
     const struct yk_model_config *config;
     const struct yk_cluster *cluster;
     struct yk_profile *profile; /* or NULL */
+    bool any_profile;           /* to be read: it may have been made with another one, or none */
 };
 
 /* What a file says it was made for, so that those can be opened. In the arena. */

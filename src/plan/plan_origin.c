@@ -230,7 +230,7 @@ yk_status yk_plan_origin_check(const struct yk_json *root, const struct yk_plan_
     YK_TRY(read_profile(root, &profile));
     YK_TRY(in(check_model(model, context->config), "model"));
     YK_TRY(in(check_cluster(cluster, context->cluster), "cluster"));
-    return in(check_profile(profile, context->profile), "profile");
+    return context->any_profile ? YK_OK : in(check_profile(profile, context->profile), "profile");
 }
 
 yk_status yk_plan_origin_sources(const struct yk_json *root, struct yk_plan_sources *out)

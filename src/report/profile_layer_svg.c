@@ -55,7 +55,7 @@ static void draw_legend(const struct yk_plot *plot)
     double x = plot->left;
     const double y = plot->bottom + 50;
     for (int p = 0; p < 2; p++) {
-        char kind[16];
+        char kind[24];
         snprintf(kind, sizeof kind, "curve s%d", p);
         yk_figure_line(&plot->figure, kind, x, y - 4, x + 20, y - 4);
         yk_figure_text(&plot->figure, "soft", x + 26, y, passes[p]);

@@ -214,7 +214,7 @@ static void draw_legend(const struct picture *picture, double y)
     double x = LEFT;
     for (int32_t c = 0; c < plots[0].count; c++) {
         const char *name = yk_counter_name(plots[0].counters[c]);
-        char kind[16];
+        char kind[24];
         snprintf(kind, sizeof kind, "curve s%d", (int)c);
         yk_figure_line(&picture->figure, kind, x, y + 9, x + 20, y + 9);
         yk_figure_text(&picture->figure, "soft", x + 26, y + 13, name);

@@ -104,4 +104,14 @@ yk_status yk_counters_share(const struct yk_counter_reading *readings, int32_t r
                             const struct yk_counter_groups *groups, double *out,
                             double *seconds) YK_MUST_USE;
 
+/*
+ * What is to be added to the times of readings to have those at which they were taken, at most half
+ * a reading either way: a driver may hand out what it saw a while ago. It is what makes the parts
+ * (of as many as the spans have) explain the readings best; 0 where that explains them hardly
+ * better than their own times.
+ */
+yk_status yk_counters_find_lag(const struct yk_counter_reading *readings, int32_t reading_count,
+                               const struct yk_counter_span *spans, int32_t span_count,
+                               int32_t part_count, double *out_s) YK_MUST_USE;
+
 #endif

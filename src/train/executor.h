@@ -144,4 +144,11 @@ void *yk_executor_lend(const struct yk_executor *executor, size_t *bytes);
 /* The device memory taken for activations, workspace and batches; the store has the rest. */
 size_t yk_executor_bytes(const struct yk_executor *executor);
 
+/* When each op of the round began and ended that lies `back` rounds before the last step's, on the
+ * clock of base/clock.h: (ops) each. False where that round did not have all ops, or its events
+ * serve another one by now. What a round communicates may go on until the one after it has been
+ * computed. */
+bool yk_executor_read(const struct yk_executor *executor, int32_t back, double *begin_s,
+                      double *end_s);
+
 #endif

@@ -336,6 +336,7 @@ static yk_status end(struct running *running)
         running->pending[i] = running->pending[i + 1];
     }
     run->state.step++;
+    yk_round_log_note(run->log, running->executor, run->state.step);
     note_memory(run);
     running->stopped = running->stopped || result.stopped;
     tell(running, &result, &ended);
@@ -420,6 +421,14 @@ static yk_status create_batches(struct running *running)
     return status;
 }
 
+/* Times of another program's ops go. */
+static yk_status begin_log(struct yk_run *run)
+{
+    yk_round_log_destroy(run->log);
+    run->log = NULL;
+    return yk_round_log_create(run->program->ranks[rank_of(run)].op_count, &run->log);
+}
+
 /* Another program with the same store: samples are divided otherwise from the next step on. */
 static yk_status change_program(struct running *running)
 {
@@ -434,6 +443,7 @@ static yk_status change_program(struct running *running)
         keep_metrics(running,
                      yk_metrics_change(running->metrics, run->state.step, run->program->plan));
     }
+    YK_TRY(agree(run, begin_log(run)));
     YK_TRY(agree(run, yk_executor_create(run->program, run->store, &run->settings.optimizer,
                                          &run->executor, &running->executor)));
     YK_TRY(agree(run, create_batches(running)));
@@ -510,6 +520,7 @@ static yk_status open_all(struct running *running)
     if (run->executor.ranks) {
         YK_TRY(yk_holdings_to_save(run->program, rank_of(run), running->arena, &running->saves));
     }
+    YK_TRY(begin_log(run));
     YK_TRY(agree(run, yk_executor_create(run->program, run->store, &run->settings.optimizer,
                                          &run->executor, &running->executor)));
     YK_TRY(create_batches(running));

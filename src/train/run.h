@@ -18,6 +18,7 @@
 #include "trace/trace.h"
 #include "train/checkpoint.h"
 #include "train/executor.h"
+#include "train/round_log.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -97,6 +98,9 @@ struct yk_run {
     struct yk_trace *trace; /* of this rank's last step; the caller destroys it */
     double traced_s;        /* when that began, on the clock of base/clock.h */
     bool agreed;            /* where it failed, all ranks did */
+    /* When ops began and ended in steps of late, by the program that the run ended with; the caller
+     * destroys it. */
+    struct yk_round_log *log;
 };
 
 /*

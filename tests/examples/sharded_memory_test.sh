@@ -2,23 +2,9 @@
 # Every strategy and every plan for a memory limit trains to what one rank does, plans stay within
 # their limit, and all files of the example are written: sharded_memory_test.sh EXAMPLE YOKE
 set -eu
-example=$(cd "$1" && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-failed=0
-complain() {
-    echo "$1"
-    failed=1
-}
-
-YOKE=$2 "$example/run" --quick "$scratch/out" >"$scratch/said" 2>"$scratch/progress" ||
-    complain "it fails:
-$(cat "$scratch/said" "$scratch/progress")"
-cd "$scratch/out"
-for file in table.md results.json curve.csv index.html cluster-2.json profile-2.db; do
-    [ -s "$file" ] || complain "there is no $file"
-done
-[ "$failed" = 0 ] || exit 1
+# shellcheck disable=SC1091 # checked by itself
+. "$(dirname "$0")/common.sh"
+run_quick "$2" table.md results.json curve.csv index.html cluster-2.json profile-2.db
 
 awk -F , 'NR > 1 { print $2 }' curve.csv | paste -s -d ' ' - |
     grep -qx 'replicated sharded-state kept fully-sharded plan plan' || complain 'curve.csv has other rows'
@@ -38,9 +24,5 @@ done
 grep -c '<svg' index.html | grep -qx 2 || complain 'the page does not have two charts'
 
 # The README shows the table in the form that it has now.
-grep '^| layers' table.md | while read -r line; do
-    grep -qxF -- "$line" "$example/README.md" || echo "$line"
-done >"$scratch/missing"
-[ ! -s "$scratch/missing" ] || complain "README.md does not show:
-$(cat "$scratch/missing")"
-exit $failed
+shown_in_readme '^| layers'
+end_test

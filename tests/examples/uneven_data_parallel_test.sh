@@ -2,23 +2,9 @@
 # Unequal ranks train to what one rank does, with the shares that were planned, and all files of the
 # example are written: uneven_data_parallel_test.sh EXAMPLE YOKE
 set -eu
-example=$(cd "$1" && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-failed=0
-complain() {
-    echo "$1"
-    failed=1
-}
-
-YOKE=$2 "$example/run" --quick "$scratch/out" >"$scratch/said" 2>"$scratch/progress" ||
-    complain "it fails:
-$(cat "$scratch/said" "$scratch/progress")"
-cd "$scratch/out"
-for file in table.md results.json index.html cluster.json profile.db; do
-    [ -s "$file" ] || complain "there is no $file"
-done
-[ "$failed" = 0 ] || exit 1
+# shellcheck disable=SC1091 # checked by itself
+. "$(dirname "$0")/common.sh"
+run_quick "$2" table.md results.json index.html cluster.json profile.db
 
 # Both groups learn the same from the same data, and more from more of it.
 field() { sed -n "s/.*\"$1\":\([-+0-9.e]*\).*/\1/p"; }
@@ -52,9 +38,5 @@ grep '"way":"by-hand"' results.json | grep -qF '"shares":[2,2,8]' || complain 's
 grep -c '<svg' index.html | grep -qx 4 || complain 'the page does not have four charts'
 
 # The README shows the tables in the form that they have now.
-grep '^| [a-z]' table.md | grep -e '^| part' -e '^| way' | while read -r line; do
-    grep -qxF -- "$line" "$example/README.md" || echo "$line"
-done >"$scratch/missing"
-[ ! -s "$scratch/missing" ] || complain "README.md does not show:
-$(cat "$scratch/missing")"
-exit $failed
+shown_in_readme '^| part' '^| way'
+end_test

@@ -82,17 +82,18 @@ static void do_steps(struct doing *doing, struct yk_gauge *gauge)
 }
 
 /* Readings of 7.3 ms from before the first step until after the last. */
-static void read_all(struct doing *doing)
+static void read_all(struct doing *doing, double late_s)
 {
     double at_s = 99.9;
     while (at_s < doing->end_s + 0.1) {
         struct yk_counter_reading *reading = &doing->readings[doing->reading_count++];
         assert_true(doing->reading_count < MOST_READINGS);
-        *reading = (struct yk_counter_reading){.begin_s = at_s, .end_s = at_s + 0.0073};
+        *reading =
+            (struct yk_counter_reading){.begin_s = at_s + late_s, .end_s = at_s + 0.0073 + late_s};
         for (int c = 0; c < YK_COUNTER_COUNT; c++) {
             reading->values[c] = NAN;
         }
-        reading->values[YK_COUNTER_SM] = average(doing, reading->begin_s, reading->end_s);
+        reading->values[YK_COUNTER_SM] = average(doing, at_s, at_s + 0.0073);
         at_s += 0.0073;
     }
 }
@@ -140,11 +141,13 @@ static void steps_are_told_by_phase_and_by_kind_of_layer(void **state)
     struct yk_arena *arena = NULL;
     struct yk_gauge *gauge = NULL;
     struct yk_counter_rank told;
+    double lag_s = 0;
     begin(&(struct small_spec){.ranks = 1}, &arena, &gauge);
     do_steps(&doing, gauge);
-    read_all(&doing);
+    read_all(&doing, 0);
     assert_ok(yk_gauge_explain(gauge, doing.readings, doing.reading_count, doing.last_began_s,
-                               arena, &told));
+                               arena, &told, &lag_s));
+    assert_true(lag_s == 0);
     expect(&told.phases, "forward", 0.82, 0.005);
     expect(&told.phases, "backward", 0.62, 0.005);
     expect(&told.phases, "update", 0.2, 0.005);
@@ -160,6 +163,25 @@ static void steps_are_told_by_phase_and_by_kind_of_layer(void **state)
     end(arena, gauge);
 }
 
+/* Readings that say they are from 1.5 ms after they were taken. */
+static void readings_that_come_late_are_put_back(void **state)
+{
+    (void)state;
+    struct yk_arena *arena = NULL;
+    struct yk_gauge *gauge = NULL;
+    struct yk_counter_rank told;
+    double lag_s = 0;
+    begin(&(struct small_spec){.ranks = 1}, &arena, &gauge);
+    do_steps(&doing, gauge);
+    read_all(&doing, 0.0015);
+    assert_ok(
+        yk_gauge_explain(gauge, doing.readings, doing.reading_count, NAN, arena, &told, &lag_s));
+    assert_true(fabs(lag_s + 0.0015) < 0.0001);
+    expect(&told.phases, "forward", 0.82, 0.02);
+    expect(&told.phases, "update", 0.2, 0.02);
+    end(arena, gauge);
+}
+
 /* Two ranks that wait for each other's gradients with nothing to compute. */
 static void waiting_for_others_is_a_phase(void **state)
 {
@@ -167,10 +189,12 @@ static void waiting_for_others_is_a_phase(void **state)
     struct yk_arena *arena = NULL;
     struct yk_gauge *gauge = NULL;
     struct yk_counter_rank told;
+    double lag_s = 0;
     begin(&(struct small_spec){.ranks = 2}, &arena, &gauge);
     do_steps(&doing, gauge);
-    read_all(&doing);
-    assert_ok(yk_gauge_explain(gauge, doing.readings, doing.reading_count, NAN, arena, &told));
+    read_all(&doing, 0);
+    assert_ok(
+        yk_gauge_explain(gauge, doing.readings, doing.reading_count, NAN, arena, &told, &lag_s));
     expect(&told.phases, "communication", 0.1, 0.005);
     expect(&told.phases, "update", 0.2, 0.005);
     assert_int_equal(told.step.count, 0);
@@ -184,6 +208,7 @@ static void passes_are_told_with_what_is_between_them(void **state)
     struct yk_arena *arena = NULL;
     struct yk_gauge *gauge = NULL;
     struct yk_counter_rank told;
+    double lag_s = 0;
     begin(&(struct small_spec){.ranks = 1}, &arena, &gauge);
     for (int i = 0; i < 20; i++) {
         const double at_s = 200 + i;
@@ -195,7 +220,7 @@ static void passes_are_told_with_what_is_between_them(void **state)
         doing.readings[i] = (struct yk_counter_reading){.begin_s = at_s, .end_s = at_s + 0.53};
         doing.readings[i].values[YK_COUNTER_SM] = average(&doing, at_s, at_s + 0.53);
     }
-    assert_ok(yk_gauge_explain(gauge, doing.readings, 40, NAN, arena, &told));
+    assert_ok(yk_gauge_explain(gauge, doing.readings, 40, NAN, arena, &told, &lag_s));
     expect(&told.phases, "forward", 0.8, 1e-4);
     assert_int_equal(told.phases.count, 2);
     assert_int_equal(told.kinds.count, 0);
@@ -226,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_told_by_phase_and_by_kind_of_layer),
+        cmocka_unit_test(readings_that_come_late_are_put_back),
         cmocka_unit_test(waiting_for_others_is_a_phase),
         cmocka_unit_test(passes_are_told_with_what_is_between_them),
         cmocka_unit_test(long_lines_are_averaged),

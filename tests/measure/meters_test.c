@@ -3,7 +3,6 @@
 #include "measure/meters.h"
 
 #include "cluster/nvml.h"
-#include "measure/meters_cpu.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -25,12 +24,76 @@ static struct {
     unsigned long long nvlink_kib;
     int pcie_asked;
     bool signals_come;
+    unsigned watts;
+    bool mig; /* the GPU is cut, and its instance 4 is the only one */
 } driver;
 
 static int the_gpu;
+static int the_instance;
 
 static int fake_begin(void)
 {
+    return 0;
+}
+
+static int fake_count(unsigned *out)
+{
+    *out = 1;
+    return 0;
+}
+
+static int fake_name(void *device, char *out, unsigned size)
+{
+    (void)device;
+    (void)snprintf(out, size, "NVIDIA H200");
+    return 0;
+}
+
+static int fake_capability(void *device, int *major, int *minor)
+{
+    (void)device;
+    *major = 9;
+    *minor = 0;
+    return 0;
+}
+
+static int fake_mig(void *device, unsigned *current, unsigned *pending)
+{
+    (void)device;
+    *current = *pending = driver.mig;
+    return 0;
+}
+
+static int fake_uuid(void *device, char *out, unsigned size)
+{
+    (void)snprintf(out, size, device == &the_gpu ? "GPU-1" : "MIG-2");
+    return 0;
+}
+
+static int fake_instance(void *device, unsigned index, void **out)
+{
+    (void)device;
+    *out = &the_instance;
+    return index == 5 ? 0 : 6;
+}
+
+static int fake_attributes(void *instance, struct yk_nvml_attributes *out)
+{
+    assert_ptr_equal(instance, &the_instance);
+    out->multiprocessors = 16;
+    return 0;
+}
+
+static int fake_by_uuid(const char *uuid, void **out)
+{
+    *out = &the_instance;
+    return strcmp(uuid, "MIG-2") == 0 ? 0 : 6;
+}
+
+static int fake_instance_number(void *instance, unsigned *out)
+{
+    assert_ptr_equal(instance, &the_instance);
+    *out = 4;
     return 0;
 }
 
@@ -45,8 +108,7 @@ static int fake_memory(void *device, struct yk_nvml_memory *out)
     sigset_t blocked;
     (void)pthread_sigmask(SIG_SETMASK, NULL, &blocked);
     driver.signals_come = sigismember(&blocked, SIGINT) == 0;
-    assert_ptr_equal(device, &the_gpu);
-    out->used = 5ULL << 30;
+    out->used = device == &the_gpu ? 5ULL << 30 : 1ULL << 30;
     return 0;
 }
 
@@ -72,13 +134,18 @@ static int fake_pcie(void *device, unsigned counter, unsigned *kilobytes_per_s)
     return 0;
 }
 
-/* The GPU has no reading of its power now, and counts what went over all its links. */
+/* Counts what went over all its links; its power now is known where it is not 0. */
 static int fake_fields(void *device, int count, struct yk_nvml_field *fields)
 {
     (void)device;
     for (int i = 0; i < count; i++) {
         const bool nvlink = fields[i].id == 138 || fields[i].id == 139;
         fields[i].status = nvlink && fields[i].scope == ~0U ? 0 : 3;
+        if (fields[i].id == 186 && driver.watts > 0) {
+            fields[i].status = 0;
+            fields[i].value.word = 1000 * driver.watts;
+            continue;
+        }
         fields[i].value.wide = driver.nvlink_kib * (fields[i].id == 138 ? 1 : 2);
     }
     return 0;
@@ -108,9 +175,15 @@ static int fake_free(void *sample)
 
 static int fake_sample(void *device, void *sample)
 {
-    (void)device;
+    assert_ptr_equal(device, &the_gpu);
     *(double *)sample = driver.now_s;
     return driver.sample_error;
+}
+
+static int fake_instance_sample(void *device, unsigned instance, void *sample)
+{
+    assert_int_equal(instance, 4);
+    return fake_sample(device, sample);
 }
 
 /* SM: as many percent as seconds passed. The GPU has no meter of tensor cores. */
@@ -128,8 +201,17 @@ static int fake_metrics(struct yk_nvml_gpm *out)
 
 static const struct yk_nvml table = {
     .begin = fake_begin,
+    .count = fake_count,
     .handle = fake_handle,
+    .name = fake_name,
     .memory = fake_memory,
+    .capability = fake_capability,
+    .mig_mode = fake_mig,
+    .uuid = fake_uuid,
+    .instance = fake_instance,
+    .attributes = fake_attributes,
+    .by_uuid = fake_by_uuid,
+    .instance_number = fake_instance_number,
     .clock_now = fake_clock,
     .power = fake_power,
     .pcie_traffic = fake_pcie,
@@ -138,6 +220,7 @@ static const struct yk_nvml table = {
     .gpm_alloc = fake_alloc,
     .gpm_free = fake_free,
     .gpm_sample = fake_sample,
+    .gpm_instance_sample = fake_instance_sample,
     .gpm_metrics = fake_metrics,
 };
 
@@ -155,7 +238,7 @@ static int set_up(void **state)
     memset(&driver, 0, sizeof driver);
     driver.supported = 1;
     set_path("/nowhere"); /* there is no dcgmi */
-    return 0;
+    return unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
 static int tear_down(void **state)
@@ -177,6 +260,22 @@ static void take_at(struct yk_meters *meters, double now_s)
 {
     driver.now_s = now_s;
     yk_meters_take(meters, now_s);
+}
+
+/* As the thread does. */
+static void run_until(struct yk_meters *meters, double until_s)
+{
+    while (yk_meters_next_s(meters) <= until_s) {
+        take_at(meters, yk_meters_next_s(meters));
+    }
+}
+
+static int32_t count_of(const struct yk_meters *meters)
+{
+    const struct yk_counter_reading *readings = NULL;
+    int32_t count = 0;
+    yk_meters_readings(meters, &readings, &count);
+    return count;
 }
 
 /* The last one, of so many. */
@@ -202,13 +301,25 @@ static void assert_near(double value, double expected)
     assert_true(fabs(value - expected) <= 1e-12 * fabs(expected));
 }
 
+/* Meters that have seen that counters always are new, with a reading that ends at 100. */
+static struct yk_meters *open_steady(int32_t *count)
+{
+    struct yk_meters *meters = open_gpu(0);
+    take_at(meters, 99);
+    run_until(meters, 99.9);
+    take_at(meters, 100);
+    *count = count_of(meters);
+    assert_near(last_of(meters, *count)->end_s, 100);
+    return meters;
+}
+
 static void gpm_is_told_in_parts_and_bytes(void **state)
 {
     (void)state;
-    struct yk_meters *meters = open_gpu(0);
-    take_at(meters, 100);
+    int32_t count = 0;
+    struct yk_meters *meters = open_steady(&count);
     take_at(meters, 120);
-    const struct yk_counter_reading *reading = last_of(meters, 1);
+    const struct yk_counter_reading *reading = last_of(meters, count + 1);
     assert_near(reading->begin_s, 100);
     assert_near(reading->end_s, 120);
     assert_near(reading->values[YK_COUNTER_SM], 0.20);
@@ -223,56 +334,73 @@ static void gpm_is_told_in_parts_and_bytes(void **state)
     assert_true(isnan(reading->values[YK_COUNTER_TENSOR]));
     assert_true(isnan(reading->values[YK_COUNTER_CORES]));
     assert_int_equal(driver.pcie_asked, 0);
-    assert_described(meters, "NVML GPM every 10 ms");
+    assert_described(meters, "NVML GPM every 20 ms");
     yk_meters_close(meters);
     assert_int_equal(driver.allocated, 0);
 }
 
-static void gpm_goes_on_where_the_last_reading_ended(void **state)
+/* Readings of about 20 ms, each as many percent as seconds long, and one poll a reading. */
+static void gpm_that_always_is_new_is_read_once_a_period(void **state)
 {
     (void)state;
-    struct yk_meters *meters = open_gpu(0);
-    take_at(meters, 100);
-    take_at(meters, 120);
-    take_at(meters, 125);
-    assert_near(last_of(meters, 2)->values[YK_COUNTER_SM], 0.05);
-    take_at(meters, 126);
-    assert_near(last_of(meters, 3)->values[YK_COUNTER_SM], 0.01);
+    int32_t count = 0;
+    struct yk_meters *meters = open_steady(&count);
+    run_until(meters, 110);
+    const int32_t more = count_of(meters) - count;
+    assert_in_range(more, 490, 510);
+    const struct yk_counter_reading *last = last_of(meters, count + more);
+    for (int32_t i = 0; i < more; i++) {
+        const struct yk_counter_reading *reading = last - i;
+        const double length_s = reading->end_s - reading->begin_s;
+        assert_true(length_s > 0.0149 && length_s < 0.0251);
+        assert_true(fabs(100 * reading->values[YK_COUNTER_SM] - length_s) < 1e-9);
+        assert_true(reading->begin_s == reading[-1].end_s);
+    }
     yk_meters_close(meters);
 }
 
-static void gpm_that_cannot_follow_is_asked_less_often(void **state)
+/* A second without an answer is a reading of the rest; then GPM begins anew. */
+static void gpm_that_does_not_answer_leaves_the_rest(void **state)
 {
     (void)state;
-    const double periods_s[] = {0.02, 0.04, 0.08, 0.1, 0.1};
-    struct yk_meters *meters = open_gpu(0);
-    take_at(meters, 0);
+    int32_t count = 0;
+    struct yk_meters *meters = open_steady(&count);
     driver.metrics_error = 999;
-    for (int i = 0; i < 5; i++) {
-        take_at(meters, i + 1);
-        assert_near(yk_meters_period_s(meters), periods_s[i]);
-        assert_true(isnan(last_of(meters, i + 1)->values[YK_COUNTER_SM]));
-        assert_near(last_of(meters, i + 1)->values[YK_COUNTER_POWER], 311.5);
-    }
+    run_until(meters, 102.5);
+    const struct yk_counter_reading *last = last_of(meters, count + 2);
+    assert_true(isnan(last->values[YK_COUNTER_SM]));
+    assert_near(last->values[YK_COUNTER_POWER], 311.5);
+    assert_near(last[-1].begin_s, 100);
+    assert_true(isnan(last[-1].values[YK_COUNTER_SM]));
     driver.metrics_error = 0;
-    take_at(meters, 7);
-    assert_near(last_of(meters, 6)->values[YK_COUNTER_SM], 0.02);
-    assert_described(meters, "NVML GPM every 100 ms");
+    run_until(meters, 103.5);
+    const int32_t more = count_of(meters) - count;
+    last = last_of(meters, count + more);
+    assert_true(more > 20);
+    for (int32_t i = 0; i < more - 2; i++) {
+        assert_true(last[-i].begin_s > 102.48);
+        assert_true(last[-i].values[YK_COUNTER_SM] > 0);
+    }
     yk_meters_close(meters);
 }
 
 static void a_lost_sample_is_not_compared_with(void **state)
 {
     (void)state;
-    struct yk_meters *meters = open_gpu(0);
-    take_at(meters, 0);
+    int32_t count = 0;
+    struct yk_meters *meters = open_steady(&count);
     driver.sample_error = 999;
-    take_at(meters, 1);
+    run_until(meters, 100.1);
+    assert_int_equal(count_of(meters), count);
     driver.sample_error = 0;
-    take_at(meters, 2);
-    assert_true(isnan(last_of(meters, 2)->values[YK_COUNTER_SM]));
-    take_at(meters, 5);
-    assert_near(last_of(meters, 3)->values[YK_COUNTER_SM], 0.03);
+    run_until(meters, 100.2);
+    const struct yk_counter_reading *next = last_of(meters, count_of(meters));
+    assert_true(next->begin_s > 100.099);
+    while (next[-1].end_s > 100) {
+        next--;
+    }
+    assert_true(next->begin_s > 100.099);
+    assert_true(100 * next->values[YK_COUNTER_SM] < 0.1);
     yk_meters_close(meters);
 }
 
@@ -296,6 +424,22 @@ static void an_older_gpu_has_what_nvml_tells_of_all(void **state)
     yk_meters_stop(meters);
     assert_described(meters, "NVML every 100 ms; GPM: not on this GPU (Hopper and newer have it); "
                              "DCGM: dcgmi is not installed");
+    yk_meters_close(meters);
+}
+
+static void power_is_that_of_both_ends(void **state)
+{
+    (void)state;
+    driver.supported = 0;
+    struct yk_meters *meters = open_gpu(0);
+    driver.watts = 100;
+    take_at(meters, 0);
+    driver.watts = 300;
+    take_at(meters, 1);
+    assert_near(last_of(meters, 1)->values[YK_COUNTER_POWER], 200);
+    driver.watts = 500;
+    take_at(meters, 2);
+    assert_near(last_of(meters, 2)->values[YK_COUNTER_POWER], 400);
     yk_meters_close(meters);
 }
 
@@ -334,7 +478,35 @@ static void a_gpu_that_is_not_there_has_no_meters(void **state)
     for (int i = 0; i < YK_COUNTER_COUNT; i++) {
         assert_true(isnan(last_of(meters, 1)->values[i]));
     }
-    assert_described(meters, "NVML: the driver has no GPU 3");
+    assert_described(meters, "NVML: there is no GPU 3");
+    yk_meters_close(meters);
+}
+
+static void an_instance_has_meters_of_its_own(void **state)
+{
+    (void)state;
+    int32_t count = 0;
+    driver.mig = true;
+    struct yk_meters *meters = open_steady(&count);
+    take_at(meters, 103);
+    assert_near(last_of(meters, count + 1)->values[YK_COUNTER_SM], 0.03);
+    assert_near(last_of(meters, count + 1)->values[YK_COUNTER_MEMORY], 1024 * MIB);
+    assert_near(last_of(meters, count + 1)->values[YK_COUNTER_POWER], 311.5);
+    assert_described(meters, "NVML GPM every 20 ms");
+    yk_meters_close(meters);
+}
+
+/* DCGM would show what other instances do. */
+static void an_instance_without_gpm_has_less(void **state)
+{
+    (void)state;
+    driver.mig = true;
+    driver.supported = 0;
+    struct yk_meters *meters = open_gpu(0);
+    take_at(meters, 0);
+    take_at(meters, 3);
+    assert_true(isnan(last_of(meters, 1)->values[YK_COUNTER_SM]));
+    assert_described(meters, "NVML every 100 ms; GPM: not on this GPU (Hopper and newer have it)");
     yk_meters_close(meters);
 }
 
@@ -342,6 +514,7 @@ static void a_gpu_that_is_not_there_has_no_meters(void **state)
 static void many_readings_become_half_as_many(void **state)
 {
     (void)state;
+    driver.supported = 0;
     struct yk_meters *meters = open_gpu(0);
     take_at(meters, 0);
     for (int i = 0; i < YK_METERS_MOST_READINGS; i++) {
@@ -354,7 +527,7 @@ static void many_readings_become_half_as_many(void **state)
     assert_near(last->values[YK_COUNTER_CLOCK], 1e6 * (YK_METERS_MOST_READINGS - 1.5));
     assert_near(last[-1].values[YK_COUNTER_CLOCK], 1e6 * (YK_METERS_MOST_READINGS - 3.5));
     assert_true(isnan(last->values[YK_COUNTER_TENSOR]));
-    assert_near(yk_meters_period_s(meters), 0.02);
+    assert_near(yk_meters_period_s(meters), 0.2);
     take_at(meters, YK_METERS_MOST_READINGS + 1);
     (void)last_of(meters, YK_METERS_MOST_READINGS / 2 + 1);
     yk_meters_close(meters);
@@ -363,14 +536,13 @@ static void many_readings_become_half_as_many(void **state)
 static void what_was_not_watched_is_in_no_reading(void **state)
 {
     (void)state;
-    struct yk_meters *meters = open_gpu(0);
-    take_at(meters, 0);
-    take_at(meters, 1);
+    int32_t count = 0;
+    struct yk_meters *meters = open_steady(&count);
     yk_meters_stop(meters);
-    take_at(meters, 10);
-    take_at(meters, 12);
-    const struct yk_counter_reading *reading = last_of(meters, 2);
-    assert_near(reading->begin_s, 10);
+    take_at(meters, 110);
+    take_at(meters, 112);
+    const struct yk_counter_reading *reading = last_of(meters, count + 1);
+    assert_near(reading->begin_s, 110);
     assert_near(reading->values[YK_COUNTER_SM], 0.02);
     yk_meters_close(meters);
 }
@@ -392,60 +564,25 @@ static void the_thread_leaves_signals_to_others(void **state)
     assert_int_equal(sigismember(&blocked, SIGINT), 0);
 }
 
-static void a_cpu_tells_at_least_time_and_memory(void **state)
-{
-    (void)state;
-    struct yk_meters *meters = NULL;
-    assert_ok(yk_meters_open(&(struct yk_meters_options){.period_s = 0.5}, &meters));
-    assert_near(yk_meters_period_s(meters), 0.5);
-    yk_meters_take(meters, 1);
-    volatile unsigned work = 1;
-    for (int i = 0; i < 1000000; i++) {
-        work = work * 3 + 1;
-    }
-    yk_meters_take(meters, 2);
-    const double *values = last_of(meters, 1)->values;
-    assert_true(values[YK_COUNTER_CORES] > 0);
-    assert_true(values[YK_COUNTER_MEMORY] > 1e5);
-    assert_true(isnan(values[YK_COUNTER_INSTRUCTIONS]) || values[YK_COUNTER_INSTRUCTIONS] > 2e6);
-    assert_true(isnan(values[YK_COUNTER_SM]));
-    struct yk_text text = {0};
-    yk_meters_describe(meters, &text);
-    assert_non_null(strstr(yk_text_chars(&text), " every 500 ms"));
-    yk_text_free(&text);
-    yk_meters_close(meters);
-    yk_meters_close(NULL);
-}
-
-static void a_counter_that_shared_its_place_is_scaled(void **state)
-{
-    (void)state;
-    const struct yk_perf_count before = {.value = 1000, .enabled_ns = 50, .running_ns = 40};
-    const struct yk_perf_count shared = {.value = 1300, .enabled_ns = 90, .running_ns = 50};
-    const struct yk_perf_count waited = {.value = 1000, .enabled_ns = 90, .running_ns = 40};
-    assert_near(yk_perf_between(&before, &shared), 1200); /* 300 in 10 of 40 ns */
-    assert_true(isnan(yk_perf_between(&before, &waited)));
-    assert_near(yk_perf_between(&before, &before), 0); /* the thread slept */
-}
-
 #define METERS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         METERS_TEST(gpm_is_told_in_parts_and_bytes),
-        METERS_TEST(gpm_goes_on_where_the_last_reading_ended),
-        METERS_TEST(gpm_that_cannot_follow_is_asked_less_often),
+        METERS_TEST(gpm_that_always_is_new_is_read_once_a_period),
+        METERS_TEST(gpm_that_does_not_answer_leaves_the_rest),
         METERS_TEST(a_lost_sample_is_not_compared_with),
         METERS_TEST(an_older_gpu_has_what_nvml_tells_of_all),
+        METERS_TEST(power_is_that_of_both_ends),
         METERS_TEST(pcie_is_asked_rarely),
         METERS_TEST(a_refused_sample_leaves_gpm_out),
         METERS_TEST(a_gpu_that_is_not_there_has_no_meters),
+        METERS_TEST(an_instance_has_meters_of_its_own),
+        METERS_TEST(an_instance_without_gpm_has_less),
         METERS_TEST(many_readings_become_half_as_many),
         METERS_TEST(what_was_not_watched_is_in_no_reading),
         METERS_TEST(the_thread_leaves_signals_to_others),
-        METERS_TEST(a_cpu_tells_at_least_time_and_memory),
-        METERS_TEST(a_counter_that_shared_its_place_is_scaled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

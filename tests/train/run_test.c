@@ -132,6 +132,7 @@ static void open_trainer(struct bench *bench, enum yk_precision precision, int32
 static void close_trainer(struct bench *bench)
 {
     yk_trace_destroy(bench->run.trace);
+    yk_round_log_destroy(bench->run.log);
     trainer_close(bench->trainer);
     yk_arena_destroy(bench->arena);
 }

@@ -1,0 +1,124 @@
+#include "trace/spent.h"
+
+#include "base/json_value.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum {
+    MOST_STEPS = INT32_MAX
+};
+
+static void write_op(const struct yk_spent_op *op, struct yk_text *out)
+{
+    yk_text_add(out, "{\"op\": ");
+    yk_text_add_json(out, op->op);
+    yk_text_addf(out, ", \"seconds\": %.6g, \"low_s\": %.6g, \"high_s\": %.6g, \"beside\": %.4g}",
+                 op->seconds, op->low_s, op->high_s, op->beside);
+}
+
+yk_status yk_spent_write(const struct yk_spent *spent, struct yk_text *out)
+{
+    yk_text_addf(out,
+                 "{\"yoke\": 1, \"kind\": \"op times\", \"steps\": %" PRId64 ",\n \"ranks\": [",
+                 spent->steps);
+    for (int32_t r = 0; r < spent->rank_count; r++) {
+        const struct yk_spent_rank *rank = &spent->ranks[r];
+        yk_text_add(out, r > 0 ? ",\n  {\"device\": " : "\n  {\"device\": ");
+        yk_text_add_json(out, rank->device);
+        yk_text_addf(out, ", \"share\": %" PRId64, rank->share);
+        if (rank->versions[0]) {
+            yk_text_add(out, ", \"versions\": ");
+            yk_text_add_json(out, rank->versions);
+        }
+        yk_text_add(out, ", \"ops\": [");
+        for (int32_t i = 0; i < rank->op_count; i++) {
+            yk_text_add(out, i > 0 ? ",\n   " : "\n   ");
+            write_op(&rank->ops[i], out);
+        }
+        yk_text_add(out, "]}");
+    }
+    yk_text_add(out, "]}\n");
+    return yk_text_status(out);
+}
+
+/* A number that must be there, not below 0. */
+static yk_status need(const struct yk_json *object, const char *key, double *out)
+{
+    double value = NAN;
+    if (!yk_json_number(yk_json_get(object, key), &value) || !(value >= 0) || isinf(value)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a number, 0 or more", key);
+    }
+    *out = value;
+    return YK_OK;
+}
+
+static yk_status read_op(const struct yk_json *node, struct yk_arena *arena,
+                         struct yk_spent_op *out)
+{
+    static const char *const known[] = {"op", "seconds", "low_s", "high_s", "beside"};
+    const char *name = NULL;
+    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_name(yk_json_get(node, "op"), "op", &name));
+    YK_TRY(yk_json_keep(arena, name, &out->op));
+    YK_TRY(need(node, "seconds", &out->seconds));
+    YK_TRY(need(node, "low_s", &out->low_s));
+    YK_TRY(need(node, "high_s", &out->high_s));
+    YK_TRY(need(node, "beside", &out->beside));
+    return out->beside <= 1 ? YK_OK : yk_fail(YK_ERROR_INPUT, "\"beside\" is a part: 1 at most");
+}
+
+static yk_status read_rank(const struct yk_json *node, struct yk_arena *arena,
+                           struct yk_spent_rank *out)
+{
+    static const char *const known[] = {"device", "share", "versions", "ops"};
+    const struct yk_json *ops = NULL;
+    const char *device = NULL;
+    const char *versions = NULL;
+    YK_TRY(yk_json_check_object(node, known, COUNT(known)));
+    YK_TRY(yk_json_name(yk_json_get(node, "device"), "device", &device));
+    YK_TRY(yk_json_text(node, "versions", &versions));
+    YK_TRY(yk_json_integer(node, "share", 0, INT32_MAX, &out->share));
+    YK_TRY(yk_json_need_list(node, "ops", &ops));
+    YK_TRY(yk_json_keep(arena, device, &out->device));
+    YK_TRY(yk_json_keep(arena, versions ? versions : "", &out->versions));
+    out->op_count = (int32_t)yk_json_count(ops);
+    YK_TRY_NEW(arena, out->ops, (int64_t)out->op_count + 1);
+    for (int32_t i = 0; i < out->op_count; i++) {
+        YK_TRY(yk_json_locate(read_op(yk_json_at(ops, (size_t)i), arena, &out->ops[i]), "ops",
+                              (size_t)i, NULL));
+    }
+    return YK_OK;
+}
+
+static yk_status read_all(const struct yk_json *root, struct yk_arena *arena, struct yk_spent *out)
+{
+    static const char *const known[] = {"yoke", "kind", "name", "comment", "steps", "ranks"};
+    const struct yk_json *ranks = NULL;
+    struct yk_spent spent = {0};
+    YK_TRY(yk_json_check_form(root, "op times", known, COUNT(known)));
+    YK_TRY(yk_json_integer(root, "steps", 1, MOST_STEPS, &spent.steps));
+    YK_TRY(yk_json_need_list(root, "ranks", &ranks));
+    spent.rank_count = (int32_t)yk_json_count(ranks);
+    YK_TRY_NEW(arena, spent.ranks, (int64_t)spent.rank_count + 1);
+    for (int32_t r = 0; r < spent.rank_count; r++) {
+        YK_TRY(yk_json_locate(read_rank(yk_json_at(ranks, (size_t)r), arena, &spent.ranks[r]),
+                              "ranks", (size_t)r, NULL));
+    }
+    *out = spent;
+    return YK_OK;
+}
+
+yk_status yk_spent_read(const char *text, size_t length, const char *source, struct yk_arena *arena,
+                        struct yk_spent *out)
+{
+    struct yk_json *root = NULL;
+    yk_status status = yk_json_parse(text, length, &root);
+    if (status == YK_OK) {
+        status = read_all(root, arena, out);
+    }
+    yk_json_destroy(root);
+    return status == YK_OK ? YK_OK : yk_fail_in(status, source);
+}

@@ -1,0 +1,51 @@
+/*
+ * Round log: when the ops of this rank began and ended, in some of the last steps of a run.
+ *
+ * A round is read when the one after it has been computed: what it communicates is over by then.
+ * All ranks keep the rounds of the same steps, which depends on nothing but how many have passed:
+ * none of the first two, which warm up, the twenty that follow them, then one of eight, so that
+ * reading the clocks of a GPU's events takes next to nothing. Of these, as many of the last are
+ * kept as there is room for.
+ *
+ * Nothing is allocated while steps run. One thread at a time.
+ */
+#ifndef YK_TRAIN_ROUND_LOG_H
+#define YK_TRAIN_ROUND_LOG_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "train/executor.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct yk_round_log; /* opaque */
+
+/* For a rank's list of so many ops. */
+yk_status yk_round_log_create(int32_t op_count, struct yk_round_log **out) YK_MUST_USE;
+void yk_round_log_destroy(struct yk_round_log *log);
+
+/* After every step that `executor` has ended, whose number is `step`. */
+void yk_round_log_note(struct yk_round_log *log, const struct yk_executor *executor, int64_t step);
+
+/* The rounds of one rank that were kept. */
+struct yk_round_piece {
+    int32_t op_count;
+    int32_t round_count;
+    const int64_t *steps;  /* (rounds) rising */
+    const double *begin_s; /* (rounds, ops) */
+    const double *end_s;
+};
+
+/* Adds what was kept, as bytes for another rank of the same machine or kind of machine; `offset_s`
+ * is added to all times. */
+yk_status yk_round_log_pack(const struct yk_round_log *log, double offset_s,
+                            struct yk_text *out) YK_MUST_USE;
+
+/* Bytes that do not make sense are refused; `source`, whose they are, begins the message. In the
+ * arena. */
+yk_status yk_round_log_unpack(const void *bytes, size_t size, const char *source,
+                              struct yk_arena *arena, struct yk_round_piece *out) YK_MUST_USE;
+
+#endif

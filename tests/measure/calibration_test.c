@@ -1,0 +1,298 @@
+#include "support/made_plan.h"
+#include "support/support.h"
+
+#include "cost/communication.h"
+#include "measure/calibration.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A run of two ranks, made up: what every sort of op takes alone is known, and how much of its time
+ * each op spent beside another lane. */
+enum {
+    RANKS = 2,
+    STEPS = 9,
+};
+
+static const double compute_beside = 1.25;
+static const double message_beside = 2;
+static const double clearing_s = 0.5;
+static const char link_name[] = "cpu:1-cpu:1 within a node";
+
+struct made_run {
+    struct made_plan made;
+    struct yk_sizes *sizes;
+    struct yk_program *program;
+    struct yk_profile *profile;
+    struct yk_cost_book book;
+    struct yk_prices *prices;
+    struct yk_sim *sim;
+    struct yk_spent spent;
+    struct yk_calibration calibration;
+};
+
+/* Alone. Updates are of whole layers. */
+static double alone_s(const struct yk_program *program, const struct yk_op *op)
+{
+    const struct yk_model *model = yk_sizes_whole(program->sizes);
+    switch (op->kind) {
+    case YK_OP_FORWARD:
+        return (double)op->samples + (double)strlen(model->layers[op->layer].kind);
+    case YK_OP_BACKWARD:
+        return 2 * ((double)op->samples + (double)strlen(model->layers[op->layer].kind));
+    case YK_OP_UPDATE:
+        return 3 + (double)strlen(model->layers[program->layers[op->layer].leader].kind);
+    case YK_OP_RELEASE:
+    case YK_OP_LOAD:
+        return 0;
+    default:
+        return op->bytes * 1e-3 + 1;
+    }
+}
+
+/* The first block has messages beside it throughout, the second never, others for a part. */
+static double part_beside(const struct yk_op *op)
+{
+    static const double parts[] = {0.5, 1, 0, 0.05};
+    return op->kind == YK_OP_AGREE || op->kind == YK_OP_UPDATE ? 0
+           : op->match != YK_NO_MATCH                          ? 1
+                                                               : parts[op->layer % 4];
+}
+
+static yk_status fill_op(const struct made_run *run, const struct yk_op *op,
+                         struct yk_spent_op *out)
+{
+    struct yk_text name = {0};
+    const double slowdown = op->match != YK_NO_MATCH ? message_beside : compute_beside;
+    const double beside = op->layer >= 0 ? part_beside(op) : 0;
+    double seconds = alone_s(run->program, op);
+    if (op->kind == YK_OP_BACKWARD && op->micro_batch == 0 &&
+        run->program->plan->micro_batches > 1) {
+        seconds += clearing_s;
+    }
+    seconds *= op->kind == YK_OP_UPDATE ? 1.0 / RANKS : 1;
+    seconds /= 1 - beside + beside / slowdown;
+    yk_op_describe(run->program, op, &name);
+    *out = (struct yk_spent_op){
+        .op = yk_arena_copy_text(run->made.arena, yk_text_chars(&name), name.length),
+        .seconds = seconds,
+        .low_s = 0.9 * seconds,
+        .high_s = 1.1 * seconds,
+        .beside = beside,
+    };
+    yk_text_free(&name);
+    return out->op ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status fill_spent(struct made_run *run)
+{
+    run->spent = (struct yk_spent){.steps = STEPS, .rank_count = RANKS};
+    YK_TRY_NEW(run->made.arena, run->spent.ranks, RANKS);
+    for (int32_t r = 0; r < RANKS; r++) {
+        const struct yk_program_rank *list = &run->program->ranks[r];
+        struct yk_spent_rank *rank = &run->spent.ranks[r];
+        *rank = (struct yk_spent_rank){.device = "cpu", .versions = "v1"};
+        rank->op_count = list->op_count;
+        YK_TRY_NEW(run->made.arena, rank->ops, list->op_count);
+        for (int32_t i = 0; i < list->op_count; i++) {
+            YK_TRY(fill_op(run, &list->ops[i], &rank->ops[i]));
+        }
+    }
+    return YK_OK;
+}
+
+static void begin(struct made_run *run, int32_t micro_batches, bool knows_messages)
+{
+    static const int64_t shares[RANKS] = {4, 4};
+    const struct yk_sim_options options = {0};
+    *run = (struct made_run){0};
+    made_plan_begin(&run->made, "gpt-nano", "2xcpu:1", shares, YK_FULLY_SHARDED);
+    run->made.plan->micro_batches = micro_batches;
+    assert_ok(yk_sizes_create(run->made.model->config, &run->made.plan->workload, &run->sizes));
+    assert_ok(yk_program_compile(run->made.plan, run->made.cluster, run->sizes, &run->program));
+    assert_ok(yk_profile_create(":memory:", &run->profile));
+    if (knows_messages) {
+        const struct yk_profile_fact fact = {link_name, YK_PROFILE_MESSAGE_BESIDE};
+        const struct yk_profile_measurement made = {
+            .value = message_beside, .samples = 1, .versions = "v0"};
+        assert_ok(yk_profile_add_fact(run->profile, &fact, &made));
+    }
+    run->book = (struct yk_cost_book){.cluster = run->made.cluster, .profile = run->profile};
+    assert_ok(yk_prices_create(&run->book, run->sizes, &run->prices));
+    assert_ok(yk_sim_run(run->program, run->prices, &options, &run->sim));
+    assert_ok(fill_spent(run));
+}
+
+static yk_status calibrate(struct made_run *run)
+{
+    const struct yk_calibration_wish wish = {run->program, run->sim, &run->book, &run->spent};
+    return yk_calibrate(&wish, run->made.arena, &run->calibration);
+}
+
+static void end(struct made_run *run)
+{
+    yk_calibration_free(&run->calibration);
+    yk_sim_destroy(run->sim);
+    yk_prices_destroy(run->prices);
+    yk_profile_close(run->profile);
+    yk_program_destroy(run->program);
+    yk_sizes_destroy(run->sizes);
+    made_plan_end(&run->made);
+}
+
+static void assert_near(double actual, double expected)
+{
+    if (!(fabs(actual - expected) <= 1e-9 * fabs(expected))) {
+        fail_msg("%.17g is not %.17g", actual, expected);
+    }
+}
+
+static double fact_of(const struct made_run *run, const char *name)
+{
+    const struct yk_profile_fact fact = {link_name, name};
+    double value = NAN;
+    assert_ok(yk_profile_find_fact(run->profile, &fact, &value));
+    return value;
+}
+
+/* What the profile that was calibrated says of an op. */
+static double told_s(const struct made_run *run, struct yk_prices *prices, const struct yk_op *op)
+{
+    static const int32_t devices[RANKS] = {0, 1};
+    static const struct yk_members all = {devices, RANKS};
+    struct yk_cost_time time = {0};
+    double seconds = NAN;
+    switch (op->kind) {
+    case YK_OP_FORWARD:
+        assert_ok(yk_prices_layer(prices, 0, op->layer, op->samples, YK_COST_FORWARD, &seconds));
+        return seconds;
+    case YK_OP_BACKWARD:
+        assert_ok(yk_prices_layer(prices, 0, op->layer, op->samples, YK_COST_BACKWARD, &seconds));
+        return seconds;
+    case YK_OP_UPDATE:
+        assert_ok(yk_prices_layer(prices, 0, run->program->layers[op->layer].leader, 0,
+                                  YK_COST_UPDATE, &seconds));
+        return seconds;
+    case YK_OP_GATHER:
+    case YK_OP_SCATTER:
+        assert_ok(yk_cost_collective(
+            &run->book, op->kind == YK_OP_GATHER ? YK_COLLECTIVE_GATHER : YK_COLLECTIVE_SCATTER,
+            &all, op->bytes, 0, &time));
+        return time.seconds;
+    default:
+        return NAN;
+    }
+}
+
+static void assert_told(struct made_run *run, double more_update_s)
+{
+    struct yk_prices *prices = NULL;
+    assert_ok(yk_calibration_keep(&run->calibration, run->profile));
+    assert_ok(yk_prices_create(&run->book, run->sizes, &prices));
+    for (int32_t i = 0; i < run->program->ranks[0].op_count; i++) {
+        const struct yk_op *op = &run->program->ranks[0].ops[i];
+        const double told = told_s(run, prices, op);
+        if (!isnan(told)) {
+            assert_near(told,
+                        alone_s(run->program, op) + (op->kind == YK_OP_UPDATE ? more_update_s : 0));
+        }
+    }
+    yk_prices_destroy(prices);
+}
+
+static void the_profile_is_told_what_ops_take_alone(void **state)
+{
+    (void)state;
+    struct made_run run;
+    begin(&run, 1, true);
+    assert_ok(calibrate(&run));
+    assert_int_equal(run.calibration.left, 0);
+    assert_true(run.calibration.estimated_compute);
+    assert_false(run.calibration.estimated_message);
+    assert_near(run.calibration.compute_beside, compute_beside);
+    assert_told(&run, 0);
+    assert_near(fact_of(&run, YK_PROFILE_COMPUTE_BESIDE), compute_beside);
+    assert_near(fact_of(&run, YK_PROFILE_MESSAGE_BESIDE), message_beside);
+    end(&run);
+}
+
+static void clearing_gradients_is_part_of_the_update(void **state)
+{
+    (void)state;
+    struct made_run run;
+    begin(&run, 2, true);
+    assert_ok(calibrate(&run));
+    assert_told(&run, clearing_s);
+    end(&run);
+}
+
+static void messages_beside_computation_stay_out_where_nothing_is_known(void **state)
+{
+    (void)state;
+    struct made_run run;
+    begin(&run, 1, false);
+    assert_ok(calibrate(&run));
+    assert_true(isnan(run.calibration.message_beside));
+    assert_true(run.calibration.left > 0);
+    assert_true(run.calibration.rows.layer_count > 0);
+    for (int32_t i = 0; i < run.calibration.rows.link_count; i++) {
+        assert_string_equal(run.calibration.rows.links[i].link.collective, "reduce");
+    }
+    end(&run);
+}
+
+static void differences_come_by_what_they_do_to_a_step(void **state)
+{
+    (void)state;
+    struct made_run run;
+    double before_s = INFINITY;
+    int32_t ops = 0;
+    begin(&run, 1, true);
+    assert_ok(calibrate(&run));
+    for (int32_t i = 0; i < run.calibration.sort_count; i++) {
+        const struct yk_calibration_sort *sort = &run.calibration.sorts[i];
+        assert_near(sort->difference_s, sort->times * (sort->measured_s - sort->predicted_s));
+        assert_true(fabs(sort->difference_s) <= before_s);
+        assert_int_equal(sort->count, RANKS * sort->times);
+        before_s = fabs(sort->difference_s);
+        ops += sort->times;
+        if (sort->kind == YK_OP_FORWARD && strcmp(sort->layer, "gpt-block") == 0) {
+            assert_int_equal(sort->times, 3);
+            assert_near(sort->spread, 0.1);
+        }
+    }
+    for (int32_t i = 0; i < run.program->ranks[0].op_count; i++) {
+        const enum yk_op_kind kind = run.program->ranks[0].ops[i].kind;
+        ops -= kind == YK_OP_LOAD || kind == YK_OP_RELEASE ? 0 : 1;
+    }
+    assert_int_equal(ops, 0);
+    end(&run);
+}
+
+static void times_of_another_program_are_refused(void **state)
+{
+    (void)state;
+    struct made_run run;
+    begin(&run, 1, true);
+    run.spent.ranks[1].ops[0].op = "something";
+    assert_int_equal(calibrate(&run), YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_status_message(), "\"something\" was measured"));
+    run.spent.ranks[1].op_count--;
+    assert_int_equal(calibrate(&run), YK_ERROR_INPUT);
+    run.spent.rank_count--;
+    assert_fails(calibrate(&run), YK_ERROR_INPUT,
+                 "the plan has 2 ranks, and 1 were measured: these are times of another plan");
+    end(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_profile_is_told_what_ops_take_alone),
+        cmocka_unit_test(clearing_gradients_is_part_of_the_update),
+        cmocka_unit_test(messages_beside_computation_stay_out_where_nothing_is_known),
+        cmocka_unit_test(differences_come_by_what_they_do_to_a_step),
+        cmocka_unit_test(times_of_another_program_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
