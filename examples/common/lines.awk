@@ -1,5 +1,5 @@
 # Lines as SVG: awk -F '\t' -f lines.awk -v title=… -v across=… -v up=… [-v points=no] rows
-# A row is SERIES, X, Y with tabs between them. A series "NAME predicted" is dashed in the colour of
+# A row is SERIES, X, Y and, if the point has a name, NAME, with tabs between them. A series "NAME predicted" is dashed in the colour of
 # NAME; one "NAME alone" is points without a line. With -v under=yes the first series is a broad
 # line, to be seen under others that lie on it. The colours suit light and dark pages.
 
@@ -32,7 +32,7 @@ NF >= 3 {
         colour_of[named] = colours[(base_number[base] - 1) % 6 + 1]
     }
     n = ++count
-    series[n] = known[$1]; xs[n] = $2 + 0; ys[n] = $3 + 0
+    series[n] = known[$1]; xs[n] = $2 + 0; ys[n] = $3 + 0; point[n] = $4
     if (n == 1) { low_x = high_x = $2 + 0; low_y = high_y = $3 + 0 }
     if (xs[n] < low_x) low_x = xs[n]
     if (xs[n] > high_x) high_x = xs[n]
@@ -66,6 +66,7 @@ END {
             print "\"/>"
         }
         if (points != "no") for (i = 1; i <= count; i++) if (series[i] == s) printf "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%s\" fill=\"%s\"%s><title>%s: %s, %s</title></circle>\n", at_x(xs[i]), at_y(ys[i]), dash ? "2.5" : "4", colour_of[s], "", names[s], number(xs[i]), number(ys[i])
+        for (i = 1; i <= count; i++) if (series[i] == s && point[i] != "") text(at_x(xs[i]) + (at_x(xs[i]) > left + width / 2 ? -8 : 8), at_y(ys[i]) - 8, at_x(xs[i]) > left + width / 2 ? "end" : "start", point[i])
         y = top + height + 50 + 20 * (s - 1)
         if (names[s] !~ / alone$/) printf "<line x1=\"%d\" x2=\"%d\" y1=\"%d\" y2=\"%d\" stroke=\"%s\" stroke-width=\"2\"%s/>\n", left, left + 26, y, y, colour_of[s], dash
         else printf "<circle cx=\"%d\" cy=\"%d\" r=\"4\" fill=\"%s\"/>\n", left + 13, y, colour_of[s]

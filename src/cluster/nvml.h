@@ -104,10 +104,13 @@ struct yk_nvml {
     int (*power)(void *device, unsigned *milliwatts);
     int (*pcie_traffic)(void *device, unsigned counter, unsigned *kilobytes_per_s); /* in 20 ms */
     int (*fields)(void *device, int count, struct yk_nvml_field *fields);
+    int (*by_uuid)(const char *uuid, void **out);
+    int (*instance_number)(void *instance, unsigned *out);
     int (*gpm_support)(void *device, struct yk_nvml_gpm_support *out);
     int (*gpm_alloc)(void **sample);
     int (*gpm_free)(void *sample);
     int (*gpm_sample)(void *device, void *sample);
+    int (*gpm_instance_sample)(void *device, unsigned instance, void *sample);
     int (*gpm_metrics)(struct yk_nvml_gpm *out);
     int (*nvlink_state)(void *device, unsigned link, unsigned *active);
     int (*mig_mode)(void *device, unsigned *current, unsigned *pending);
@@ -136,12 +139,12 @@ struct yk_nvml_gpu {
     int pcie_generation; /* the most that GPU and slot can do together */
     int pcie_width;
     int nvlink_count; /* links that are up */
-    bool mig;         /* cut into instances */
+    int instance_count;
+    bool mig; /* cut into instances */
     double fp32_flops;
     double memory_bytes_per_s;
     char uuid[YK_NVML_UUID_SIZE]; /* "GPU-8932f937-…" */
     struct yk_nvml_instance instances[YK_NVML_MOST_INSTANCES];
-    int instance_count;
 };
 
 /* Loads the driver's library. False without one. */
