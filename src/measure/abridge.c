@@ -3,6 +3,7 @@
 #include "cost/cost.h"
 #include "measure/rehearsal_plan.h"
 
+#include <math.h>
 #include <string.h>
 
 static yk_status find_bytes(const struct yk_abridge_wish *wish,
@@ -21,7 +22,11 @@ static yk_status find_bytes(const struct yk_abridge_wish *wish,
     return status;
 }
 
-/* What a rehearsed step would take by the device's datasheet. */
+/* Filling more parameters than this takes longer than measuring them. */
+static const int64_t most_parameters = 3000000000;
+
+/* What a rehearsed step would take by the device's datasheet; without end for a model that takes
+ * too long to fill. */
 static yk_status find_step_s(const struct yk_abridge_wish *wish,
                              const struct yk_model_config *config, struct yk_arena *arena,
                              double *out)
@@ -38,7 +43,7 @@ static yk_status find_step_s(const struct yk_abridge_wish *wish,
             step_s += time.seconds * (pass == YK_COST_UPDATE ? 1 : YK_REHEARSAL_MICRO_BATCHES);
         }
     }
-    *out = step_s;
+    *out = model->parameters <= most_parameters ? step_s : INFINITY;
     return YK_OK;
 }
 
@@ -82,7 +87,7 @@ yk_status yk_abridge(const struct yk_abridge_wish *wish, struct yk_arena *arena,
         YK_TRY(yk_abridge_cut(wish->config, lengths[i], arena, &made.config));
         YK_TRY(find_bytes(wish, made.config, wish->workload.batch, &bytes));
         YK_TRY(find_step_s(wish, made.config, arena, &step_s));
-        if (bytes <= wish->free_bytes && step_s <= wish->step_s) {
+        if (bytes <= wish->free_bytes && step_s < INFINITY && step_s <= wish->step_s) {
             break;
         }
     }

@@ -8,7 +8,7 @@ static yk_status set_up(struct yk_practice *practice)
     YK_TRY(yk_net_create(practice->model, &settings, &practice->net));
     YK_TRY(yk_store_create(practice->net, &practice->engine, practice->optimizer.kind,
                            &practice->store));
-    return yk_store_start(practice->store, 1);
+    return yk_store_start_roughly(practice->store, 1);
 }
 
 yk_status yk_practice_create(const struct yk_practice_wish *wish, const struct yk_cluster *cluster,

@@ -97,6 +97,8 @@ yk_status yk_engine_download(const struct yk_engine *engine, void *to, const voi
 /* Fills every parameter as the reference implementations do, from numbers that depend on the seed
  * and the parameter's name alone. */
 yk_status yk_store_start(struct yk_store *store, uint64_t seed) YK_MUST_USE;
+/* The same with numbers that repeat: where they only keep the device as busy as real ones would. */
+yk_status yk_store_start_roughly(struct yk_store *store, uint64_t seed) YK_MUST_USE;
 /* The same for adapters alone: where everything else is about to be loaded. Drawing billions of
  * numbers takes minutes. */
 yk_status yk_store_start_adapters(struct yk_store *store, uint64_t seed) YK_MUST_USE;

@@ -14,11 +14,24 @@ static double draw_normal(struct yk_random *random)
     return radius * cos(2 * M_PI * yk_random_unit(random));
 }
 
-static void draw(const struct yk_parameter *parameter, uint64_t seed, float *out)
+/* Of a parameter, as many numbers as are drawn when it need not be exact; they come again and
+ * again. */
+enum {
+    ROUGHLY = 1 << 20
+};
+
+enum how {
+    ALL,
+    ALL_ROUGHLY,
+    ADAPTERS,
+};
+
+static void draw(const struct yk_parameter *parameter, uint64_t seed, int64_t most, float *out)
 {
     const uint64_t name = yk_hash_bytes(parameter->name, strlen(parameter->name));
     struct yk_random random = yk_random_from_seed(seed ^ name);
-    for (int64_t i = 0; i < parameter->count; i++) {
+    const int64_t count = parameter->count < most ? parameter->count : most;
+    for (int64_t i = 0; i < count; i++) {
         switch (parameter->start) {
         case YK_START_NORMAL:
             out[i] = (float)(parameter->spread * draw_normal(&random));
@@ -31,30 +44,34 @@ static void draw(const struct yk_parameter *parameter, uint64_t seed, float *out
             break;
         }
     }
+    for (int64_t i = count; i < parameter->count; i += count) {
+        const int64_t left = parameter->count - i;
+        memcpy(out + i, out, (size_t)(left < count ? left : count) * sizeof *out);
+    }
 }
 
 static yk_status start_one(struct yk_store *store, int32_t layer,
-                           const struct yk_parameter *parameter, uint64_t seed)
+                           const struct yk_parameter *parameter, uint64_t seed, int64_t most)
 {
     float *numbers = calloc((size_t)parameter->count, sizeof *numbers);
     if (!numbers) {
         return yk_fail_out_of_memory();
     }
-    draw(parameter, seed, numbers);
+    draw(parameter, seed, most, numbers);
     const yk_status status = yk_store_write(store, layer, parameter, numbers);
     free(numbers);
     return status;
 }
 
-/* All parameters, or adapters alone. */
-static yk_status start(struct yk_store *store, uint64_t seed, bool adapters)
+static yk_status start(struct yk_store *store, uint64_t seed, enum how how)
 {
+    const int64_t most = how == ALL_ROUGHLY ? ROUGHLY : INT64_MAX;
     for (int32_t l = 0; l < store->net->layer_count; l++) {
         const struct yk_net_layer *layer = &store->net->layers[l];
         const bool kept = store->layers[l].holding.keep != YK_KEEP_NOTHING;
         for (int32_t i = 0; kept && i < layer->parameter_count; i++) {
-            if (!adapters || layer->parameters[i].adapter) {
-                YK_TRY(start_one(store, l, &layer->parameters[i], seed));
+            if (how != ADAPTERS || layer->parameters[i].adapter) {
+                YK_TRY(start_one(store, l, &layer->parameters[i], seed, most));
             }
         }
     }
@@ -63,10 +80,15 @@ static yk_status start(struct yk_store *store, uint64_t seed, bool adapters)
 
 yk_status yk_store_start(struct yk_store *store, uint64_t seed)
 {
-    return start(store, seed, false);
+    return start(store, seed, ALL);
+}
+
+yk_status yk_store_start_roughly(struct yk_store *store, uint64_t seed)
+{
+    return start(store, seed, ALL_ROUGHLY);
 }
 
 yk_status yk_store_start_adapters(struct yk_store *store, uint64_t seed)
 {
-    return start(store, seed, true);
+    return start(store, seed, ADAPTERS);
 }
