@@ -19,8 +19,8 @@
     "there is one that yoke was built for"
 
 struct yk_device_choice {
-    bool gpu;
     int32_t number; /* of the GPU, as CUDA counts those that this process sees */
+    bool gpu;
     bool automatic; /* nobody asked for the GPU by name */
 };
 

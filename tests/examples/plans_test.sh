@@ -20,7 +20,7 @@ $(cat "$scratch/missing")"
 [ "$(grep -c '^|' "$scratch/table.md")" = 9 ] || complain 'the table does not have seven rows'
 
 for result in "$scratch"/*-result.json; do
-    step=$(sed -n 's/.*"step_s":\([-+0-9.e]*\),"bound_s".*/\1/p' "$result" | head -n 1)
+    step=$(sed -n 's/.*"step_s":\([-+0-9.e]*\),"error":[^,]*,"origins".*/\1/p' "$result" | head -n 1)
     grep '"fits":true' "$result" | sed -n 's/.*"step_s":\([-+0-9.e]*\),"fits.*/\1/p' >"$scratch/others"
     [ -s "$scratch/others" ] || complain "$result: nothing to compare with"
     awk -v step="$step" '$1 < step { worse = 1 } END { exit worse }' "$scratch/others" ||
