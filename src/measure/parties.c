@@ -1,6 +1,7 @@
 #include "measure/parties.h"
 
 #include "base/grow.h"
+#include "cost/communication.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,17 +60,9 @@ static bool is_uneven(const struct yk_device *a, const struct yk_device *b)
 static bool name_party(const struct listing *listing, struct yk_party *party)
 {
     const struct yk_cluster *cluster = listing->cluster;
-    double slowest_s = -1;
-    int32_t slowest = 0;
-    for (int32_t i = 0; i < party->count; i++) {
-        const struct yk_link *link =
-            yk_cluster_link(cluster, party->ranks[i], party->ranks[(i + 1) % party->count]);
-        const double seconds = link->latency_s + USUAL_PART_BYTES / link->bytes_per_s;
-        if (seconds > slowest_s) {
-            slowest_s = seconds;
-            slowest = i;
-        }
-    }
+    const struct yk_members members = {party->ranks, party->count};
+    double slowest_s = 0;
+    const int32_t slowest = yk_cost_slowest_rank(cluster, &members, USUAL_PART_BYTES, &slowest_s);
     return yk_subject_link(cluster, party->ranks[slowest],
                            party->ranks[(slowest + 1) % party->count], party->link);
 }
