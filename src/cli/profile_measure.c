@@ -133,14 +133,24 @@ static bool is_stopped(void *user)
     return atomic_load(yk_interrupt_watch_termination());
 }
 
+/* Layers come first and take most of the time, links or copies the rest. */
+static double whole_progress(const struct yk_profiling *profiling, const char *what, double done)
+{
+    const double layers = profiling->all.ranks->size > 1            ? 0.7
+                          : profiling->engine.backend->used != NULL ? 0.95
+                                                                    : 1;
+    return strcmp(what, "layers") == 0 ? layers * done : layers + (1 - layers) * done;
+}
+
 static void show_progress(void *user, const char *what, double done)
 {
     const struct yk_profiling *profiling = user;
     const int32_t rank = yk_train_team_rank(&profiling->team);
+    const double whole = whole_progress(profiling, what, done);
     char line[128];
     (void)snprintf(line, sizeof line, "%s, %s: %s", profiling->cluster->devices[rank].name,
                    yk_precision_name(profiling->workload.precision), what);
-    yk_terminal_progress(NULL, line, (profiling->target + done) / profiling->target_count);
+    yk_terminal_progress(NULL, line, (profiling->target + whole) / profiling->target_count);
 }
 
 static void note_step(void *user, const struct yk_run_times *times)

@@ -27,8 +27,9 @@ static yk_status pack(const struct yk_training *training, struct yk_text *out)
     }
     struct yk_text counters = {0};
     yk_status status = yk_train_counters_pack(training, &counters);
-    const struct figures figures = {yk_process_memory().peak_bytes, run->traced_s + clock.offset_s,
-                                    counters.length};
+    const struct figures figures = {run->device_bytes > 0 ? run->device_bytes
+                                                          : yk_process_memory().peak_bytes,
+                                    run->traced_s + clock.offset_s, counters.length};
     yk_text_add_bytes(out, (const char *)&figures, sizeof figures);
     yk_text_add_bytes(out, yk_text_chars(&counters), counters.length);
     if (status == YK_OK) {

@@ -4,8 +4,9 @@
  *
  * Phases are forward, backward (with recomputation), update, and communication that nothing
  * computes beside; "step" is all of it. Layers of a kind count forward and backward together. Only
- * time of which it is known what ran counts: steps and passes that were told of. Of a very long run
- * it is the latest part.
+ * time of which it is known what ran counts: steps and passes that were told of, without steps that
+ * took three times as long as most (the first one). Of a very long run it is the latest part. Power
+ * is told of the whole step alone.
  *
  * Open it before the threads that compute begin (measure/meters.h), start it, tell it of what ran,
  * stop it, ask it. One thread at a time.
@@ -51,10 +52,18 @@ void yk_gauge_pass(struct yk_gauge *gauge, enum yk_gauge_phase phase, const char
 yk_status yk_gauge_tell(const struct yk_gauge *gauge, double traced_s, struct yk_arena *arena,
                         struct yk_counter_rank *out) YK_MUST_USE;
 
-/* The same of readings from elsewhere, in order: where they are from is for the caller to say.
- * `lag_s` is what had to be added to their times (yk_counters_find_lag). */
-yk_status yk_gauge_explain(const struct yk_gauge *gauge, const struct yk_counter_reading *all,
-                           int32_t count, double traced_s, struct yk_arena *arena,
-                           struct yk_counter_rank *out, double *lag_s) YK_MUST_USE;
+/* Readings, in order. */
+struct yk_gauge_readings {
+    const struct yk_counter_reading *all;
+    int32_t count;
+    double ends_s; /* how far they may begin and end from where they say, either way */
+    double lag_s;  /* how far all of them may be off together */
+};
+
+/* The same of readings from elsewhere: where they are from is for the caller to say. `lag_s` is
+ * what had to be added to their times (yk_counters_find_lag). */
+yk_status yk_gauge_explain(const struct yk_gauge *gauge, const struct yk_gauge_readings *given,
+                           double traced_s, struct yk_arena *arena, struct yk_counter_rank *out,
+                           double *lag_s) YK_MUST_USE;
 
 #endif

@@ -13,6 +13,10 @@
 
 static const double cpu_period_s = 0.02;
 
+/* How far off the ends of readings may be. */
+static const double gpm_ends_s = 0.5e-3;
+static const double dcgm_ends_s = 0.05;
+
 struct yk_meters {
     struct yk_meters_gpu *gpu; /* one of the two */
     struct yk_meters_cpu *cpu;
@@ -284,6 +288,12 @@ void yk_meters_describe(const struct yk_meters *meters, struct yk_text *text)
     } else {
         yk_meters_cpu_describe(meters->cpu, meters->period_s, text);
     }
+}
+
+double yk_meters_ends_s(const struct yk_meters *meters)
+{
+    const bool any = meters->gpu && yk_meters_gpu_ends_any_time(meters->gpu);
+    return !meters->gpu ? 0 : any ? dcgm_ends_s : gpm_ends_s;
 }
 
 double yk_meters_period_s(const struct yk_meters *meters)

@@ -56,6 +56,10 @@ void yk_meters_readings(const struct yk_meters *meters, const struct yk_counter_
  * separated by "; ". While stopped. */
 void yk_meters_describe(const struct yk_meters *meters, struct yk_text *text);
 
+/* How far readings may begin and end from where they say, either way: GPM's by half of what lies
+ * between two polls, DCGM's by half of what lies between two of its lines. */
+double yk_meters_ends_s(const struct yk_meters *meters);
+
 /* Of one reading as it is wanted now: it grows with many readings. */
 double yk_meters_period_s(const struct yk_meters *meters);
 

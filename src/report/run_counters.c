@@ -115,6 +115,17 @@ static void add_averages_csv(const struct yk_run_report *report, struct yk_text 
 
 /* ---- tables ---- */
 
+/* What is known, unless it is a way that nothing went. */
+static bool has_column(const struct yk_counter_rank *rank, const struct yk_counter_rows *rows,
+                       enum yk_counter counter)
+{
+    bool used = yk_counter_unit(counter) != YK_COUNTER_BYTES_PER_S;
+    for (int32_t i = 0; i < rows->count; i++) {
+        used = used || rows->all[i].values[counter] > 0;
+    }
+    return used && yk_counter_is_known(rank, counter);
+}
+
 static void add_table_rows(const struct yk_counter_rank *rank, const struct yk_counter_rows *rows,
                            double whole_s, struct yk_text *out)
 {
@@ -127,7 +138,7 @@ static void add_table_rows(const struct yk_counter_rank *rank, const struct yk_c
         yk_label_percent(row->seconds, whole_s, words);
         yk_page_add_cell(words, out);
         for (int c = 0; c < YK_COUNTER_COUNT; c++) {
-            if (yk_counter_is_known(rank, (enum yk_counter)c)) {
+            if (has_column(rank, rows, (enum yk_counter)c)) {
                 char value[YK_COUNTER_WORDS_SIZE];
                 yk_counter_format((enum yk_counter)c, row->values[c], value);
                 yk_page_add_cell(value, out);
@@ -148,7 +159,7 @@ static void add_table(const struct yk_counter_rank *rank, const struct yk_counte
                  "%s\"><table>\n<thead><tr><th scope=\"col\">%s</th><th scope=\"col\">of time</th>",
                  head, head);
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
-        if (yk_counter_is_known(rank, (enum yk_counter)c)) {
+        if (has_column(rank, rows, (enum yk_counter)c)) {
             yk_text_addf(out, "<th scope=\"col\">%s</th>", yk_counter_name((enum yk_counter)c));
         }
     }

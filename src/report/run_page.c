@@ -255,7 +255,8 @@ static void add_memory(const struct page *page)
     }
     yk_text_add(page->out,
                 "<p class=\"note\">The bar is the most that any way of running the plan can hold, "
-                "by kind; what was measured is the whole process at its fullest.</p>\n");
+                "by kind; what was measured is the whole process at its fullest, of a "
+                "GPU all that was in use there.</p>\n");
     yk_run_csv_memory(page->report, &csv);
     yk_page_add_numbers("memory", &csv, page->out);
     yk_text_free(&csv);

@@ -97,6 +97,8 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
         return yk_fail(YK_ERROR_INPUT, "this must be an object, not %s", yk_json_kind(root));
     }
     (void)yk_json_number(yk_json_get(root, "peak_bytes"), &out->peak_bytes);
+    /* Of a device with memory of its own, that is what was planned for. */
+    (void)yk_json_number(yk_json_get(root, "device_bytes"), &out->peak_bytes);
     (void)yk_json_number(yk_json_get(root, "predicted_step_s"), &out->predicted_step_s);
     YK_TRY(yk_json_get_list(root, "ranks", &list));
     YK_TRY_NEW(arena, out->ranks, yk_json_count(list) + 1);

@@ -34,6 +34,23 @@ void yk_bounded_fit_add(struct yk_bounded_fit *fit, const double *parts, double 
     fit->rows++;
 }
 
+void yk_bounded_fit_lean(struct yk_bounded_fit *fit, const double *parts, double value,
+                         double weight)
+{
+    for (int32_t i = 0; i < fit->count; i++) {
+        for (int32_t j = 0; j < fit->count; j++) {
+            fit->leaning[i * MOST + j] += weight * parts[i] * parts[j];
+        }
+        fit->lean_values[i] += weight * parts[i] * value;
+    }
+}
+
+void yk_bounded_fit_straighten(struct yk_bounded_fit *fit)
+{
+    memset(fit->leaning, 0, sizeof fit->leaning);
+    memset(fit->lean_values, 0, sizeof fit->lean_values);
+}
+
 /* The problem with columns of length 1: S z = c, z from 0 to `most`. */
 struct scaled {
     int32_t count;
@@ -48,15 +65,18 @@ static void scale(const struct yk_bounded_fit *fit, double most, struct scaled *
     out->count = fit->count;
     for (int32_t i = 0; i < fit->count; i++) {
         const double square = fit->products[i * MOST + i];
-        out->length[i] = square > 1e-12 * fit->weight ? sqrt(square) : 0;
+        out->length[i] =
+            square > 1e-12 * fit->weight ? sqrt(square + fit->leaning[i * MOST + i]) : 0;
     }
     for (int32_t i = 0; i < fit->count; i++) {
         for (int32_t j = 0; j < fit->count; j++) {
             const double both = out->length[i] * out->length[j];
-            out->s[i * MOST + j] = both > 0 ? fit->products[i * MOST + j] / both : 0;
+            const double product = fit->products[i * MOST + j] + fit->leaning[i * MOST + j];
+            out->s[i * MOST + j] = both > 0 ? product / both : 0;
         }
         out->s[i * MOST + i] = 1;
-        out->c[i] = out->length[i] > 0 ? fit->values[i] / out->length[i] : 0;
+        out->c[i] =
+            out->length[i] > 0 ? (fit->values[i] + fit->lean_values[i]) / out->length[i] : 0;
         out->most[i] = out->length[i] > 0 ? most * out->length[i] : 0;
     }
 }
@@ -235,7 +255,7 @@ void yk_bounded_fit_solve(const struct yk_bounded_fit *fit, double most,
 {
     struct scaled scaled;
     int32_t all[MOST];
-    int32_t told = 0;
+    int64_t told = 0;
     memset(&scaled, 0, sizeof scaled);
     scale(fit, most, &scaled);
     struct search search = {.scaled = &scaled};
@@ -247,8 +267,8 @@ void yk_bounded_fit_solve(const struct yk_bounded_fit *fit, double most,
         out->values[i] = scaled.length[i] > 0 ? search.z[i] / scaled.length[i] : 0;
         told += scaled.length[i] > 0;
     }
-    out->spread =
-        fit->rows > told ? sqrt(misfit(fit, out->values) / (double)(fit->rows - told)) : INFINITY;
+    out->spare = fit->rows - told;
+    out->spread = out->spare > 0 ? sqrt(misfit(fit, out->values) / (double)out->spare) : INFINITY;
     factor(&scaled, all, fit->count, RIDGE, out->lower);
 }
 
@@ -262,6 +282,14 @@ static double length_together(const struct yk_bounded_fit *fit, const double *we
         }
     }
     return sum;
+}
+
+/* How many standard errors hold 19 times of 20 where the spread is itself known from so many rows:
+ * Student's t, expanded in 1/rows (Abramowitz and Stegun, 26.7.5). */
+static double errors_that_hold(int64_t rows)
+{
+    const double part = rows > 0 ? 1 / (double)rows : INFINITY;
+    return 1.95996 + part * (2.37227 + part * (2.82250 + part * (2.55585 + part * 1.58953)));
 }
 
 double yk_bounded_answer_sum(const struct yk_bounded_answer *answer, const double *weights,
@@ -285,7 +313,7 @@ double yk_bounded_answer_sum(const struct yk_bounded_answer *answer, const doubl
     /* 1 where the others are in other rows, 0 where they make up this one. */
     const double own = 1 / (square * length_together(answer->fit, weights));
     if (own > LEAST_OWN) {
-        *error = 2 * answer->spread * sqrt(square);
+        *error = errors_that_hold(answer->spare) * answer->spread * sqrt(square);
     }
     return value;
 }

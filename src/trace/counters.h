@@ -85,18 +85,26 @@ enum {
  * What parts of a step show, from readings that are longer than the parts: a reading is the average
  * of what ran during it, weighted by time, so the parts' values are those that explain all readings
  * best, by least squares over parts and "nothing ran", none below 0 and parts of 1 not above 1.
+ * Their mean by time is the average of all readings.
  *
  * Parts may be put together in groups, a mean by time: parts should be as fine as what differs (a
  * phase whose layers differ is no part), groups what is asked for. groups (group_count, part_count)
  * says which parts are in which; out (group_count, YK_COUNTER_COUNT); NAN of a group that no
- * reading saw, where the readings cannot tell it from others (they fill the same share of every
- * reading), and where what they tell is less sure than a fifth of the average reading. `seconds`
- * (group_count) says for how long each was seen. At most YK_COUNTER_MOST_PARTS parts.
+ * reading saw, and where what they tell is not sure enough: 19 times of 20 within 0.1 of parts of 1
+ * (0.05 of what hardly works), within a fiftieth of the average clock, within a fifth of the
+ * average of all else. `seconds` (group_count) says for how long each was seen. At most
+ * YK_COUNTER_MOST_PARTS parts.
+ *
+ * Where few readings tell many parts, those of a family (the layers of a phase, say) are taken to
+ * be much alike: each differs from the family's mean by about 0.25 of parts of 1, by half of the
+ * average of all else. Readings that tell otherwise outweigh this.
  */
 struct yk_counter_groups {
     const bool *members;
     int32_t group_count;
     int32_t part_count;
+    const int32_t *families; /* (part_count) from 0 up to part_count; NULL: each part for itself */
+    double ends_s; /* how far readings may begin and end from where they say, either way */
 };
 
 yk_status yk_counters_share(const struct yk_counter_reading *readings, int32_t reading_count,
@@ -105,13 +113,14 @@ yk_status yk_counters_share(const struct yk_counter_reading *readings, int32_t r
                             double *seconds) YK_MUST_USE;
 
 /*
- * What is to be added to the times of readings to have those at which they were taken, at most half
- * a reading either way: a driver may hand out what it saw a while ago. It is what makes the parts
- * (of as many as the spans have) explain the readings best; 0 where that explains them hardly
- * better than their own times.
+ * What is to be added to the times of readings to have those at which they were taken, less than
+ * `most_s` either way: a driver may hand out what it saw a while ago. It is what makes the parts
+ * (of as many as the spans have) explain the readings best; 0 where they are not explained better
+ * than chance would, and where the best is the farthest. Steps that repeat look alike a step later:
+ * `most_s` should be less than half a step.
  */
 yk_status yk_counters_find_lag(const struct yk_counter_reading *readings, int32_t reading_count,
                                const struct yk_counter_span *spans, int32_t span_count,
-                               int32_t part_count, double *out_s) YK_MUST_USE;
+                               int32_t part_count, double most_s, double *out_s) YK_MUST_USE;
 
 #endif

@@ -174,8 +174,11 @@ static int fake_mig(void *device, unsigned *current, unsigned *pending)
 static int fake_instance(void *device, unsigned index, void **out)
 {
     (void)device;
+    if (index != 0 && index != 2) {
+        return 6; /* not found */
+    }
     *out = &handles[10 + index];
-    return index == 0 || index == 2 ? 0 : 6; /* not found */
+    return 0;
 }
 
 static int fake_attributes(void *instance, struct yk_nvml_attributes *out)

@@ -133,6 +133,13 @@ static void end(struct yk_arena *arena, struct yk_gauge *gauge)
     small_program_free(&doing.small);
 }
 
+static yk_status explain(const struct yk_gauge *gauge, int32_t count, double traced_s,
+                         struct yk_arena *arena, struct yk_counter_rank *out, double *lag_s)
+{
+    const struct yk_gauge_readings readings = {doing.readings, count, 0, 0.005};
+    return yk_gauge_explain(gauge, &readings, traced_s, arena, out, lag_s);
+}
+
 /* Embed, two blocks, norm and head are equally long: forward shows (4 · 0.9 + 0.5) / 5 on average,
  * a kind the mean of 2 ms of its forward and 3 ms of its backward. */
 static void steps_are_told_by_phase_and_by_kind_of_layer(void **state)
@@ -145,8 +152,7 @@ static void steps_are_told_by_phase_and_by_kind_of_layer(void **state)
     begin(&(struct small_spec){.ranks = 1}, &arena, &gauge);
     do_steps(&doing, gauge);
     read_all(&doing, 0);
-    assert_ok(yk_gauge_explain(gauge, doing.readings, doing.reading_count, doing.last_began_s,
-                               arena, &told, &lag_s));
+    assert_ok(explain(gauge, doing.reading_count, doing.last_began_s, arena, &told, &lag_s));
     assert_true(lag_s == 0);
     expect(&told.phases, "forward", 0.82, 0.005);
     expect(&told.phases, "backward", 0.62, 0.005);
@@ -174,11 +180,44 @@ static void readings_that_come_late_are_put_back(void **state)
     begin(&(struct small_spec){.ranks = 1}, &arena, &gauge);
     do_steps(&doing, gauge);
     read_all(&doing, 0.0015);
-    assert_ok(
-        yk_gauge_explain(gauge, doing.readings, doing.reading_count, NAN, arena, &told, &lag_s));
+    assert_ok(explain(gauge, doing.reading_count, NAN, arena, &told, &lag_s));
     assert_true(fabs(lag_s + 0.0015) < 0.0001);
     expect(&told.phases, "forward", 0.82, 0.02);
     expect(&told.phases, "update", 0.2, 0.02);
+    end(arena, gauge);
+}
+
+/* The first step takes five times as long, and shows nothing: none of it counts. Power is told of
+ * the whole step. */
+static void a_first_step_unlike_the_others_does_not_count(void **state)
+{
+    (void)state;
+    struct yk_arena *arena = NULL;
+    struct yk_gauge *gauge = NULL;
+    struct yk_counter_rank told;
+    double lag_s = 0;
+    begin(&(struct small_spec){.ranks = 1}, &arena, &gauge);
+    const struct yk_program_rank *list = &doing.small.program->ranks[0];
+    struct yk_op_time ops[MOST_OPS];
+    struct yk_run_times first = {.program = doing.small.program, .ops = ops, .began_s = 99.8};
+    for (int32_t i = 0; i < list->op_count; i++) {
+        const double at_s = 99.8 + 0.2 * i / list->op_count;
+        ops[first.count++] = (struct yk_op_time){i, at_s, at_s + 0.2 / list->op_count};
+    }
+    first.done_s = 100;
+    yk_gauge_step(gauge, &first);
+    do_steps(&doing, gauge);
+    read_all(&doing, 0);
+    for (int32_t i = 0; i < doing.reading_count; i++) {
+        doing.readings[i].values[YK_COUNTER_POWER] = 500;
+    }
+    assert_ok(explain(gauge, doing.reading_count, NAN, arena, &told, &lag_s));
+    assert_true(lag_s == 0);
+    expect(&told.phases, "forward", 0.82, 0.005);
+    expect(&told.phases, "update", 0.2, 0.005);
+    expect(&told.phases, "step", average(&doing, 100, doing.end_s), 0.01);
+    assert_true(fabs(find(&told.phases, "step")->values[YK_COUNTER_POWER] - 500) < 1e-6);
+    assert_true(isnan(find(&told.phases, "forward")->values[YK_COUNTER_POWER]));
     end(arena, gauge);
 }
 
@@ -193,8 +232,7 @@ static void waiting_for_others_is_a_phase(void **state)
     begin(&(struct small_spec){.ranks = 2}, &arena, &gauge);
     do_steps(&doing, gauge);
     read_all(&doing, 0);
-    assert_ok(
-        yk_gauge_explain(gauge, doing.readings, doing.reading_count, NAN, arena, &told, &lag_s));
+    assert_ok(explain(gauge, doing.reading_count, NAN, arena, &told, &lag_s));
     expect(&told.phases, "communication", 0.1, 0.005);
     expect(&told.phases, "update", 0.2, 0.005);
     assert_int_equal(told.step.count, 0);
@@ -220,7 +258,7 @@ static void passes_are_told_with_what_is_between_them(void **state)
         doing.readings[i] = (struct yk_counter_reading){.begin_s = at_s, .end_s = at_s + 0.53};
         doing.readings[i].values[YK_COUNTER_SM] = average(&doing, at_s, at_s + 0.53);
     }
-    assert_ok(yk_gauge_explain(gauge, doing.readings, 40, NAN, arena, &told, &lag_s));
+    assert_ok(explain(gauge, 40, NAN, arena, &told, &lag_s));
     expect(&told.phases, "forward", 0.8, 1e-4);
     assert_int_equal(told.phases.count, 2);
     assert_int_equal(told.kinds.count, 0);
@@ -252,6 +290,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_told_by_phase_and_by_kind_of_layer),
         cmocka_unit_test(readings_that_come_late_are_put_back),
+        cmocka_unit_test(a_first_step_unlike_the_others_does_not_count),
         cmocka_unit_test(waiting_for_others_is_a_phase),
         cmocka_unit_test(passes_are_told_with_what_is_between_them),
         cmocka_unit_test(long_lines_are_averaged),
