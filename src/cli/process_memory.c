@@ -36,3 +36,13 @@ struct yk_process_memory yk_process_memory(void)
     (void)fclose(stream);
     return memory;
 }
+
+bool yk_process_memory_forget_peak(void)
+{
+    FILE *stream = fopen("/proc/self/clear_refs", "w");
+    if (!stream) {
+        return false;
+    }
+    const bool written = fputs("5", stream) >= 0; /* proc(5): the peak alone */
+    return fclose(stream) == 0 && written;
+}

@@ -186,7 +186,7 @@ static const struct yk_option options[] = {
     },
     {
         .name = "counters",
-        .help = "Also say what the device's own meters show in each phase and sort of layer",
+        .help = YK_COUNTERS_HELP,
         .kind = YK_OPTION_FLAG,
         TO(counters),
     },
@@ -254,6 +254,7 @@ static const struct yk_example examples[] = {
 };
 
 static const struct yk_exit exits[] = {
+    {YK_ERROR_NO_FIT, "a device cannot hold even two of the model's blocks"},
     {YK_ERROR_INPUT, "the model or the cluster makes no sense, or a file is no profile"},
     {YK_ERROR_LOST, "a rank was lost"},
     {0, NULL},

@@ -34,6 +34,10 @@ static yk_status read_workload(struct yk_profiling *profiling)
 yk_status yk_profiling_find_path(const struct yk_profile_words *words, struct yk_arena *arena,
                                  const char **out)
 {
+    if (words->profile && strcmp(words->profile, "none") == 0) {
+        return yk_fail(YK_ERROR_USAGE, "--profile none: that is for commands that plan; name a "
+                                       "file here, or leave it out for the usual one");
+    }
     *out = words->profile;
     if (!*out) {
         YK_TRY(yk_profile_path_usual(arena, out));
@@ -175,6 +179,21 @@ static yk_status most_bytes(const struct yk_profiling *profiling, int64_t *out)
     return YK_OK;
 }
 
+/* What the target at hand is called among counters: its devices and precision. */
+static yk_status name_counted(const struct yk_profiling *profiling, const char **out)
+{
+    struct yk_text name = {0};
+    yk_text_addf(&name, "%s, %s", profiling->cluster->source,
+                 yk_precision_name(profiling->workload.precision));
+    yk_status status = yk_text_status(&name);
+    if (status == YK_OK) {
+        *out = yk_arena_copy_text(profiling->arena, yk_text_chars(&name), name.length);
+        status = *out ? YK_OK : yk_fail_out_of_memory();
+    }
+    yk_text_free(&name);
+    return status;
+}
+
 /* With --counters, what the device's meters showed meanwhile. */
 static yk_status survey_layers(struct yk_profiling *profiling, const struct yk_survey_wish *wish)
 {
@@ -187,9 +206,15 @@ static yk_status survey_layers(struct yk_profiling *profiling, const struct yk_s
     yk_gauge_stop(profiling->gauge);
     YK_TRY(status);
     YK_TRY(yk_gauge_tell(profiling->gauge, NAN, profiling->arena, counted));
-    counted->device = yk_arena_copy_text(profiling->arena, profiling->cluster->source,
-                                         strlen(profiling->cluster->source));
-    return counted->device ? YK_OK : yk_fail_out_of_memory();
+    return name_counted(profiling, &counted->device);
+}
+
+/* Whether the most that this process has taken will be what this target takes, and not what one
+ * before it did. */
+static bool begins_anew(const struct yk_profiling *profiling)
+{
+    const bool forgotten = yk_process_memory_forget_peak();
+    return forgotten || profiling->target == 0 || profiling->engine.backend->used;
 }
 
 static yk_status survey(struct yk_profiling *profiling)
@@ -200,7 +225,7 @@ static yk_status survey(struct yk_profiling *profiling)
         .cluster = profiling->cluster,
         .slowness = profiling->slowness[profiling->all.ranks->rank],
         .seconds = profiling->words.seconds,
-        .held_bytes = held_bytes,
+        .held_bytes = begins_anew(profiling) ? held_bytes : NULL,
         .again = profiling->words.again,
         .versions = profiling->versions,
         .watch = {.user = profiling,

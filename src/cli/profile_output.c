@@ -170,6 +170,37 @@ static struct yk_counter_ranks list_counted(const struct yk_profiling *profiling
     return counted;
 }
 
+static bool has_run(const struct yk_counter_rank *counted)
+{
+    bool ran = false;
+    for (int32_t i = 0; i < counted->phases.count; i++) {
+        ran = ran || counted->phases.all[i].seconds > 0;
+    }
+    return ran;
+}
+
+/* A table for each target, with its name where there are several. */
+static yk_status add_counters(const struct yk_profiling *profiling, struct yk_text *out)
+{
+    const struct yk_counter_ranks counted = list_counted(profiling);
+    bool any = false;
+    for (int32_t i = 0; i < counted.count; i++) {
+        const struct yk_counter_ranks one = {&counted.all[i], 1};
+        if (!has_run(&counted.all[i])) {
+            continue;
+        }
+        any = true;
+        if (profiling->target_count > 1) {
+            yk_text_addf(out, "\n%s\n", counted.all[i].device);
+        }
+        YK_TRY(yk_counters_add_text(&one, out));
+    }
+    if (!any) {
+        yk_text_add(out, "\nno counters: no step was run\n");
+    }
+    return yk_text_status(out);
+}
+
 yk_status yk_profiling_write_text(const struct yk_profiling *profiling, struct yk_text *out)
 {
     const struct yk_survey *survey = &profiling->survey;
@@ -187,9 +218,7 @@ yk_status yk_profiling_write_text(const struct yk_profiling *profiling, struct y
         add_facts(survey, out);
     }
     if (profiling->words.counters) {
-        const struct yk_counter_ranks counted = list_counted(profiling);
-        yk_text_add(out, "\n");
-        YK_TRY(yk_counters_add_text(&counted, out));
+        YK_TRY(add_counters(profiling, out));
     }
     const double noise = yk_survey_noise(survey);
     if (noise > noisy) {

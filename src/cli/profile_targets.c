@@ -61,20 +61,27 @@ static yk_status list_choices(const struct yk_profiling *profiling, int32_t rank
     return YK_OK;
 }
 
+/* Each of the few precisions once, for which there is room. */
 static yk_status add_target(struct yk_profiling *profiling, struct yk_device_choice choice,
                             const char *word, size_t length)
 {
-    struct yk_profile_target *target = &profiling->targets[profiling->target_count];
+    struct yk_profile_target target = {.choice = choice};
     char name[16] = "";
-    target->choice = choice;
     if (length < sizeof name) {
         memcpy(name, word, length);
     }
-    if (!yk_precision_find(name, &target->precision)) {
+    if (!yk_precision_find(name, &target.precision)) {
         return yk_fail(YK_ERROR_USAGE, "--precision: there is no \"%.*s\"; fp32, tf32, fp16, bf16",
                        (int)length, word);
     }
-    profiling->target_count++;
+    for (int32_t i = 0; i < profiling->target_count; i++) {
+        const struct yk_profile_target *other = &profiling->targets[i];
+        if (other->precision == target.precision && other->choice.gpu == choice.gpu &&
+            other->choice.number == choice.number) {
+            return yk_fail(YK_ERROR_USAGE, "--precision: %s is there twice", name);
+        }
+    }
+    profiling->targets[profiling->target_count++] = target;
     return YK_OK;
 }
 
@@ -87,7 +94,7 @@ yk_status yk_profiling_find_targets(struct yk_profiling *profiling, int32_t rank
     YK_TRY_NEW(profiling->arena, profiling->targets, (int64_t)count * YK_PRECISION_COUNT);
     for (int32_t i = 0; i < count; i++) {
         const char *word = words ? words : choices[i].gpu ? "bf16" : "fp32";
-        for (bool more = true; more && profiling->target_count < (i + 1) * YK_PRECISION_COUNT;) {
+        for (bool more = true; more;) {
             const size_t length = strcspn(word, ",");
             YK_TRY(add_target(profiling, choices[i], word, length));
             more = word[length] == ',';

@@ -8,6 +8,7 @@
 
 enum {
     MOST_SIZES = 64,
+    LEAST_SIZES = 2,       /* that make a line */
     LEAST_FOR_PLATEAU = 4, /* sizes that the slope of the largest comes from, where there are */
     NEIGHBOURS = 2,        /* on each side, that say whether a size was held up */
     STEPS_AN_OCTAVE = 8,   /* of the search, before it is narrowed down */
@@ -114,7 +115,8 @@ static double line_at(const struct curve *curve, double bytes)
     return curve->latency_s + curve->s_per_byte * bytes;
 }
 
-/* Takes out sizes that stand out from those around them, the line being taken off. */
+/* Takes out sizes that stand out from those around them, the line being taken off; where hardly any
+ * would be left, there is no line for any to stand out from. */
 static void drop_held_up(struct curve *curve)
 {
     struct size kept[MOST_SIZES];
@@ -135,8 +137,10 @@ static void drop_held_up(struct curve *curve)
             kept[count++] = curve->sizes[i];
         }
     }
-    memcpy(curve->sizes, kept, (size_t)count * sizeof *kept);
-    curve->count = count;
+    if (count >= LEAST_SIZES) {
+        memcpy(curve->sizes, kept, (size_t)count * sizeof *kept);
+        curve->count = count;
+    }
 }
 
 static void lay_line(struct curve *curve)
@@ -282,7 +286,7 @@ bool yk_knee_find(const struct yk_profile_curve *curve, double part, struct yk_k
     struct curve all;
     take_sizes(curve, &all);
     struct curve worked = all;
-    if (all.count < 2) {
+    if (all.count < LEAST_SIZES) {
         return false;
     }
     *out = find(&worked);
@@ -317,7 +321,7 @@ yk_status yk_knee_of_link(const struct yk_cost_book *book, int32_t a, int32_t b,
         struct curve curve;
         YK_TRY(yk_profile_find_link(book->profile, &known[i].link, &points));
         take_sizes(&points, &curve);
-        if (curve.count >= 2) {
+        if (curve.count >= LEAST_SIZES) {
             *out_bytes = known[i].scale * find(&curve).bytes;
         }
     }

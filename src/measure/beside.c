@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "comm/exchange.h"
-#include "measure/parties.h"
+#include "measure/beside_pairs.h"
 #include "measure/quiet.h"
 #include "measure/timings.h"
 
@@ -16,7 +16,6 @@ enum {
     LEAST_QUIET = 3, /* rounds to believe */
     WARM_UP_STEPS = 2,
     MESSAGE_BYTES = 1 << 20, /* about what plans cut messages to */
-    MOST_LINKS = 4,          /* a step is long */
 };
 
 /* About as long as it may take for all links; no longer than layers. */
@@ -300,60 +299,18 @@ static yk_status measure_party(struct besiding *besiding, double seconds)
     return yk_survey_keep(besiding->survey);
 }
 
-/* With these versions, for an earlier precision or model. */
-static bool was_found(const struct besiding *besiding, const struct yk_profile_fact *fact)
-{
-    const struct yk_survey *survey = besiding->survey;
-    for (int32_t i = 0; i < survey->fact_count; i++) {
-        const struct yk_survey_fact *row = &survey->facts[i];
-        if (strcmp(row->fact.subject, fact->subject) == 0 &&
-            strcmp(row->fact.fact, fact->fact) == 0 &&
-            strcmp(row->measurement.versions, besiding->wish->versions) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* 1 in `known` where both facts of the party's link are. */
-static yk_status ask_profile(const struct besiding *besiding, const struct yk_party *parties,
-                             int32_t count, double *known)
-{
-    for (int32_t i = 0; i < count; i++) {
-        const struct yk_profile_fact facts[] = {{parties[i].link, YK_PROFILE_COMPUTE_BESIDE},
-                                                {parties[i].link, YK_PROFILE_MESSAGE_BESIDE}};
-        bool found = true;
-        for (int f = 0; f < 2 && found; f++) {
-            found = was_found(besiding, &facts[f]);
-            if (!found && !besiding->wish->again) {
-                YK_TRY(yk_survey_knows_fact(besiding->survey, &facts[f], besiding->wish->versions,
-                                            &found));
-            }
-        }
-        known[i] = found ? 1 : 0;
-    }
-    return yk_exchange_max(besiding->team->ranks, known, count);
-}
-
 static yk_status measure(struct besiding *besiding, struct yk_arena *arena)
 {
-    struct yk_party *parties = NULL;
-    int32_t count = 0;
-    int32_t pairs = 0;
-    double known[MOST_LINKS] = {0};
-    YK_TRY(yk_parties_list(besiding->wish->cluster, arena, &parties, &count));
-    while (pairs < count && pairs < MOST_LINKS && parties[pairs].count == 2) {
-        pairs++;
-    }
-    YK_TRY(ask_profile(besiding, parties, pairs, known));
+    struct yk_beside_pairs pairs;
+    YK_TRY(yk_beside_pairs_find(besiding->survey, besiding->team, besiding->wish, arena, &pairs));
     for (int32_t i = 0; i < MOST_ROUNDS; i++) {
         YK_TRY_NEW(arena, besiding->rounds[i].alone_begin_s, besiding->list->op_count);
         YK_TRY_NEW(arena, besiding->rounds[i].alone_end_s, besiding->list->op_count);
     }
-    for (int32_t i = 0; i < pairs && !besiding->survey->stopped; i++) {
-        besiding->party = &parties[i];
-        if (!(known[i] > 0)) {
-            YK_TRY(measure_party(besiding, fmin(usual_s, besiding->wish->seconds) / pairs));
+    for (int32_t i = 0; i < pairs.count && !besiding->survey->stopped; i++) {
+        besiding->party = &pairs.parties[i];
+        if (!(pairs.known[i] > 0)) {
+            YK_TRY(measure_party(besiding, fmin(usual_s, besiding->wish->seconds) / pairs.count));
         }
     }
     return YK_OK;

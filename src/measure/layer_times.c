@@ -100,7 +100,7 @@ void yk_layer_times_destroy(struct yk_layer_times *times)
 }
 
 /* What the backward of the first micro-batch takes longer than that of the second, which has as
- * many samples. */
+ * many samples; less than nothing where something else held the second up. */
 static void find_extras(const struct yk_program_rank *list, const double *op_s, double *extra_s)
 {
     for (int32_t i = 0; i < list->op_count; i++) {
@@ -115,7 +115,7 @@ static yk_status add_op(const struct yk_layer_times *times, const struct yk_op *
                         double seconds, double extra_s)
 {
     if (op->kind == YK_OP_UPDATE) {
-        return yk_timings_add(&update_of(times, op->layer)->timings, seconds + extra_s);
+        return yk_timings_add(&update_of(times, op->layer)->timings, seconds + fmax(extra_s, 0));
     }
     if ((op->kind != YK_OP_FORWARD && op->kind != YK_OP_BACKWARD) || op->micro_batch == 0) {
         return YK_OK;

@@ -4,6 +4,7 @@
 #include "cost/subject.h"
 #include "measure/abridge.h"
 #include "measure/beside.h"
+#include "measure/beside_pairs.h"
 #include "measure/visits.h"
 
 #include <math.h>
@@ -345,14 +346,32 @@ static yk_status survey_beside(const struct surveying *surveying)
     return yk_survey_keep(surveying->survey);
 }
 
+/* Whoever was stopped after the layers has not measured what computation and messages do beside
+ * each other: that is done by a step of the most samples. */
+static yk_status choose_step(struct surveying *surveying, int64_t most)
+{
+    struct yk_beside_pairs pairs;
+    YK_TRY(yk_beside_pairs_find(surveying->survey, surveying->team, surveying->wish,
+                                surveying->arena, &pairs));
+    if (!pairs.all_known) {
+        surveying->batches[surveying->batch_count++] = most;
+    }
+    return YK_OK;
+}
+
 static yk_status measure(struct surveying *surveying)
 {
     const struct yk_survey_wish *wish = surveying->wish;
+    const bool alone = surveying->team->ranks->size == 1;
     int64_t most = 0;
     YK_TRY(yk_arena_create(&surveying->arena));
     YK_TRY(open_device(surveying));
     YK_TRY(abridge(surveying, &most));
     YK_TRY(choose_batches(surveying, most));
+    const bool known = surveying->batch_count == 0;
+    if (known && !alone) {
+        YK_TRY(choose_step(surveying, most));
+    }
     if (surveying->batch_count == 0) {
         return YK_OK;
     }
@@ -361,10 +380,10 @@ static yk_status measure(struct surveying *surveying)
                               &surveying->practice));
     YK_TRY(yk_visits_create(surveying->team, surveying->practice, surveying->batches,
                             surveying->batch_count, &wish->watch, &surveying->visits));
-    YK_TRY(visit_all(surveying));
-    return surveying->team->ranks->size > 1 && !surveying->survey->stopped
-               ? survey_beside(surveying)
-               : YK_OK;
+    if (!known) {
+        YK_TRY(visit_all(surveying));
+    }
+    return alone || surveying->survey->stopped ? YK_OK : survey_beside(surveying);
 }
 
 yk_status yk_survey_layers(struct yk_survey *survey, const struct yk_measure_ranks *team,

@@ -23,10 +23,12 @@ static yk_status check_pages(struct yk_database *database)
     bool found = false;
     YK_TRY(yk_query_open(database, "PRAGMA quick_check(1)", &query));
     yk_status status = yk_query_step(query, &found);
-    if (status == YK_OK && found && strcmp(yk_query_text(query, 0), "ok") != 0) {
+    const char *words = status == YK_OK && found ? yk_query_text(query, 0) : "ok";
+    if (strcmp(words, "ok") != 0) {
+        const char *line = strrchr(words, '\n'); /* the first says which database */
         yk_database_blame(database);
         status = yk_fail(YK_ERROR_INPUT, "%s: the profile is damaged: %s",
-                         yk_database_path(database), yk_query_text(query, 0));
+                         yk_database_path(database), line ? line + 1 : words);
     }
     yk_query_close(query);
     return status;

@@ -329,6 +329,18 @@ static void many_sizes_and_bad_ones_are_put_up_with(void **state)
     assert_within(knee.bytes, 9 * 10e-6 * 4e9, 1.01);
 }
 
+/* Each time is so many times the one before that every size stands out from those around it. */
+static void sizes_that_all_stand_out_are_kept(void **state)
+{
+    (void)state;
+    const struct yk_profile_point points[] = {
+        {1, 1e-6, 0}, {2, 1e-5, 0}, {3, 1e-3, 0}, {4, 1e-1, 0}};
+    const struct yk_profile_curve curve = {points, 4};
+    struct yk_knee knee;
+    assert_true(yk_knee_find(&curve, 1, &knee));
+    assert_true(isfinite(knee.bytes) && knee.bytes >= 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -342,6 +354,7 @@ int main(void)
         cmocka_unit_test(what_never_saturates_is_told_from_the_line),
         cmocka_unit_test(two_or_three_sizes_give_the_line),
         cmocka_unit_test(many_sizes_and_bad_ones_are_put_up_with),
+        cmocka_unit_test(sizes_that_all_stand_out_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,6 +179,86 @@ static void what_was_held_besides_is_a_fact_of_the_device(void **state)
     assert_int_equal(of_any, 1);
 }
 
+/* ---- what a survey that was stopped left ---- */
+
+struct resuming {
+    const struct measuring *measuring;
+    struct yk_profile *profile; /* of rank 0 */
+    struct yk_survey *surveys;  /* (RANKS) */
+    int asked; /* how often rank 0 was asked whether to stop, by what measures in rounds */
+};
+
+static bool stop(void *user)
+{
+    int *asked = user;
+    *asked += 1;
+    return true;
+}
+
+static yk_status resume(int32_t number, int32_t ranks, void *user)
+{
+    (void)ranks;
+    struct resuming *resuming = user;
+    int asked = 0;
+    struct rank rank = {0};
+    struct yk_survey *survey = &resuming->surveys[number];
+    yk_status status = open_rank(&rank);
+    if (status == YK_OK) {
+        const struct yk_measure_ranks all = {.ranks = &rank.ranks, .engine = rank.engine};
+        const struct yk_survey_wish wish = {
+            .config = resuming->measuring->config,
+            .workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_FP32},
+            .cluster = resuming->measuring->cluster,
+            .slowness = number == 1 ? 2 : 1,
+            .versions = "test",
+            .watch = {.user = &asked, .stop = stop},
+        };
+        survey->profile = number == 0 ? resuming->profile : NULL;
+        status = yk_survey_layers(survey, &all, &wish);
+    }
+    if (number == 0) {
+        resuming->asked = asked;
+    }
+    close_rank(&rank);
+    return status;
+}
+
+/* How often rank 0 is asked by a survey of what the profile has. */
+static int ask_again(const struct measuring *measuring, struct yk_profile *profile)
+{
+    struct yk_survey surveys[RANKS];
+    struct resuming resuming = {.measuring = measuring, .profile = profile, .surveys = surveys};
+    assert_ok(yk_survey_begin(&surveys[0]));
+    assert_ok(yk_survey_begin(&surveys[1]));
+    assert_ok(yk_thread_world_run(RANKS, resume, &resuming));
+    assert_int_equal(surveys[0].layer_count, 0);
+    assert_int_equal(surveys[1].layer_count, 0);
+    yk_survey_free(&surveys[0]);
+    yk_survey_free(&surveys[1]);
+    return resuming.asked;
+}
+
+static void what_a_stopped_survey_left_beside_is_measured_by_the_next(void **state)
+{
+    const struct measuring *measuring = *state;
+    const struct yk_survey *survey = &measuring->surveys[0];
+    const char *link = "cpu:1-cpu:1 within a node";
+    const struct yk_profile_measurement once = {.value = 1, .versions = "test"};
+    struct yk_profile *profile = NULL;
+    assert_ok(yk_profile_create(":memory:", &profile));
+    for (int32_t i = 0; i < survey->layer_count; i++) {
+        const struct yk_survey_layer *row = &survey->layers[i];
+        assert_ok(yk_profile_add_layer(profile, &row->layer, row->batch, &row->measurement));
+    }
+    assert_int_equal(ask_again(measuring, profile), 1);
+    assert_ok(yk_profile_add_fact(
+        profile, &(struct yk_profile_fact){link, YK_PROFILE_COMPUTE_BESIDE}, &once));
+    assert_ok(yk_profile_add_fact(
+        profile, &(struct yk_profile_fact){link, YK_PROFILE_MESSAGE_BESIDE}, &once));
+    assert_int_equal(ask_again(measuring, profile), 0);
+    yk_profile_close(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +266,7 @@ int main(void)
         cmocka_unit_test(devices_that_differ_are_told_apart),
         cmocka_unit_test(every_message_is_measured_at_every_size),
         cmocka_unit_test(what_was_held_besides_is_a_fact_of_the_device),
+        cmocka_unit_test(what_a_stopped_survey_left_beside_is_measured_by_the_next),
     };
     return cmocka_run_group_tests(tests, make, unmake);
 }

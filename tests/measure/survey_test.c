@@ -165,6 +165,27 @@ static void rounds_become_medians_by_layer_and_batch(void **state)
     yk_layer_times_destroy(times);
 }
 
+/* Backward takes 1 s, of the second micro-batch, which something held up, 10 s; an update 2 s. */
+static void an_update_takes_no_less_than_it_ran(void **state)
+{
+    struct place *place = *state;
+    struct yk_layer_times *times = NULL;
+    const struct yk_program *program = yk_rehearsal_program(place->rehearsals[0]);
+    const struct yk_program_rank *list = &program->ranks[0];
+    double *op_s = calloc((size_t)list->op_count, sizeof *op_s);
+    assert_non_null(op_s);
+    for (int32_t i = 0; i < list->op_count; i++) {
+        const bool held_up = list->ops[i].kind == YK_OP_BACKWARD && list->ops[i].micro_batch > 0;
+        op_s[i] = list->ops[i].kind == YK_OP_UPDATE ? 2 : held_up ? 10 : 1;
+    }
+    assert_ok(yk_layer_times_create(place->practice->model, batches, BATCHES, &times));
+    assert_ok(yk_layer_times_add(times, program, 0, op_s));
+    struct yk_timings *update = &find(times, "head", "update", 1)->timings;
+    assert_true(yk_timings_summarise(update, "").value == 2);
+    yk_layer_times_destroy(times);
+    free(op_s);
+}
+
 static double no_bytes(const struct yk_engine *engine)
 {
     (void)engine;
@@ -257,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_round_of_a_rehearsal_is_a_whole_step, make, unmake),
         cmocka_unit_test_setup_teardown(rounds_become_medians_by_layer_and_batch, make, unmake),
+        cmocka_unit_test_setup_teardown(an_update_takes_no_less_than_it_ran, make, unmake),
         cmocka_unit_test_setup_teardown(what_a_survey_kept_prices_every_layer, make, unmake),
         cmocka_unit_test_setup_teardown(a_survey_that_is_stopped_has_what_there_is, make, unmake),
     };
