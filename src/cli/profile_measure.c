@@ -263,10 +263,12 @@ static yk_status note_target(struct yk_profiling *profiling)
     return yk_text_status(out);
 }
 
-/* One device of several may be too small for the model; the others are measured all the same. */
+/* One device of several may be too small for the model; the others are measured all the same. Ranks
+ * would have to agree on it, and end instead. */
 static yk_status pass_over(struct yk_profiling *profiling, yk_status status)
 {
-    if (status != YK_ERROR_NO_FIT || profiling->target_count == 1) {
+    if (status != YK_ERROR_NO_FIT || profiling->target_count == 1 ||
+        !yk_train_team_is_alone(&profiling->team)) {
         return status;
     }
     yk_workload_add_title(profiling->config, profiling->cluster, &profiling->workload,

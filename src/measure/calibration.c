@@ -139,26 +139,7 @@ void yk_calibration_free(struct yk_calibration *calibration)
     *calibration = (struct yk_calibration){0};
 }
 
-static yk_status write_rows(const struct yk_survey *rows, struct yk_profile *profile)
-{
-    for (int32_t i = 0; i < rows->layer_count; i++) {
-        const struct yk_survey_layer *row = &rows->layers[i];
-        YK_TRY(yk_profile_add_layer(profile, &row->layer, row->batch, &row->measurement));
-    }
-    for (int32_t i = 0; i < rows->link_count; i++) {
-        const struct yk_survey_link *row = &rows->links[i];
-        YK_TRY(yk_profile_add_link(profile, &row->link, row->bytes, &row->measurement));
-    }
-    for (int32_t i = 0; i < rows->fact_count; i++) {
-        const struct yk_survey_fact *row = &rows->facts[i];
-        YK_TRY(yk_profile_add_fact(profile, &row->fact, &row->measurement));
-    }
-    return YK_OK;
-}
-
 yk_status yk_calibration_keep(const struct yk_calibration *calibration, struct yk_profile *profile)
 {
-    YK_TRY(yk_profile_begin(profile));
-    YK_TRY(write_rows(&calibration->rows, profile));
-    return yk_profile_commit(profile);
+    return yk_survey_write(&calibration->rows, profile);
 }

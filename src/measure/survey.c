@@ -131,9 +131,8 @@ yk_status yk_survey_stops(struct yk_survey *survey, const struct yk_measure_rank
     return YK_OK;
 }
 
-static yk_status write_rows(const struct yk_survey *survey)
+static yk_status write_rows(const struct yk_survey *survey, struct yk_profile *profile)
 {
-    struct yk_profile *profile = survey->profile;
     for (int32_t i = 0; i < survey->layer_count; i++) {
         const struct yk_survey_layer *row = &survey->layers[i];
         if (!row->kept) {
@@ -155,6 +154,13 @@ static yk_status write_rows(const struct yk_survey *survey)
     return YK_OK;
 }
 
+yk_status yk_survey_write(const struct yk_survey *survey, struct yk_profile *profile)
+{
+    YK_TRY(yk_profile_begin(profile));
+    YK_TRY(write_rows(survey, profile));
+    return yk_profile_commit(profile);
+}
+
 static void mark_kept(struct yk_survey *survey)
 {
     for (int32_t i = 0; i < survey->layer_count; i++) {
@@ -173,9 +179,7 @@ yk_status yk_survey_keep(struct yk_survey *survey)
     if (!survey->profile) {
         return YK_OK;
     }
-    YK_TRY(yk_profile_begin(survey->profile));
-    YK_TRY(write_rows(survey));
-    YK_TRY(yk_profile_commit(survey->profile));
+    YK_TRY(yk_survey_write(survey, survey->profile));
     mark_kept(survey);
     return YK_OK;
 }

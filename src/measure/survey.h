@@ -106,7 +106,10 @@ yk_status yk_survey_add_link(struct yk_survey *survey,
 yk_status yk_survey_add_fact(struct yk_survey *survey,
                              const struct yk_survey_fact *fact) YK_MUST_USE;
 
-/* Writes what is new since the last time down, all of it or nothing. */
+/* Writes the rows that are not kept yet into any profile, all of them or nothing. */
+yk_status yk_survey_write(const struct yk_survey *survey, struct yk_profile *profile) YK_MUST_USE;
+
+/* Writes what is new since the last time into the survey's own, all of it or nothing. */
 yk_status yk_survey_keep(struct yk_survey *survey) YK_MUST_USE;
 
 /* Whether the profile has the number, measured with these versions. What rank 0 says counts: others

@@ -17,7 +17,7 @@ static yk_status read_point(const struct yk_profile *profile, const struct yk_qu
     return YK_OK;
 }
 
-/* Reads rows until there are no more. */
+/* Reads rows until there are no more; of several of one size, the first. */
 static yk_status read_points(struct yk_profile *profile, struct yk_query *query,
                              struct yk_profile_curve *out)
 {
@@ -27,7 +27,8 @@ static yk_status read_points(struct yk_profile *profile, struct yk_query *query,
     while (found) {
         YK_TRY(yk_grow((void **)&profile->points, &profile->point_capacity, count,
                        sizeof *profile->points));
-        YK_TRY(read_point(profile, query, &profile->points[count++]));
+        YK_TRY(read_point(profile, query, &profile->points[count]));
+        count += count == 0 || profile->points[count].size > profile->points[count - 1].size;
         YK_TRY(yk_query_step(query, &found));
     }
     *out = (struct yk_profile_curve){profile->points, count};
@@ -40,9 +41,9 @@ yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_prof
     struct yk_query *query = NULL;
     YK_TRY(yk_query_open(
         profile->database,
-        "SELECT batch, seconds, spread FROM layers WHERE device = ? "
-        "AND abs(part - ?) <= 0.005 * part AND shape = ? AND sequence = ? AND pass = ? "
-        "ORDER BY batch",
+        "SELECT batch, seconds, spread FROM layers WHERE device = ?1 "
+        "AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND sequence = ?4 AND pass = ?5 "
+        "ORDER BY batch, abs(part - ?2)",
         &query));
     yk_handle_bind_layer(query, layer);
     const yk_status status = read_points(profile, query, out);

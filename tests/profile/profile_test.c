@@ -211,6 +211,26 @@ static void a_part_is_found_within_half_a_percent(void **state)
     yk_profile_close(profile);
 }
 
+static void of_two_parts_that_are_as_good_the_nearer_is_found(void **state)
+{
+    const struct place *place = *state;
+    struct yk_profile *profile = NULL;
+    struct yk_profile_curve curve;
+    struct yk_profile_layer layer = block;
+    const struct yk_profile_measurement near = seconds(2);
+    const struct yk_profile_measurement far = seconds(3);
+    assert_ok(yk_profile_create(place->path, &profile));
+    layer.part = 0.4;
+    assert_ok(yk_profile_add_layer(profile, &layer, 8, &near));
+    layer.part = 0.403;
+    assert_ok(yk_profile_add_layer(profile, &layer, 8, &far));
+    layer.part = 0.4012;
+    assert_ok(yk_profile_find_layer(profile, &layer, &curve));
+    assert_int_equal(curve.count, 1);
+    assert_true(curve.points[0].seconds == 2);
+    yk_profile_close(profile);
+}
+
 static void a_damaged_profile_is_refused(void **state)
 {
     const struct place *place = *state;
@@ -271,6 +291,7 @@ int main(void)
         in_place(another_form_is_refused),
         in_place(a_fact_is_found_again_and_replaced),
         in_place(a_part_is_found_within_half_a_percent),
+        in_place(of_two_parts_that_are_as_good_the_nearer_is_found),
         in_place(a_damaged_profile_is_refused),
         in_place(a_time_that_cannot_be_is_refused),
         in_place(a_list_does_not_depend_on_the_order_of_adding),
