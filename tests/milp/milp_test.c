@@ -221,7 +221,7 @@ static void knapsacks_are_filled_best(void **state)
     struct yk_random random = yk_random_from_seed(7);
     struct fixture fixture;
     (void)state;
-    for (int trial = 0; trial < 40; trial++) {
+    for (int trial = 0; trial < support_trials(40); trial++) {
         const struct knapsack knapsack = random_knapsack(&random);
         const double best = -(double)best_value(&knapsack);
         begin(&fixture);
@@ -246,7 +246,7 @@ static void with_a_gap_the_bound_still_holds(void **state)
     struct yk_random random = yk_random_from_seed(8);
     struct fixture fixture;
     (void)state;
-    for (int trial = 0; trial < 40; trial++) {
+    for (int trial = 0; trial < support_trials(40); trial++) {
         const struct knapsack knapsack = random_knapsack(&random);
         const double best = -(double)best_value(&knapsack);
         begin(&fixture);

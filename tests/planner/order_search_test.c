@@ -67,7 +67,7 @@ static void the_program_has_the_optimum_of_all_orders(void **state)
     const struct yk_milp_options whole = {.budget_s = budget_s};
     const struct yk_milp_options relaxed = {.budget_s = budget_s, .relaxed = true};
     (void)state;
-    for (int trial = 0; trial < 200; trial++) {
+    for (int trial = 0; trial < support_trials(200); trial++) {
         struct order_tiny tiny;
         struct yk_arena *arena = NULL;
         struct yk_order_program *program = NULL;

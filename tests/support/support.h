@@ -27,6 +27,17 @@ void support_assert_ok(yk_status status, const char *expression, const char *fil
         assert_string_equal(yk_status_message(), (message));                                       \
     } while (0)
 
+/* How many of `count` trials there is time for: under a sanitizer, which looks at the code and not
+ * at the results, a quarter. */
+static inline int support_trials(int count)
+{
+#ifdef __SANITIZE_ADDRESS__
+    return count / 4;
+#else
+    return count;
+#endif
+}
+
 /* The graph that `text` gives; fails the test when it gives none. */
 struct yk_graph *support_read_graph(const char *text, const struct yk_graph_read_options *options);
 
