@@ -46,6 +46,20 @@ static yk_status add_shapes(struct showing *showing, const struct yk_model_confi
     return YK_OK;
 }
 
+/* Whether a list of words with commas between them has this one. */
+static bool names(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = list; *at;) {
+        const size_t here = strcspn(at, ",");
+        if (here == length && strncmp(at, word, length) == 0) {
+            return true;
+        }
+        at += here + (at[here] == ',' ? 1 : 0);
+    }
+    return false;
+}
+
 /* Layers of the model only, in the precisions that are named, or in any. */
 static yk_status choose_layers(struct showing *showing)
 {
@@ -54,7 +68,7 @@ static yk_status choose_layers(struct showing *showing)
     YK_TRY(yk_model_config_open(words->model, showing->arena, &config));
     for (int p = 0; p < YK_PRECISION_COUNT; p++) {
         const char *precision = yk_precision_name((enum yk_precision)p);
-        if (!words->precision || strstr(words->precision, precision)) {
+        if (!words->precision || names(words->precision, precision)) {
             YK_TRY(add_shapes(showing, config, precision));
         }
     }

@@ -51,6 +51,11 @@ static yk_status list_choices(const struct yk_profiling *profiling, int32_t rank
     if (wants_all(words) && ranks == 1) {
         return list_all(choices, count);
     }
+    if (!wants_all(words) && strcmp(words->device, "cpu") != 0 &&
+        strncmp(words->device, "cuda", 4) != 0) {
+        return yk_fail(YK_ERROR_USAGE, "--device %s: cpu, cuda, cuda:1 and the like, or all",
+                       words->device);
+    }
     YK_TRY(yk_device_choose(wants_all(words) ? "cpu" : words->device, &choices[0]));
     if (choices[0].gpu && ranks > 1) {
         return yk_fail(YK_ERROR_USAGE,
