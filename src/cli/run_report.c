@@ -137,7 +137,8 @@ static const char *setting(const struct reading *reading, const char *name)
 
 static yk_status examine_plan(struct reading *reading, const char *path)
 {
-    struct yk_planning_words words = {0};
+    /* Measurements may have changed since: the step that was predicted then is in the folder. */
+    struct yk_planning_words words = {.any_profile = true};
     const struct yk_plan *plan = NULL;
     YK_TRY(find_file(reading, "config.json", &words.model));
     YK_TRY(yk_planning_open_plan(path, &words, &reading->planning, &plan));
@@ -294,9 +295,11 @@ static void fill_steps(struct reading *reading)
     report->measured_step_s = reading->metrics.median_step_s;
     report->measured_low_s = reading->metrics.low_step_s;
     report->measured_high_s = reading->metrics.high_step_s;
-    report->predicted_step_s = reading->planned     ? reading->planned->trial.step_s
+    report->predicted_step_s = isfinite(reading->summary.predicted_step_s)
+                                   ? reading->summary.predicted_step_s
+                               : reading->planned   ? reading->planned->trial.step_s
                                : reading->predicted ? yk_trace_step_s(reading->predicted)
-                                                    : reading->summary.predicted_step_s;
+                                                    : NAN;
     report->predicted = reading->predicted;
     report->measured = reading->measured;
     /* NOLINTNEXTLINE(cert-err34-c): what is no number stays 0, not known */
