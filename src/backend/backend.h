@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 enum {
-    YK_BACKEND_ABI = 3,
+    YK_BACKEND_ABI = 4,
     YK_BACKEND_ALIGNMENT = 64, /* of memory that a device gives */
 };
 
@@ -69,11 +69,17 @@ struct yk_backend {
     /* Or NULL, where the memory is the host's: bytes of the device in use now, by anybody. */
     size_t (*used)(struct yk_backend_device *device);
 
+    /* Or NULL, likewise: whether a pointer is to memory of the device. */
+    bool (*holds)(const struct yk_backend_device *device, const void *memory);
+
     yk_status (*lane_create)(struct yk_backend_device *device, const char *name,
                              struct yk_backend_lane **out);
     void (*lane_destroy)(struct yk_backend_lane *lane); /* after what is on it has run */
     /* Or NULL: `bytes` of scratch memory for ops on the lane are taken now, not when one asks. */
     yk_status (*prepare)(struct yk_backend_lane *lane, size_t bytes);
+    /* Or NULL: what libraries of the device's maker know the lane by, a cudaStream_t, and under
+     * which number they know the device. */
+    void *(*native)(const struct yk_backend_lane *lane, int32_t *number);
     /* Waits until all that is on the lane has run. */
     yk_status (*finish)(struct yk_backend_lane *lane);
 

@@ -2,9 +2,9 @@
  * Comm: how the ranks of a run exchange numbers, as one table of functions.
  *
  * A world is all ranks of the run; a group is some of them, in an order of its own. Every exchange
- * is put on the world's comm lane and runs later, in its turn there, on the lane's thread, which is
- * the only one that ever calls the library underneath. Messages go out in blocks, so that a lane
- * never holds a link for long. Ranks must put the exchanges of a group on their lanes in one order,
+ * is put on the world's comm lane and runs later, in its turn there. Over MPI that is on the lane's
+ * thread, which is the only one that ever calls the library underneath, and messages go out in
+ * blocks, so that a lane never holds a link for long. Ranks must put the exchanges of a group on their lanes in one order,
  * and sends in the order of the receives that they match.
  *
  * An exchange cannot fail when it is put. What goes wrong afterwards stays with the world, later
@@ -26,17 +26,29 @@
 #include <stdint.h>
 
 enum {
-    YK_COMM_ABI = 1,
+    YK_COMM_ABI = 2,
 };
 
 struct yk_comm_world; /* opaque; the comm's own */
 struct yk_comm_group;
+
+/* How ranks that cannot reach each other yet come together: once, rank 0's bytes become those of
+ * all. */
+struct yk_comm_meeting {
+    int32_t rank;
+    int32_t size; /* ranks */
+    /* All ranks call it, and wait for each other. */
+    yk_status (*share)(void *user, void *bytes, size_t size);
+    void *user;
+};
 
 struct yk_comm_options {
     const struct yk_backend *backend;
     struct yk_backend_device *device;
     struct yk_backend_lane *lane; /* the comm lane */
     size_t block_bytes;           /* messages are cut to this; 0: as the comm likes best */
+    const struct yk_comm_meeting *meeting; /* NULL: the comm finds the ranks by itself, as MPI does;
+                                              needed until open() returns */
 };
 
 enum yk_comm_type {
@@ -93,7 +105,7 @@ struct yk_comm_broadcast {
 };
 
 struct yk_comm {
-    const char *name; /* "self", "mpi" */
+    const char *name; /* "self", "mpi", "nccl" */
     int32_t abi;      /* YK_COMM_ABI */
 
     /* Joins the world: all its ranks call it, and it waits for them. */

@@ -84,10 +84,12 @@ void yk_cuda_give_back(struct yk_backend_device *device, void *memory);
 yk_status yk_cuda_take_host(struct yk_backend_device *device, size_t bytes, void **out) YK_MUST_USE;
 void yk_cuda_give_back_host(struct yk_backend_device *device, void *memory);
 size_t yk_cuda_used(struct yk_backend_device *device);
+bool yk_cuda_holds(const struct yk_backend_device *device, const void *memory);
 
 yk_status yk_cuda_lane_create(struct yk_backend_device *device, const char *name,
                               struct yk_backend_lane **out) YK_MUST_USE;
 void yk_cuda_lane_destroy(struct yk_backend_lane *lane);
+void *yk_cuda_native(const struct yk_backend_lane *lane, int32_t *number);
 yk_status yk_cuda_prepare(struct yk_backend_lane *lane, size_t bytes) YK_MUST_USE;
 yk_status yk_cuda_finish(struct yk_backend_lane *lane) YK_MUST_USE;
 void yk_cuda_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);

@@ -140,6 +140,12 @@ void yk_cuda_lane_destroy(struct yk_backend_lane *lane)
     free(lane);
 }
 
+void *yk_cuda_native(const struct yk_backend_lane *lane, int32_t *number)
+{
+    *number = lane->device->number;
+    return lane->stream;
+}
+
 yk_status yk_cuda_finish(struct yk_backend_lane *lane)
 {
     yk_cuda_enter(lane->device);

@@ -82,3 +82,14 @@ size_t yk_cuda_used(struct yk_backend_device *device)
     yk_cuda_enter(device);
     return cudaMemGetInfo(&unused, &all) == cudaSuccess ? all - unused : 0;
 }
+
+bool yk_cuda_holds(const struct yk_backend_device *device, const void *memory)
+{
+    struct cudaPointerAttributes about;
+    yk_cuda_enter(device);
+    if (cudaPointerGetAttributes(&about, memory) != cudaSuccess) {
+        (void)cudaGetLastError(); /* memory that CUDA has never heard of is the host's */
+        return false;
+    }
+    return about.type == cudaMemoryTypeDevice;
+}
