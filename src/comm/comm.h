@@ -31,6 +31,7 @@ enum {
 
 struct yk_comm_world; /* opaque; the comm's own */
 struct yk_comm_group;
+struct yk_ranks;
 
 /* How ranks that cannot reach each other yet come together: once, rank 0's bytes become those of
  * all. */
@@ -49,6 +50,7 @@ struct yk_comm_options {
     size_t block_bytes;           /* messages are cut to this; 0: as the comm likes best */
     const struct yk_comm_meeting *meeting; /* NULL: the comm finds the ranks by itself, as MPI does;
                                               needed until open() returns */
+    const struct yk_ranks *through; /* of comm/staged: the world that carries its messages */
 };
 
 enum yk_comm_type {

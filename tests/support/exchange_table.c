@@ -211,8 +211,12 @@ yk_status exchange_station_open(const struct yk_comm *comm, size_t block_bytes,
     struct exchange_station station = {0};
     YK_TRY(yk_backend_cpu.open(&options, &station.device));
     YK_TRY_GOTO(yk_backend_cpu.lane_create(station.device, "comm", &station.lane), undo);
-    const struct yk_comm_options comm_options = {&yk_backend_cpu, station.device, station.lane,
-                                                 block_bytes};
+    const struct yk_comm_options comm_options = {
+        .backend = &yk_backend_cpu,
+        .device = station.device,
+        .lane = station.lane,
+        .block_bytes = block_bytes,
+    };
     YK_TRY_GOTO(yk_ranks_open(comm, &comm_options, &station.ranks), undo);
     *out = station;
     return YK_OK;

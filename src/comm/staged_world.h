@@ -1,0 +1,32 @@
+/* Staged world: the insides of comm/staged, shared by its sources. */
+#ifndef YK_COMM_STAGED_WORLD_H
+#define YK_COMM_STAGED_WORLD_H
+
+#include "comm/staged.h"
+#include "comm/trouble.h"
+
+struct yk_comm_world {
+    struct yk_comm_options options; /* block_bytes settled */
+    const struct yk_ranks *through;
+    char *stage;  /* a block of the host's memory */
+    char *sums;   /* another one, for what a scatter comes to */
+    int64_t done; /* how far the exchange has come whose turn it is on the lane */
+    struct yk_trouble trouble;
+};
+
+struct yk_comm_group {
+    struct yk_comm_world *world;
+    struct yk_comm_group *through; /* the same ranks in the other world */
+    int32_t members;
+    int32_t me;
+    int64_t *firsts; /* (members + 1) of a round's parts in the stage */
+};
+
+void yk_staged_reduce(const struct yk_comm_reduce *op);
+void yk_staged_gather(const struct yk_comm_gather *op);
+void yk_staged_scatter(const struct yk_comm_scatter *op);
+void yk_staged_broadcast(const struct yk_comm_broadcast *op);
+void yk_staged_send(const struct yk_comm_message *op);
+void yk_staged_recv(const struct yk_comm_message *op);
+
+#endif

@@ -1,0 +1,97 @@
+/* Exchanges of a device's memory through the host's, with threads for ranks and a CPU that says that
+ * all memory is the device's. */
+#include "support/support.h"
+
+#include "comm/staged.h"
+#include "support/exchange_host.h"
+#include "support/exchange_table.h"
+#include "support/thread_comm.h"
+
+static struct yk_backend pretended;
+
+static bool holds_all(const struct yk_backend_device *device, const void *memory)
+{
+    (void)device;
+    return memory != NULL;
+}
+
+struct job {
+    size_t block_bytes; /* of the stage */
+    bool on_device;
+};
+
+/* The table over a staged world, whose lane is another than that of the world that carries it. */
+static yk_status run_staged(const struct exchange_station *station, const struct job *job)
+{
+    yk_status status;
+    struct yk_ranks staged = {0};
+    struct yk_backend_lane *lane = NULL;
+    YK_TRY(pretended.lane_create(station->device, "staged", &lane));
+    const struct yk_comm_options options = {
+        .backend = job->on_device ? &pretended : &yk_backend_cpu,
+        .device = station->device,
+        .lane = lane,
+        .block_bytes = job->block_bytes,
+        .through = &station->ranks,
+    };
+    YK_TRY_GOTO(yk_ranks_open(&yk_comm_staged, &options, &staged), done);
+    YK_TRY_GOTO(exchange_table_run(&staged, 20000, 1), done);
+    YK_TRY_GOTO(exchange_host_run(&staged), done);
+    status = YK_OK;
+done:
+    yk_ranks_close(&staged);
+    pretended.lane_destroy(lane);
+    return status;
+}
+
+static yk_status run_rank(int32_t rank, int32_t ranks, void *user)
+{
+    struct exchange_station station;
+    (void)rank;
+    (void)ranks;
+    YK_TRY(exchange_station_open(&yk_comm_threads, 0, &station));
+    const yk_status status = run_staged(&station, user);
+    exchange_station_close(&station);
+    return status;
+}
+
+static void what_is_on_a_device_is_exchanged_as_the_table_says(void **state)
+{
+    (void)state;
+    pretended = yk_backend_cpu;
+    pretended.holds = holds_all;
+    static const size_t blocks[] = {1, 0}; /* many slices of a part, and all at once */
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+        struct job job = {blocks[i], true};
+        for (int32_t ranks = 2; ranks <= 4; ranks++) {
+            assert_ok(yk_thread_world_run(ranks, run_rank, &job));
+        }
+    }
+}
+
+static void what_is_on_the_host_goes_as_it_is(void **state)
+{
+    (void)state;
+    pretended = yk_backend_cpu;
+    struct job job = {0, false};
+    assert_ok(yk_thread_world_run(3, run_rank, &job));
+}
+
+static void a_world_to_carry_messages_is_needed(void **state)
+{
+    (void)state;
+    struct yk_ranks staged;
+    const struct yk_comm_options options = {.backend = &yk_backend_cpu};
+    assert_int_equal(yk_ranks_open(&yk_comm_staged, &options, &staged), YK_ERROR_INPUT);
+    assert_string_equal(yk_status_message(), "staged: there is no world to carry messages");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_on_a_device_is_exchanged_as_the_table_says),
+        cmocka_unit_test(what_is_on_the_host_goes_as_it_is),
+        cmocka_unit_test(a_world_to_carry_messages_is_needed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
