@@ -1,0 +1,535 @@
+#include "support/support.h"
+
+#include "base/clock.h"
+#include "comm/rendezvous.h"
+#include "comm/rendezvous_place.h"
+#include "comm/rendezvous_record.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    MOST = 6, /* processes */
+    ID_SIZE = 128,
+    SENTENCE_SIZE = 512,
+};
+
+/* What a process came to. */
+struct end {
+    yk_status status;
+    char sentence[SENTENCE_SIZE];
+    char id[ID_SIZE];
+};
+
+struct crew {
+    int32_t count;
+    pid_t pids[MOST];
+    int pipes[MOST];
+    struct end ends[MOST];
+};
+
+static struct crew crew;
+static int32_t port; /* free a moment ago */
+
+static struct sockaddr_in loopback(int32_t number)
+{
+    return (struct sockaddr_in){.sin_family = AF_INET,
+                                .sin_port = htons((uint16_t)number),
+                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+}
+
+static int listen_somewhere(int32_t *number)
+{
+    struct sockaddr_in address = loopback(0);
+    socklen_t size = sizeof address;
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(listener >= 0);
+    assert_int_equal(bind(listener, (const struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(listener, 8), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    *number = ntohs(address.sin_port);
+    return listener;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    crew = (struct crew){0};
+    (void)close(listen_somewhere(&port));
+    return 0;
+}
+
+static struct yk_rendezvous wish(int32_t rank, int32_t size)
+{
+    return (struct yk_rendezvous){.rank = rank,
+                                  .size = size,
+                                  .address = "127.0.0.1",
+                                  .port = port,
+                                  .token = "a token of this job",
+                                  .limit_s = 5};
+}
+
+/* The bytes that rank 0 has for all: as long as NCCL's id. */
+static void fill(char id[ID_SIZE], int round)
+{
+    for (int i = 0; i < ID_SIZE; i++) {
+        id[i] = (char)(17 * i + round);
+    }
+}
+
+static void meet(struct yk_rendezvous rendezvous, int rounds, struct end *out)
+{
+    const struct yk_comm_meeting meeting = yk_rendezvous_meeting(&rendezvous);
+    for (int i = 0; i < rounds && out->status == YK_OK; i++) {
+        if (rendezvous.rank == 0) {
+            fill(out->id, i);
+        }
+        out->status = meeting.share(meeting.user, out->id, ID_SIZE);
+    }
+    if (out->status != YK_OK) {
+        snprintf(out->sentence, sizeof out->sentence, "%s", yk_status_message());
+    }
+}
+
+/* A process that meets after so many microseconds. */
+static void send_out(struct yk_rendezvous rendezvous, int rounds, useconds_t pause_us)
+{
+    int ends[2];
+    assert_true(crew.count < MOST);
+    assert_int_equal(pipe(ends), 0);
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct end end = {0};
+        (void)usleep(pause_us);
+        meet(rendezvous, rounds, &end);
+        const ssize_t written = write(ends[1], &end, sizeof end);
+        _exit(written == (ssize_t)sizeof end ? 0 : 1);
+    }
+    (void)close(ends[1]);
+    crew.pipes[crew.count] = ends[0];
+    crew.pids[crew.count++] = pid;
+}
+
+static void await_all(void)
+{
+    for (int32_t i = 0; i < crew.count; i++) {
+        int status = 0;
+        assert_int_equal(read(crew.pipes[i], &crew.ends[i], sizeof crew.ends[i]),
+                         sizeof crew.ends[i]);
+        assert_int_equal(waitpid(crew.pids[i], &status, 0), crew.pids[i]);
+        assert_int_equal(status, 0);
+        (void)close(crew.pipes[i]);
+    }
+}
+
+static void expect_bytes(int round)
+{
+    char expected[ID_SIZE];
+    fill(expected, round);
+    for (int32_t i = 0; i < crew.count; i++) {
+        assert_string_equal(crew.ends[i].sentence, "");
+        assert_int_equal(crew.ends[i].status, YK_OK);
+        assert_memory_equal(crew.ends[i].id, expected, ID_SIZE);
+    }
+}
+
+static void expect_end(int32_t process, yk_status status, const char *part)
+{
+    if (!strstr(crew.ends[process].sentence, part)) {
+        fail_msg("process %d said \"%s\", not \"%s\"", (int)process, crew.ends[process].sentence,
+                 part);
+    }
+    assert_int_equal(crew.ends[process].status, status);
+}
+
+/* A connection to where rank 0 listens; waits for it. */
+static int call(void)
+{
+    const struct sockaddr_in address = loopback(port);
+    for (;;) {
+        const int link = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (connect(link, (const struct sockaddr *)&address, sizeof address) == 0) {
+            return link;
+        }
+        (void)close(link);
+        (void)usleep(2000);
+    }
+}
+
+static bool is_refused(void)
+{
+    const struct sockaddr_in address = loopback(port);
+    const int link = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int got = connect(link, (const struct sockaddr *)&address, sizeof address);
+    const int problem = errno;
+    (void)close(link);
+    return got != 0 && problem == ECONNREFUSED;
+}
+
+/* ---- ranks that meet ---- */
+
+static void bytes_of_rank_0_come_to_all_and_nobody_listens_after(void **state)
+{
+    (void)state;
+    for (int32_t i = 0; i < 4; i++) {
+        send_out(wish(i, 4), 1, 0);
+    }
+    await_all();
+    expect_bytes(0);
+    assert_true(is_refused());
+}
+
+static void ranks_meet_again_at_the_same_port(void **state)
+{
+    (void)state;
+    for (int32_t i = 0; i < 3; i++) {
+        send_out(wish(i, 3), 3, 0);
+    }
+    await_all();
+    expect_bytes(2);
+}
+
+static void ranks_wait_for_a_late_rank_0(void **state)
+{
+    (void)state;
+    for (int32_t i = 1; i < 3; i++) {
+        send_out(wish(i, 3), 1, 0);
+    }
+    send_out(wish(0, 3), 1, 30000);
+    await_all();
+    expect_bytes(0);
+}
+
+static void a_name_serves_as_the_address(void **state)
+{
+    (void)state;
+    for (int32_t i = 0; i < 2; i++) {
+        struct yk_rendezvous named = wish(i, 2);
+        named.address = "localhost";
+        named.hint = "lo";
+        send_out(named, 1, 0);
+    }
+    await_all();
+    expect_bytes(0);
+}
+
+static void rank_0_listens_at_the_interface_that_is_named(void **state)
+{
+    (void)state;
+    struct yk_rendezvous host = wish(0, 2);
+    host.address = "unknown.invalid";
+    host.interface = "lo";
+    send_out(host, 1, 0);
+    send_out(wish(1, 2), 1, 0);
+    await_all();
+    expect_bytes(0);
+    host.interface = "nosuch0";
+    host.limit_s = 0.05;
+    struct end end = {0};
+    meet(host, 1, &end);
+    assert_int_equal(end.status, YK_ERROR_INPUT);
+    assert_non_null(strstr(end.sentence, "YOKE_INTERFACE=nosuch0"));
+}
+
+/* A rank that began and died is no rank that came twice. */
+static void a_rank_may_come_again_after_it_was_lost(void **state)
+{
+    (void)state;
+    send_out(wish(0, 3), 1, 0);
+    send_out(wish(1, 3), 1, 0);
+    (void)usleep(30000);
+    assert_int_equal(kill(crew.pids[1], SIGKILL), 0);
+    assert_int_equal(waitpid(crew.pids[1], NULL, 0), crew.pids[1]);
+    (void)close(crew.pipes[1]);
+    crew.count--;
+    send_out(wish(1, 3), 1, 0);
+    send_out(wish(2, 3), 1, 0);
+    await_all();
+    expect_bytes(0);
+}
+
+/* ---- ranks that do not ---- */
+
+static void another_token_is_turned_away_and_told(void **state)
+{
+    (void)state;
+    struct yk_rendezvous stranger = wish(1, 2);
+    struct yk_rendezvous host = wish(0, 2);
+    stranger.token = "a token of that job";
+    host.limit_s = 0.08;
+    send_out(host, 1, 0);
+    send_out(stranger, 1, 0);
+    await_all();
+    expect_end(0, YK_ERROR_LOST, "rank 1 of 2 did not come to rank 0 at 127.0.0.1");
+    expect_end(0, YK_ERROR_LOST, "1 called with another token");
+    expect_end(1, YK_ERROR_INPUT, "has another token than rank 1");
+    /* With it the meeting would have gone on. */
+    crew = (struct crew){0};
+    send_out(wish(0, 2), 1, 0);
+    send_out(stranger, 1, 0);
+    send_out(wish(1, 2), 1, 20000);
+    await_all();
+    assert_int_equal(crew.ends[0].status, YK_OK);
+    assert_int_equal(crew.ends[1].status, YK_ERROR_INPUT);
+    assert_int_equal(crew.ends[2].status, YK_OK);
+}
+
+static void a_rank_that_comes_twice_ends_the_meeting_for_all(void **state)
+{
+    (void)state;
+    static const int32_t ranks[] = {0, 2, 1, 2};
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
+        send_out(wish(ranks[i], 4), 1, i == 3 ? 40000 : 0);
+    }
+    await_all();
+    for (int32_t i = 0; i < 4; i++) {
+        expect_end(i, YK_ERROR_INPUT, "two processes say that they are rank 2 of 4");
+    }
+}
+
+static void numbers_that_cannot_be_are_told_to_both_sides(void **state)
+{
+    (void)state;
+    send_out(wish(0, 3), 1, 0);
+    send_out(wish(1, 2), 1, 0);
+    await_all();
+    for (int32_t i = 0; i < 2; i++) {
+        expect_end(i, YK_ERROR_INPUT,
+                   "rank 1 says that there are 2 ranks and rank 0 that there are 3");
+    }
+    crew = (struct crew){0};
+    send_out(wish(0, 3), 1, 0);
+    send_out(wish(3, 3), 1, 0);
+    await_all();
+    for (int32_t i = 0; i < 2; i++) {
+        expect_end(i, YK_ERROR_INPUT, "a second process says that it is rank 3");
+    }
+}
+
+static void ranks_that_did_not_come_are_named_to_those_that_did(void **state)
+{
+    (void)state;
+    struct yk_rendezvous host = wish(0, 5);
+    host.limit_s = 0.08;
+    send_out(host, 1, 0);
+    send_out(wish(2, 5), 1, 0);
+    await_all();
+    for (int32_t i = 0; i < 2; i++) {
+        expect_end(i, YK_ERROR_LOST, "ranks 1, 3 and 4 of 5 did not come");
+        expect_end(i, YK_ERROR_LOST, "within 0.08 s");
+    }
+    assert_true(is_refused());
+}
+
+static void a_rank_that_finds_nobody_says_where_it_looked(void **state)
+{
+    (void)state;
+    struct yk_rendezvous guest = wish(1, 2);
+    struct end end = {0};
+    char part[64];
+    guest.limit_s = 0.05;
+    meet(guest, 1, &end);
+    snprintf(part, sizeof part, "did not find rank 0 at 127.0.0.1, port %d,", (int)port);
+    assert_int_equal(end.status, YK_ERROR_LOST);
+    assert_non_null(strstr(end.sentence, part));
+    assert_non_null(strstr(end.sentence, "Connection refused"));
+}
+
+static void a_port_that_is_taken_is_told(void **state)
+{
+    (void)state;
+    struct end end = {0};
+    const int taken = listen_somewhere(&port);
+    meet(wish(0, 2), 1, &end);
+    (void)close(taken);
+    assert_int_equal(end.status, YK_ERROR_INPUT);
+    assert_non_null(strstr(end.sentence, "Address already in use"));
+}
+
+/* 192.0.2.0/24 is for documentation, and of no machine. */
+static void rank_0_must_be_where_its_address_is(void **state)
+{
+    (void)state;
+    struct end end = {0};
+    struct yk_rendezvous host = wish(0, 2);
+    host.address = "192.0.2.1";
+    meet(host, 1, &end);
+    assert_int_equal(end.status, YK_ERROR_INPUT);
+    assert_non_null(strstr(end.sentence, "must name the machine of rank 0"));
+}
+
+static void rank_0_never_listens_everywhere(void **state)
+{
+    (void)state;
+    static const char *const everywhere[] = {"0.0.0.0", "::", "0"};
+    for (size_t i = 0; i < sizeof everywhere / sizeof everywhere[0]; i++) {
+        struct end end = {0};
+        struct yk_rendezvous host = wish(0, 2);
+        host.address = everywhere[i];
+        meet(host, 1, &end);
+        assert_int_equal(end.status, YK_ERROR_INPUT);
+        assert_non_null(strstr(end.sentence, "is no address of one machine"));
+    }
+}
+
+/* ---- strangers ---- */
+
+static void strangers_neither_hang_nor_end_it(void **state)
+{
+    (void)state;
+    int links[24]; /* more than may wait at a time */
+    static const char web[] =
+        "GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: a scanner of ports, "
+        "which says more than a record\r\n\r\n";
+    send_out(wish(0, 3), 1, 0);
+    for (int i = 0; i < 24; i++) {
+        links[i] = call();
+        if (i % 3 == 1) {
+            assert_true(send(links[i], web, sizeof web, MSG_NOSIGNAL) > 0);
+        } else if (i % 3 == 2) {
+            assert_true(send(links[i], "yokemet1", 8, MSG_NOSIGNAL) > 0); /* and never goes on */
+        }
+    }
+    send_out(wish(1, 3), 1, 0);
+    send_out(wish(2, 3), 1, 0);
+    await_all();
+    expect_bytes(0);
+    for (int i = 0; i < 24; i++) {
+        (void)close(links[i]);
+    }
+}
+
+/* What one guest said proves nothing for another. */
+static void a_proof_cannot_be_used_again(void **state)
+{
+    (void)state;
+    unsigned char wire[YK_MEET_WIRE];
+    struct yk_meet_record heard;
+    struct yk_meet_talk talk = {.token = "a token of this job"};
+    send_out(wish(0, 2), 1, 0);
+    struct yk_meet_record proof = {.kind = YK_MEET_PROOF, .rank = 1, .size = 2, .length = ID_SIZE};
+    const double end_s = yk_clock_now_s() + 2;
+    for (int i = 0; i < 2; i++) {
+        /* The second time with the host's old number in it, as one who listened has it. */
+        const struct yk_meet_record hello = {.kind = YK_MEET_HELLO};
+        struct yk_meet_talk line = talk;
+        line.link = call();
+        assert_true(yk_meet_say(&line, &hello, NULL, end_s));
+        assert_true(yk_meet_hear(line.link, wire, sizeof wire, end_s));
+        assert_true(yk_meet_unpack(wire, &heard));
+        assert_int_equal(heard.kind, YK_MEET_CHALLENGE);
+        if (i == 0) {
+            memcpy(talk.host_nonce, heard.nonce, sizeof talk.host_nonce);
+        } else {
+            assert_memory_not_equal(talk.host_nonce, heard.nonce, sizeof talk.host_nonce);
+            assert_true(yk_meet_say(&line, &proof, NULL, end_s));
+            assert_true(yk_meet_hear(line.link, wire, sizeof wire, end_s));
+            assert_true(yk_meet_unpack(wire, &heard));
+            assert_int_equal(heard.kind, YK_MEET_REFUSED);
+        }
+        (void)close(line.link);
+    }
+    send_out(wish(1, 2), 1, 0);
+    await_all();
+    expect_bytes(0);
+}
+
+/* What is there sends noise for ever, and is not rank 0. */
+static void a_rank_is_not_held_up_by_another_server(void **state)
+{
+    (void)state;
+    const int listener = listen_somewhere(&port);
+    struct yk_rendezvous guest = wish(1, 2);
+    guest.limit_s = 0.08;
+    send_out(guest, 1, 0);
+    const int link = accept(listener, NULL, NULL);
+    char noise[4096];
+    memset(noise, 'n', sizeof noise);
+    assert_true(link >= 0);
+    assert_true(send(link, noise, sizeof noise, MSG_NOSIGNAL) > 0);
+    (void)close(listener);
+    await_all();
+    (void)close(link);
+    expect_end(0, YK_ERROR_LOST, "did not find rank 0");
+}
+
+/* ---- from the environment ---- */
+
+static void words_come_from_the_environment(void **state)
+{
+    (void)state;
+    struct yk_rendezvous found;
+    struct yk_launcher launcher = {
+        .name = "env", .rank = 1, .size = 3, .meets = true, .address = "node1", .port = 29500};
+    (void)unsetenv("YOKE_TOKEN");
+    (void)unsetenv("YOKE_MEET_S");
+    (void)setenv("TORCHELASTIC_RUN_ID", "7c1e", 1);
+    assert_int_equal(yk_rendezvous_find(&launcher, &found), YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_status_message(), "YOKE_TOKEN"));
+    launcher.name = "torchrun";
+    assert_ok(yk_rendezvous_find(&launcher, &found));
+    assert_string_equal(found.token, "7c1e");
+    (void)setenv("TORCHELASTIC_RUN_ID", "none", 1);
+    assert_int_equal(yk_rendezvous_find(&launcher, &found), YK_ERROR_INPUT);
+    (void)setenv("YOKE_TOKEN", "secret", 1);
+    assert_ok(yk_rendezvous_find(&launcher, &found));
+    assert_string_equal(found.token, "secret");
+    assert_string_equal(found.address, "node1");
+    assert_int_equal(found.port, 29500);
+    assert_true(found.limit_s == 60);
+    (void)setenv("YOKE_MEET_S", "2.5", 1);
+    assert_ok(yk_rendezvous_find(&launcher, &found));
+    assert_true(found.limit_s == 2.5);
+    (void)setenv("YOKE_MEET_S", "soon", 1);
+    assert_int_equal(yk_rendezvous_find(&launcher, &found), YK_ERROR_INPUT);
+}
+
+/* As NCCL's documentation has it for NCCL_SOCKET_IFNAME. */
+static void interfaces_are_named_as_for_nccl(void **state)
+{
+    (void)state;
+    assert_true(yk_place_is_named("eth0", "eth"));
+    assert_true(yk_place_is_named("eth0", "ib,eth"));
+    assert_true(yk_place_is_named("eth0", "=eth1,eth0"));
+    assert_false(yk_place_is_named("eth0", "=eth"));
+    assert_false(yk_place_is_named("lo", "eth,ib"));
+    assert_false(yk_place_is_named("eth0", "^docker"));
+    assert_false(yk_place_is_named("eth0", ""));
+}
+
+#define MEETS(test) cmocka_unit_test_setup(test, start)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        MEETS(bytes_of_rank_0_come_to_all_and_nobody_listens_after),
+        MEETS(ranks_meet_again_at_the_same_port),
+        MEETS(ranks_wait_for_a_late_rank_0),
+        MEETS(a_name_serves_as_the_address),
+        MEETS(rank_0_listens_at_the_interface_that_is_named),
+        MEETS(a_rank_may_come_again_after_it_was_lost),
+        MEETS(another_token_is_turned_away_and_told),
+        MEETS(a_rank_that_comes_twice_ends_the_meeting_for_all),
+        MEETS(numbers_that_cannot_be_are_told_to_both_sides),
+        MEETS(ranks_that_did_not_come_are_named_to_those_that_did),
+        MEETS(a_rank_that_finds_nobody_says_where_it_looked),
+        MEETS(a_port_that_is_taken_is_told),
+        MEETS(rank_0_must_be_where_its_address_is),
+        MEETS(rank_0_never_listens_everywhere),
+        MEETS(strangers_neither_hang_nor_end_it),
+        MEETS(a_proof_cannot_be_used_again),
+        MEETS(a_rank_is_not_held_up_by_another_server),
+        cmocka_unit_test(words_come_from_the_environment),
+        cmocka_unit_test(interfaces_are_named_as_for_nccl),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
