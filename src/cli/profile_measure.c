@@ -325,7 +325,8 @@ yk_status yk_profiling_open(struct yk_profiling *profiling, int32_t ranks)
 
 yk_status yk_profiling_run(struct yk_profiling *profiling, const struct yk_launcher *launcher)
 {
-    YK_TRY(yk_train_team_open(launcher, 0, profiling->arena, &profiling->team));
+    YK_TRY(yk_train_team_open(launcher, &(struct yk_train_team_wish){0}, profiling->arena,
+                              &profiling->team));
     yk_terminal_progress_begin();
     const yk_status status = measure(profiling);
     yk_terminal_progress_end();

@@ -231,6 +231,6 @@ yk_status yk_profiling_name_cluster(struct yk_profiling *profiling)
         return yk_fail(YK_ERROR_USAGE, "ranks on several machines of which some are slow: say by "
                                        "--cluster which part of a device each is");
     }
-    YK_TRY(yk_train_team_describe(&profiling->team, 0, profiling->arena, &line));
+    YK_TRY(yk_train_team_describe(&profiling->team, &target->choice, 0, profiling->arena, &line));
     return yk_cluster_parse(line, &profiling->cluster);
 }

@@ -78,6 +78,7 @@ struct yk_train_words {
     const char *graphs;
     int64_t ranks; /* processes to start; 0: not said */
     const char *slow;
+    const char *wire;   /* how GPUs exchange numbers */
     const char *reduce; /* what 16-bit gradients are summed up as */
     const char *profile;
     double memory_bytes;

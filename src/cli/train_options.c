@@ -88,6 +88,20 @@ static bool graphs_choices(size_t number, struct yk_choice *out)
     return true;
 }
 
+static bool wire_choices(size_t number, struct yk_choice *out)
+{
+    static const struct yk_choice choices[] = {
+        {"auto", "NCCL where that can be, else through the memory of the host"},
+        {"nccl", "NCCL"},
+        {"mpi", "MPI, through the memory of the host"},
+    };
+    if (number >= sizeof choices / sizeof choices[0]) {
+        return false;
+    }
+    *out = choices[number];
+    return true;
+}
+
 static bool reduce_choices(size_t number, struct yk_choice *out)
 {
     static const struct yk_choice choices[] = {
@@ -252,8 +266,8 @@ static const struct yk_option options[] = {
 
     {ROW("device", "DEVICE", PLAN_GROUP, YK_DEVICE_HELP), TEXT, .preset = "auto", TO(device)},
     {ROW("cluster", "CLUSTER", PLAN_GROUP,
-         "What to plan for: cpu:8, h200, or a cluster file of one device; else this machine's GPU "
-         "or all of its cores"),
+         "What to plan for: cpu:8, h200, or a cluster file with a device for each rank; else the "
+         "ranks' GPUs or cores"),
      TEXT, TO(cluster)},
     {ROW("threads", "N", PLAN_GROUP, "Compute with so many threads; else one for each core"),
      INTEGER(1, MOST_THREADS, NULL), TO(threads)},
@@ -267,6 +281,8 @@ static const struct yk_option options[] = {
          "Start so many processes on this machine with mpirun; else those that a launcher has "
          "started, or one"),
      INTEGER(1, MOST_RANKS, NULL), .momentary = true, TO(ranks)},
+    {ROW("wire", "NAME", PLAN_GROUP, "Of several ranks with GPUs: how they exchange numbers"),
+     CHOICE(wire_choices, "auto"), TO(wire)},
     {ROW("slow", "RANK:FACTOR", PLAN_GROUP,
          "Let ranks compute so many times more slowly, to try out unequal devices: 1:2.5,3:4"),
      TEXT, TO(slow)},

@@ -68,7 +68,7 @@ static yk_status refuse_devices(const struct yk_train_words *words, const char *
                                source, reason);
 }
 
-/* Devices that a plan may be for: one CPU for each rank, or one GPU. */
+/* Devices that a plan may be for: a CPU for each rank, or a GPU. */
 static yk_status check_cluster(const struct yk_train_words *words, const char *source,
                                bool from_plan, int32_t ranks, const struct yk_cluster *cluster,
                                struct yk_device_choice *device)
@@ -78,9 +78,9 @@ static yk_status check_cluster(const struct yk_train_words *words, const char *s
         cpus += cluster->devices[i].is_cpu ? 1 : 0;
     }
     const bool gpu = cpus < cluster->device_count;
-    if (gpu && (cpus > 0 || cluster->device_count > 1)) {
+    if (gpu && cpus > 0) {
         return refuse_devices(words, source, from_plan,
-                              "training runs on CPUs, or on one GPU, so far");
+                              "training runs on CPUs or on GPUs, not on both at once");
     }
     if (gpu && !device->gpu && !words->dry_run) {
         return refuse_devices(words, source, from_plan,
@@ -108,22 +108,6 @@ static int32_t count_ranks(const struct yk_train_words *words, const struct yk_t
                                                 : 1;
 }
 
-/* Several ranks compute on CPUs. */
-static yk_status choose_device(const struct yk_train_words *words, int32_t ranks,
-                               struct yk_device_choice *out)
-{
-    if (ranks == 1) {
-        return yk_device_choose(words->device, out);
-    }
-    *out = (struct yk_device_choice){0};
-    return words->device && strncmp(words->device, "cuda", 4) == 0
-               ? yk_fail(YK_ERROR_INPUT,
-                         "--device %s: several ranks train on CPUs so far; leave --ranks out, or "
-                         "use --device cpu",
-                         words->device)
-               : YK_OK;
-}
-
 static yk_status find_cluster(const struct yk_train_words *words, const struct yk_train_team *team,
                               const struct yk_device_choice *device, struct yk_arena *arena,
                               const char **out)
@@ -132,12 +116,11 @@ static yk_status find_cluster(const struct yk_train_words *words, const struct y
         *out = words->cluster;
         return YK_OK;
     }
-    if (device->gpu) {
-        return yk_device_describe_gpu(device->number, arena, out);
+    if (!yk_train_team_is_alone(team)) {
+        return yk_train_team_describe(team, device, words->threads, arena, out);
     }
-    return yk_train_team_is_alone(team)
-               ? describe_machine(words->threads, count_ranks(words, team), arena, out)
-               : yk_train_team_describe(team, words->threads, arena, out);
+    return device->gpu ? yk_device_describe_gpu(device->number, arena, out)
+                       : describe_machine(words->threads, count_ranks(words, team), arena, out);
 }
 
 /* `planned` is what the file of --plan says it is for, if there is one. */
@@ -385,8 +368,7 @@ yk_status yk_train_plan_find(const struct yk_train_words *words, const struct yk
     const char *source = NULL;
     yk_status status = words->plan ? read_sources(words->plan, arena, &planned) : YK_OK;
     YK_TRY(yk_train_team_agree(team, status));
-    status = choose_device(words, count_ranks(words, team), &out->device);
-    YK_TRY(yk_train_team_agree(team, status));
+    YK_TRY(yk_train_team_choose(team, words->device, &out->device));
     YK_TRY(find_cluster(words, team, &out->device, arena, &source));
     status = open_cluster(words, team, &planned, source, arena, out);
     if (status == YK_OK) {

@@ -329,7 +329,8 @@ yk_status yk_training_open(struct yk_training *training, const struct yk_launche
     const struct yk_train_team *team = &training->team;
     struct yk_workload workload;
     YK_TRY(yk_arena_create(&training->arena));
-    YK_TRY(yk_train_team_open(launcher, words->threads, training->arena, &training->team));
+    const struct yk_train_team_wish wish = {words->threads, words->device};
+    YK_TRY(yk_train_team_open(launcher, &wish, training->arena, &training->team));
     YK_TRY(yk_train_team_agree(team, read_slow(training)));
     YK_TRY(yk_train_team_agree(team, settle_weights(training)));
     YK_TRY(yk_train_team_agree(team, open_folder(training)));
@@ -421,7 +422,7 @@ static struct yk_executor_options executor_options(struct yk_training *training)
 {
     struct yk_train_team *team = &training->team;
     return (struct yk_executor_options){
-        .ranks = yk_train_team_is_alone(team) ? NULL : &team->ranks,
+        .ranks = yk_train_team_is_alone(team) ? NULL : yk_train_team_work(team),
         .wide = strcmp(training->words.reduce, "fp32") == 0,
         .slow = training->slow,
         .spare_samples = spare_samples(training),

@@ -1,11 +1,8 @@
 #include "cli/train_team.h"
 
-#include "base/log.h"
-#include "cli/plugin.h"
 #include "cli/terminal.h"
 #include "cluster/topology.h"
 #include "comm/exchange.h"
-#include "comm/load.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,26 +12,11 @@
 
 enum {
     HOST_SIZE = 256,
+    DEVICE_SIZE = 128,
     SHORT_PAUSE_US = 100000, /* for what was said to get out */
 };
 
 #define MIB (1024.0 * 1024.0)
-
-static yk_status load_comm(const struct yk_comm **out)
-{
-    char path[YK_PLUGIN_PATH_SIZE];
-    const struct yk_plugin *plugin = NULL;
-    for (size_t i = 0; i < yk_plugin_count; i++) {
-        plugin = strcmp(yk_plugins[i].file, "yoke-mpi.so") == 0 ? &yk_plugins[i] : plugin;
-    }
-    if (!plugin || !yk_plugin_find(plugin, path)) {
-        return yk_fail(
-            YK_ERROR_SYSTEM,
-            "yoke-mpi.so, by which ranks exchange numbers, is not here: build yoke where "
-            "Open MPI is installed (libopenmpi-dev)");
-    }
-    return yk_comm_load(path, out);
-}
 
 /* A lane of its own for messages, on the core that is kept for them. */
 static yk_status open_lane(struct yk_train_team *team)
@@ -65,26 +47,91 @@ static yk_status choose_cores(struct yk_train_team *team, int64_t threads, struc
                            &team->cores);
 }
 
-yk_status yk_train_team_open(const struct yk_launcher *launcher, int64_t threads,
-                             struct yk_arena *arena, struct yk_train_team *out)
+static yk_status join_by_mpi(struct yk_train_team *team)
 {
+    static const char missing[] =
+        "yoke-mpi.so, by which ranks exchange numbers, is not here: build yoke where Open MPI is "
+        "installed (libopenmpi-dev)";
     const struct yk_comm *comm = NULL;
+    YK_TRY(yk_train_wire_load("yoke-mpi.so", missing, &comm));
+    YK_TRY(open_lane(team));
+    const struct yk_comm_options options = {
+        .backend = &yk_backend_cpu, .device = team->device, .lane = team->lane};
+    return yk_ranks_open(comm, &options, &team->ranks);
+}
+
+/* ---- which device is whose ---- */
+
+/* As far as this rank knows. */
+static yk_status choose_alone(const struct yk_launcher *launcher, const char *word,
+                              struct yk_device_choice *out)
+{
+    int32_t gpus = 0;
+    YK_TRY(yk_device_choose(word, out));
+    if (!out->gpu || (word && strchr(word, ':'))) {
+        return YK_OK;
+    }
+    YK_TRY(yk_device_count_gpus(&gpus));
+    out->number = gpus > 0 ? launcher->local_rank % gpus : 0;
+    /* One that claims a host of its own has what it sees to itself. */
+    const bool own = getenv("NCCL_HOSTID") || launcher->local_size <= gpus;
+    if (out->automatic && !own) {
+        *out = (struct yk_device_choice){0};
+    }
+    return YK_OK;
+}
+
+yk_status yk_train_team_choose(const struct yk_train_team *team, const char *word,
+                               struct yk_device_choice *out)
+{
+    if (yk_train_team_is_alone(team)) {
+        return yk_device_choose(word, out);
+    }
+    YK_TRY(yk_train_team_agree(team, choose_alone(&team->launcher, word, out)));
+    double without = out->gpu ? 0 : 1;
+    YK_TRY(yk_exchange_sum(&team->ranks, &without, 1));
+    if (without > 0 && without < team->ranks.size && out->automatic) {
+        *out = (struct yk_device_choice){0};
+    }
+    return YK_OK;
+}
+
+static yk_status join_without_mpi(struct yk_train_team *team, const char *word)
+{
+    struct yk_device_choice choice;
+    YK_TRY(choose_alone(&team->launcher, word, &choice));
+    YK_TRY(yk_train_wire_meet(&team->launcher, &choice, &team->wire));
+    team->ranks = team->wire.ranks;
+    return YK_OK;
+}
+
+yk_status yk_train_team_open(const struct yk_launcher *launcher,
+                             const struct yk_train_team_wish *wish, struct yk_arena *arena,
+                             struct yk_train_team *out)
+{
     out->launcher = *launcher;
     if (launcher->size <= 1) {
         return YK_OK;
     }
-    YK_TRY(choose_cores(out, threads, arena));
-    YK_TRY(load_comm(&comm));
-    YK_TRY(open_lane(out));
-    const struct yk_comm_options options = {
-        .backend = &yk_backend_cpu, .device = out->device, .lane = out->lane};
-    return yk_ranks_open(comm, &options, &out->ranks);
+    YK_TRY(choose_cores(out, wish->threads, arena));
+    return launcher->meets ? join_without_mpi(out, wish->device) : join_by_mpi(out);
+}
+
+yk_status yk_train_team_connect(struct yk_train_team *team, const struct yk_device_choice *choice,
+                                const char *word)
+{
+    const bool needed = choice->gpu && !yk_train_team_is_alone(team) && team->wire.ranks.size == 0;
+    return needed ? yk_train_wire_open(&team->ranks, choice, word, &team->wire) : YK_OK;
 }
 
 void yk_train_team_close(struct yk_train_team *team)
 {
+    const bool by_mpi = team->ranks.world != team->wire.ranks.world;
     yk_watch_close(team->watch);
-    yk_ranks_close(&team->ranks);
+    yk_train_wire_close(&team->wire);
+    if (by_mpi) {
+        yk_ranks_close(&team->ranks);
+    }
     yk_backend_cpu.lane_destroy(team->lane);
     yk_backend_cpu.close(team->device);
     *team = (struct yk_train_team){0};
@@ -126,24 +173,40 @@ yk_status yk_train_team_follow(const struct yk_train_team *team, double *numbers
 
 /* ---- what the ranks run on ---- */
 
-/* What a rank says of its machine: cores for it, its share of the memory, and the machine's name.
- */
-static yk_status describe_own(const struct yk_train_team *team, int64_t threads,
-                              struct yk_text *out)
+/* "cpu:2:4000MiB": cores for it, and its share of the memory. */
+static yk_status describe_cores(const struct yk_train_team *team, int64_t threads,
+                                struct yk_text *out)
 {
     struct yk_topology machine;
-    char host[HOST_SIZE] = "";
     YK_TRY(yk_topology_find(&machine));
-    (void)gethostname(host, sizeof host - 1);
     const int64_t cores = threads > 0 ? threads : team->cores.compute_count;
-    yk_text_addf(out, "%" PRId64 " %.0f %s", cores > 0 ? cores : 1,
-                 machine.memory_bytes / MIB / team->launcher.local_size - 0.5, host);
+    const double memory_mib = machine.memory_bytes / MIB / team->launcher.local_size - 0.5;
+    yk_text_addf(out, "cpu:%" PRId64, cores > 0 ? cores : 1);
+    if (memory_mib >= 1) {
+        yk_text_addf(out, ":%.0fMiB", memory_mib);
+    }
+    return yk_text_status(out);
+}
+
+/* What a rank says of its device, and the name of its machine. */
+static yk_status describe_own(const struct yk_train_team *team,
+                              const struct yk_device_choice *choice, int64_t threads,
+                              struct yk_arena *arena, struct yk_text *out)
+{
+    char host[HOST_SIZE];
+    if (choice->gpu) {
+        const char *line = NULL;
+        YK_TRY(yk_device_describe_gpu(choice->number, arena, &line));
+        yk_text_add(out, line);
+    } else {
+        YK_TRY(describe_cores(team, threads, out));
+    }
+    yk_text_addf(out, " %s", yk_train_wire_host(host, sizeof host));
     return yk_text_status(out);
 }
 
 struct member {
-    int64_t cores;
-    int64_t memory_mib;
+    char device[DEVICE_SIZE];
     char host[HOST_SIZE];
 };
 
@@ -152,10 +215,8 @@ static yk_status read_members(const struct yk_exchange_bytes *said, int32_t coun
 {
     YK_TRY_NEW(arena, *out, count);
     for (int32_t i = 0; i < count; i++) {
-        struct member *member = &(*out)[i];
         /* NOLINTNEXTLINE(cert-err34-c): written by describe_own() */
-        (void)sscanf(said[i].bytes, "%" SCNd64 " %" SCNd64 " %255s", &member->cores,
-                     &member->memory_mib, member->host);
+        (void)sscanf(said[i].bytes, "%127s %255s", (*out)[i].device, (*out)[i].host);
     }
     return YK_OK;
 }
@@ -173,20 +234,18 @@ static void write_line(const struct member *members, int32_t count, struct yk_te
         const bool ends = i + 1 == count || strcmp(members[i].host, members[i + 1].host) != 0;
         yk_text_add(out, i > 0 ? " + " : "");
         yk_text_add(out, hosts > 1 && begins ? "1x(" : "");
-        yk_text_addf(out, "1xcpu:%" PRId64, members[i].cores);
-        if (members[i].memory_mib > 0) {
-            yk_text_addf(out, ":%" PRId64 "MiB", members[i].memory_mib);
-        }
+        yk_text_addf(out, "1x%s", members[i].device);
         yk_text_add(out, hosts > 1 && ends ? ")" : "");
     }
 }
 
-yk_status yk_train_team_describe(const struct yk_train_team *team, int64_t threads,
+yk_status yk_train_team_describe(const struct yk_train_team *team,
+                                 const struct yk_device_choice *choice, int64_t threads,
                                  struct yk_arena *arena, const char **out)
 {
     struct yk_text text = {0};
     struct yk_exchange_bytes *said = NULL;
-    yk_status status = yk_train_team_agree(team, describe_own(team, threads, &text));
+    yk_status status = yk_train_team_agree(team, describe_own(team, choice, threads, arena, &text));
     if (status == YK_OK) {
         status = yk_exchange_collect(&team->ranks, yk_text_chars(&text), text.length, arena, &said);
     }
@@ -216,11 +275,20 @@ yk_status yk_train_team_announce(const struct yk_train_team *team, struct yk_are
     if (yk_train_team_is_alone(team)) {
         return YK_OK;
     }
-    yk_cores_describe(&team->cores, team->ranks.rank, &text);
+    if (team->wire.ranks.size > 0) {
+        yk_text_add(&text, team->ranks.rank == 0 ? "between GPUs: " : "");
+        if (team->ranks.rank == 0) {
+            team->wire.ranks.comm->describe(team->wire.ranks.world, &text);
+        }
+    } else {
+        yk_cores_describe(&team->cores, team->ranks.rank, &text);
+    }
     yk_status status =
         yk_exchange_collect(&team->ranks, yk_text_chars(&text), text.length, arena, &said);
     for (int32_t i = 0; status == YK_OK && said && i < team->ranks.size; i++) {
-        yk_terminal_line(said[i].bytes, true);
+        if (said[i].size > 0) {
+            yk_terminal_line(said[i].bytes, true);
+        }
     }
     yk_text_free(&text);
     return status;

@@ -9,6 +9,8 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "cli/device.h"
+#include "cli/train_wire.h"
 #include "cluster/cores.h"
 #include "cluster/launcher.h"
 #include "comm/ranks.h"
@@ -24,14 +26,21 @@ struct yk_train_team {
     struct yk_cores cores;
     struct yk_backend_device *device; /* of the comm lane */
     struct yk_backend_lane *lane;
-    struct yk_ranks ranks; /* of size 0 when alone */
+    struct yk_ranks ranks;     /* of size 0 when alone */
+    struct yk_train_wire wire; /* of ranks on GPUs; without MPI `ranks` are the same ones */
     struct yk_watch *watch;
     const struct yk_program *program; /* whose ops the watch is told of */
 };
 
+struct yk_train_team_wish {
+    int64_t threads;    /* of each rank on a CPU; 0: as many as it has cores */
+    const char *device; /* as --device says; NULL: auto */
+};
+
 /* Joins the others, where a launcher has started several. */
-yk_status yk_train_team_open(const struct yk_launcher *launcher, int64_t threads,
-                             struct yk_arena *arena, struct yk_train_team *out) YK_MUST_USE;
+yk_status yk_train_team_open(const struct yk_launcher *launcher,
+                             const struct yk_train_team_wish *wish, struct yk_arena *arena,
+                             struct yk_train_team *out) YK_MUST_USE;
 void yk_train_team_close(struct yk_train_team *team);
 
 static inline bool yk_train_team_is_alone(const struct yk_train_team *team)
@@ -42,6 +51,23 @@ static inline bool yk_train_team_is_alone(const struct yk_train_team *team)
 static inline int32_t yk_train_team_rank(const struct yk_train_team *team)
 {
     return yk_train_team_is_alone(team) ? 0 : team->ranks.rank;
+}
+
+/* Where this rank computes. A rank's GPU is that of its place among the ranks of its machine;
+ * `auto` takes GPUs where every rank can have one of its own. All ranks call it, and compute alike.
+ */
+yk_status yk_train_team_choose(const struct yk_train_team *team, const char *word,
+                               struct yk_device_choice *out) YK_MUST_USE;
+
+/* From now on GPUs exchange what is in their memory: by --wire's `word`. Nothing on CPUs or alone.
+ */
+yk_status yk_train_team_connect(struct yk_train_team *team, const struct yk_device_choice *choice,
+                                const char *word) YK_MUST_USE;
+
+/* The ranks whose comm lane is one of the device that computes. */
+static inline const struct yk_ranks *yk_train_team_work(const struct yk_train_team *team)
+{
+    return team->wire.ranks.size > 0 ? &team->wire.ranks : &team->ranks;
 }
 
 /* What all come to when each has come to `mine`: the first failure of any is that of all. With
@@ -58,10 +84,11 @@ yk_status yk_train_team_say(const struct yk_train_team *team, yk_status agreed) 
 
 /* The ranks' processors as a line that a plan's file can keep: those of one machine side by side.
  * The same on all ranks. */
-yk_status yk_train_team_describe(const struct yk_train_team *team, int64_t threads,
+yk_status yk_train_team_describe(const struct yk_train_team *team,
+                                 const struct yk_device_choice *choice, int64_t threads,
                                  struct yk_arena *arena, const char **out) YK_MUST_USE;
 
-/* Says which cores each rank uses, by rank 0. */
+/* Says which cores each rank uses, or how GPUs exchange numbers, by rank 0. */
 yk_status yk_train_team_announce(const struct yk_train_team *team,
                                  struct yk_arena *arena) YK_MUST_USE;
 

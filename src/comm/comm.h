@@ -4,8 +4,8 @@
  * A world is all ranks of the run; a group is some of them, in an order of its own. Every exchange
  * is put on the world's comm lane and runs later, in its turn there. Over MPI that is on the lane's
  * thread, which is the only one that ever calls the library underneath, and messages go out in
- * blocks, so that a lane never holds a link for long. Ranks must put the exchanges of a group on their lanes in one order,
- * and sends in the order of the receives that they match.
+ * blocks, so that a lane never holds a link for long. Ranks must put the exchanges of a group on
+ * their lanes in one order, and sends in the order of the receives that they match.
  *
  * An exchange cannot fail when it is put. What goes wrong afterwards stays with the world, later
  * exchanges then do nothing, and check() returns it. The record of an exchange must stay as it is
@@ -46,11 +46,11 @@ struct yk_comm_meeting {
 struct yk_comm_options {
     const struct yk_backend *backend;
     struct yk_backend_device *device;
-    struct yk_backend_lane *lane; /* the comm lane */
-    size_t block_bytes;           /* messages are cut to this; 0: as the comm likes best */
+    struct yk_backend_lane *lane;          /* the comm lane */
+    size_t block_bytes;                    /* messages are cut to this; 0: as the comm likes best */
     const struct yk_comm_meeting *meeting; /* NULL: the comm finds the ranks by itself, as MPI does;
                                               needed until open() returns */
-    const struct yk_ranks *through; /* of comm/staged: the world that carries its messages */
+    const struct yk_ranks *through;        /* of comm/staged: the world that carries its messages */
 };
 
 enum yk_comm_type {

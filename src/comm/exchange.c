@@ -71,6 +71,11 @@ static yk_status broadcast(const struct yk_ranks *ranks, int32_t from, void *byt
     return yk_ranks_finish(ranks);
 }
 
+yk_status yk_exchange_share(const struct yk_ranks *ranks, void *bytes, size_t size)
+{
+    return broadcast(ranks, 0, bytes, size);
+}
+
 yk_status yk_exchange_text(const struct yk_ranks *ranks, int32_t from, struct yk_text *text)
 {
     uint64_t length = ranks->rank == from ? text->length : 0;

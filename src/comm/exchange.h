@@ -22,6 +22,9 @@ yk_status yk_exchange_barrier(const struct yk_ranks *ranks) YK_MUST_USE;
 yk_status yk_exchange_text(const struct yk_ranks *ranks, int32_t from,
                            struct yk_text *text) YK_MUST_USE;
 
+/* Rank 0's bytes become those of all, who say the same size. */
+yk_status yk_exchange_share(const struct yk_ranks *ranks, void *bytes, size_t size) YK_MUST_USE;
+
 /* What a rank has handed in; zero-terminated, which `size` does not count. */
 struct yk_exchange_bytes {
     char *bytes;

@@ -236,6 +236,7 @@ yk_status yk_executor_create(const struct yk_program *program, struct yk_store *
         .store = store,
         .optimizer = optimizer,
         .backend = store->engine.backend,
+        .apart = store->engine.backend->used != NULL,
         .options = *options,
         .unsettled = -1,
     };
@@ -301,8 +302,7 @@ void *yk_executor_lend(const struct yk_executor *executor, size_t *bytes)
 int32_t yk_executor_depth(const struct yk_executor *executor)
 {
     /* A device of its own need not wait for the host between two steps. */
-    const bool apart = executor->ranks > 1 || executor->backend->used;
-    return executor->late ? 3 : apart ? 2 : 1;
+    return executor->late ? 3 : executor->ranks > 1 || executor->apart ? 2 : 1;
 }
 
 void yk_executor_ask_to_stop(struct yk_executor *executor)
@@ -427,7 +427,7 @@ static yk_status finish_lanes(struct yk_executor *executor)
     for (int i = 0; i < YK_LANE_COUNT; i++) {
         YK_TRY(executor->backend->finish(executor->lanes[i]));
     }
-    for (int i = 0; i < YK_LANE_COUNT && executor->options.begins; i++) {
+    for (int i = 0; i < YK_LANE_COUNT && executor->options.begins && !executor->apart; i++) {
         executor->options.begins(executor->options.user, (enum yk_lane)i, YK_OP_NONE);
     }
     return check(executor);

@@ -81,8 +81,8 @@ struct yk_executor_options {
     double slow;                  /* computing takes so many times as long, by waiting; 0: as is */
     int64_t spare_samples; /* that a micro-batch may have here besides those planned, where samples
                               are cut in proportion */
-    /* Called on lanes as ops begin, with a lane and an op of this rank, and with −1 when a lane has
-     * nothing to do any more; or NULL. */
+    /* Called on lanes of the host as ops begin, with a lane and an op of this rank, and with −1
+     * when a lane has nothing to do any more; or NULL. */
     void (*begins)(void *user, enum yk_lane lane, int32_t op);
     void *user;
 };

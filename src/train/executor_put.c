@@ -147,7 +147,8 @@ static void put_update(struct yk_executor *executor, int32_t number, int64_t ste
 
 /* ---- the result of a step ---- */
 
-/* What the host of this rank has to say to the others, as late as it can. */
+/* What the host of this rank has to say to the others, as late as it can without being waited for.
+ */
 static void write_note(void *user)
 {
     const struct yk_step_slot *slot = user;
@@ -159,7 +160,11 @@ static void add_note(struct yk_executor *executor, struct yk_step_slot *slot,
                      struct yk_backend_lane *lane)
 {
     double *seconds = slot->report + YK_REPORT_SUMS + executor->facts->L + executor->rank;
-    executor->backend->call(lane, write_note, slot);
+    if (executor->apart) {
+        write_note(slot); /* a device of its own does not wait for the host */
+    } else {
+        executor->backend->call(lane, write_note, slot);
+    }
     executor->backend->copy(lane, slot->report + YK_REPORT_STOP, slot->note + YK_NOTE_STOP,
                             sizeof *slot->note);
     executor->backend->copy(lane, seconds, slot->note + YK_NOTE_SECONDS, sizeof *slot->note);
@@ -346,9 +351,10 @@ static void put_op(struct yk_executor *executor, int32_t number, int64_t step, b
     struct yk_op_events *events = &executor->events[executor->rounds % YK_EXECUTOR_ROUNDS][number];
     struct yk_slowed *slowed = &executor->slowed[executor->rounds % YK_EXECUTOR_ROUNDS][number];
     const bool lingers = works && executor->options.slow > 1 && is_computing(op);
+    const bool tells = works && executor->options.begins && !executor->apart;
     events->works = works;
     put_waits(executor, number);
-    if (executor->options.begins && works) {
+    if (tells) {
         backend->call(lane, tell_begin, &executor->told[number]);
     }
     backend->record(lane, events->started);
@@ -368,7 +374,7 @@ static void put_op(struct yk_executor *executor, int32_t number, int64_t step, b
         backend->call(lane, linger, slowed);
     }
     backend->record(lane, events->ended);
-    if (executor->options.begins && works) {
+    if (tells) {
         backend->call(lane, tell_end, &executor->told[number]);
     }
     events->round = executor->rounds;

@@ -83,6 +83,7 @@ struct yk_executor {
     struct yk_store *store;
     const struct yk_optimizer *optimizer;
     const struct yk_backend *backend;
+    bool apart; /* the device is none of the host: nothing on its lanes waits for a call there */
     struct yk_executor_options options;
     int32_t rank;
     int32_t ranks;

@@ -3,6 +3,7 @@
 #include "backend/backend.h"
 #include "base/random.h"
 #include "comm/exchange.h"
+#include "comm/staged.h"
 #include "program/memory.h"
 #include "support/thread_comm.h"
 #include "train/batches.h"
@@ -128,9 +129,12 @@ struct crew {
 
 struct rank {
     struct crew *crew;
+    struct yk_backend backend; /* the CPU's, or one that is like a GPU */
     struct yk_engine engine;
     struct yk_backend_lane *comm_lane;
+    struct yk_backend_lane *staged_lane;
     struct yk_ranks ranks;
+    struct yk_ranks staged;
     struct yk_arena *arena;
     struct yk_store *store;
     struct yk_executor *executor;
@@ -149,13 +153,49 @@ static yk_status open_store(struct rank *rank)
     return yk_store_start(rank->store, 5);
 }
 
-static yk_status open_rank(struct rank *rank, int32_t ranks)
+static size_t use_none(struct yk_backend_device *device)
+{
+    (void)device;
+    return 0;
+}
+
+static bool hold_all(const struct yk_backend_device *device, const void *memory)
+{
+    (void)device;
+    return memory != NULL;
+}
+
+/* The ranks that the executor exchanges with; none where it is alone. */
+static yk_status open_work(struct rank *rank, const struct yk_ranks **out)
+{
+    *out = rank->ranks.size > 1 ? &rank->ranks : NULL;
+    if (!*out || !rank->crew->wish->apart) {
+        return YK_OK;
+    }
+    YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "staged", &rank->staged_lane));
+    YK_TRY(yk_ranks_open(&yk_comm_staged,
+                         &(struct yk_comm_options){.backend = &rank->backend,
+                                                   .device = rank->engine.device,
+                                                   .lane = rank->staged_lane,
+                                                   .through = &rank->ranks},
+                         &rank->staged));
+    *out = &rank->staged;
+    return YK_OK;
+}
+
+static yk_status open_rank(struct rank *rank)
 {
     const struct rank_run_wish *wish = rank->crew->wish;
     const struct yk_plan *plan = wish->program->plan;
     const struct yk_backend_options options = {.threads = 1};
     struct yk_batch_cut *cuts = NULL;
-    rank->engine.backend = &yk_backend_cpu;
+    const struct yk_ranks *work = NULL;
+    rank->backend = yk_backend_cpu;
+    if (wish->apart) {
+        rank->backend.used = use_none;
+        rank->backend.holds = hold_all;
+    }
+    rank->engine.backend = &rank->backend;
     YK_TRY(yk_arena_create(&rank->arena));
     YK_TRY(yk_backend_cpu.open(&options, &rank->engine.device));
     YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "load", &rank->engine.lane));
@@ -166,9 +206,10 @@ static yk_status open_rank(struct rank *rank, int32_t ranks)
                                                    .lane = rank->comm_lane},
                          &rank->ranks));
     YK_TRY(open_store(rank));
+    YK_TRY(open_work(rank, &work));
     YK_TRY(yk_executor_create(
         wish->program, rank->store, &wish->optimizer,
-        &(struct yk_executor_options){.ranks = ranks > 1 ? &rank->ranks : NULL,
+        &(struct yk_executor_options){.ranks = work,
                                       .wide = wish->wide,
                                       .spare_samples = rank->crew->sampler->piece_rows > 0 ? 1 : 0},
         &rank->executor));
@@ -183,7 +224,9 @@ static void close_rank(struct rank *rank)
     yk_batches_destroy(rank->batches);
     yk_executor_destroy(rank->executor);
     yk_store_destroy(rank->store);
+    yk_ranks_close(&rank->staged);
     yk_ranks_close(&rank->ranks);
+    yk_backend_cpu.lane_destroy(rank->staged_lane);
     yk_backend_cpu.lane_destroy(rank->comm_lane);
     yk_backend_cpu.lane_destroy(rank->engine.lane);
     yk_backend_cpu.close(rank->engine.device);
@@ -299,7 +342,8 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
 {
     struct rank rank = {.crew = user};
     (void)number;
-    yk_status status = open_rank(&rank, ranks);
+    (void)ranks;
+    yk_status status = open_rank(&rank);
     if (status == YK_OK) {
         status = train(&rank);
     }

@@ -22,6 +22,8 @@ struct rank_run_wish {
     int64_t piece_rows; /* tokens of a piece, for models that are trained on pairs */
     uint64_t seed;      /* of breaks between steps, in which a batch is evaluated */
     bool wide;
+    bool apart; /* ranks compute on a device that says that its memory is its own, as GPUs do, and
+                   exchange through the host's */
 };
 
 struct rank_run_result {

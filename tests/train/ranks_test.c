@@ -90,6 +90,7 @@ static bool open_trial(uint64_t seed, bool half, struct trial *out)
         .piece_rows = rank_run_rows(out->program),
         .seed = seed,
         .wide = seed % 3 == 0,
+        .apart = seed % 4 == 1,
     };
     assert_ok(rank_run(&out->wish, &out->expected));
     return true;

@@ -110,7 +110,12 @@ yk_status yk_cuda_lane_create(struct yk_backend_device *device, const char *name
     yk_cuda_enter(device);
     lane->device = device;
     (void)snprintf(lane->name, sizeof lane->name, "%s", name);
-    const cudaError_t error = cudaStreamCreateWithFlags(&lane->stream, cudaStreamNonBlocking);
+    /* Messages are not to wait behind computing that is on its way already. */
+    int least = 0;
+    int most = 0;
+    (void)cudaDeviceGetStreamPriorityRange(&least, &most);
+    const cudaError_t error = cudaStreamCreateWithPriority(
+        &lane->stream, cudaStreamNonBlocking, strcmp(name, "comm") == 0 ? most : least);
     if (error != cudaSuccess) {
         free(lane);
         return yk_cuda_fail(device, error, "making a stream");

@@ -1,0 +1,251 @@
+/* The comm's table, and a world from its opening to its end. */
+#include "comm/nccl/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/*
+ * How NCCL is set unless the user has set it.
+ *
+ * Over TCP one connection does not fill the link. All connections are made when a communicator is,
+ * and not by the first exchange that needs one: it would wait for the others where it is put.
+ */
+static const struct {
+    const char *name;
+    const char *value;
+} settings[] = {
+    {"NCCL_SOCKET_NTHREADS", "4"},
+    {"NCCL_NSOCKS_PERTHREAD", "4"},
+    {"NCCL_RUNTIME_CONNECT", "0"},
+};
+
+enum {
+    BLOCKS_MOST = 4, /* of threads of NCCL on the device: those that wait for a link hold
+                        processors that computing needs; YOKE_NCCL_CTAS is another number */
+    MEET_S = 60,     /* unless YOKE_MEET_S says otherwise */
+    ENDING_LOOK_US = 50000,
+    ENDING_LOOKS = 100,
+    CLOSE_S = 5, /* that the others are waited for at the end */
+};
+
+bool yk_nccl_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing)
+{
+    char sentence[YK_TROUBLE_SIZE];
+    const char *more = ncclGetLastError(NULL);
+    (void)snprintf(sentence, sizeof sentence, "nccl, %s: %s%s%s", doing, ncclGetErrorString(result),
+                   more && *more ? ": " : "", more ? more : "");
+    for (char *c = sentence; *c; c++) {
+        *c = *c == '\n' ? ' ' : *c;
+    }
+    const yk_status status = result == ncclInvalidArgument || result == ncclInvalidUsage
+                                 ? YK_ERROR_INPUT
+                             : result == ncclUnhandledCudaError ? YK_ERROR_SYSTEM
+                                                                : YK_ERROR_LOST;
+    yk_trouble_set(&world->trouble, status, sentence);
+    return false;
+}
+
+/* ---- opening ---- */
+
+/* A number from the environment that is at least 1. */
+static yk_status read_number(const char *name, int usual, int *out)
+{
+    const char *words = getenv(name);
+    char *end = NULL;
+    *out = usual;
+    if (!words || !*words) {
+        return YK_OK;
+    }
+    const long number = strtol(words, &end, 10);
+    if (*end || number < 1 || number > 1000000) {
+        return yk_fail(YK_ERROR_INPUT, "%s is \"%s\", and not a number from 1 on", name, words);
+    }
+    *out = (int)number;
+    return YK_OK;
+}
+
+static void free_world(struct yk_comm_world *world)
+{
+    const struct yk_comm_options *options = &world->options;
+    options->backend->event_destroy(world->event);
+    options->backend->give_back_host(options->device, world->bounce);
+    options->backend->give_back(options->device, world->travel);
+    (void)pthread_mutex_destroy(&world->list);
+    (void)pthread_mutex_destroy(&world->use);
+    free(world);
+}
+
+static yk_status make_world(const struct yk_comm_options *options, struct yk_comm_world **out)
+{
+    yk_status status;
+    struct yk_comm_world *world = calloc(1, sizeof *world);
+    if (!world) {
+        return yk_fail_out_of_memory();
+    }
+    world->options = *options;
+    world->rank = options->meeting->rank;
+    world->size = options->meeting->size;
+    (void)pthread_mutex_init(&world->use, NULL);
+    (void)pthread_mutex_init(&world->list, NULL);
+    world->stream = options->backend->native(options->lane, &world->device);
+    YK_TRY_GOTO(
+        options->backend->take(options->device, YK_NCCL_TRAVEL_BYTES, (void **)&world->travel),
+        undo);
+    YK_TRY_GOTO(
+        options->backend->take_host(options->device, YK_NCCL_BOUNCE_BYTES, (void **)&world->bounce),
+        undo);
+    YK_TRY_GOTO(options->backend->event_create(options->device, &world->event), undo);
+    *out = world;
+    return YK_OK;
+undo:
+    free_world(world);
+    return status;
+}
+
+static yk_status open_world(const struct yk_comm_options *options, struct yk_comm_world **out)
+{
+    ncclUniqueId id;
+    struct yk_comm_world *world = NULL;
+    int blocks = 0;
+    int patience_s = 0;
+    bool left = false;
+    if (!options->backend->native) {
+        return yk_fail(YK_ERROR_INPUT, "nccl: ranks on a device \"%s\" cannot be joined by NCCL",
+                       options->backend->name);
+    }
+    if (!options->meeting) {
+        return yk_fail(YK_ERROR_INPUT, "nccl: nobody has said where the ranks meet; start them "
+                                       "with mpirun, srun or torchrun");
+    }
+    YK_TRY(read_number("YOKE_NCCL_CTAS", BLOCKS_MOST, &blocks));
+    YK_TRY(read_number("YOKE_MEET_S", MEET_S, &patience_s));
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        (void)setenv(settings[i].name, settings[i].value, 0);
+    }
+    YK_TRY(make_world(options, &world));
+    world->patience_s = patience_s;
+    yk_status status = yk_nccl_share_id(options->meeting, &id);
+    world->options.meeting = NULL;
+    if (status == YK_OK) {
+        status = yk_nccl_meet(world, &id, blocks, &left);
+    }
+    if (status == YK_OK) {
+        status = yk_nccl_watch(world);
+    }
+    if (status == YK_OK) {
+        *out = world;
+        return YK_OK;
+    }
+    if (world->comm) {
+        yk_nccl_end_all(world);
+        left = left || !atomic_load(&world->gone);
+    }
+    if (!left) {
+        free_world(world);
+    }
+    return status;
+}
+
+/* ---- closing ---- */
+
+/* All have come, so that nobody misses what it waits for. */
+static ncclResult_t run_close(struct yk_nccl_errand *errand)
+{
+    struct yk_comm_world *world = errand->world;
+    ncclResult_t result = ncclAllReduce(world->travel, world->travel, 1, ncclUint64, ncclSum,
+                                        world->comm, world->stream);
+    if (result == ncclSuccess && cudaStreamSynchronize(world->stream) != cudaSuccess) {
+        result = ncclUnhandledCudaError;
+    }
+    if (atomic_load(&world->aborted)) { /* it was waited for long enough */
+        return ncclRemoteError;
+    }
+    return result == ncclSuccess ? ncclCommDestroy(world->comm) : result;
+}
+
+/* A world that a thread was left behind in stays for ever. */
+static void close_world(struct yk_comm_world *world)
+{
+    if (!world) {
+        return;
+    }
+    struct yk_nccl_errand errand = {.run = run_close, .world = world, .doing = "leaving"};
+    enum yk_nccl_end end = YK_NCCL_REFUSED;
+    yk_nccl_watch_end(world);
+    if (!yk_trouble_is(&world->trouble) && !atomic_load(&world->aborted)) {
+        end = yk_nccl_run(&errand, CLOSE_S);
+    }
+    if (end != YK_NCCL_DONE) {
+        yk_nccl_end_all(world);
+    }
+    if (end == YK_NCCL_DONE || (end == YK_NCCL_REFUSED && atomic_load(&world->gone))) {
+        free_world(world);
+    }
+}
+
+/* ---- what it is ---- */
+
+static int32_t rank_of(const struct yk_comm_world *world)
+{
+    return world->rank;
+}
+
+static int32_t size_of(const struct yk_comm_world *world)
+{
+    return world->size;
+}
+
+static void describe(const struct yk_comm_world *world, struct yk_text *out)
+{
+    int version = 0;
+    (void)ncclGetVersion(&version);
+    yk_text_addf(out, "NCCL %d.%d.%d, %d rank%s on ", version / 10000, version / 100 % 100,
+                 version % 100, (int)world->size, world->size == 1 ? "" : "s");
+    if (world->hosts == 1) {
+        yk_text_add(out, "one host");
+    } else {
+        yk_text_addf(out, "%d hosts", (int)world->hosts);
+    }
+}
+
+static yk_status check(const struct yk_comm_world *world)
+{
+    return yk_trouble_check(&world->trouble);
+}
+
+/*
+ * The connections of the others to this rank close, which ends what they wait for and tells them
+ * that it is lost; no code can be handed on. This process is the caller's to end: what was on the
+ * device has left it by then, and other processes that share the device go on.
+ */
+static void end_all(struct yk_comm_world *world, int code)
+{
+    (void)code;
+    yk_trouble_set(&world->trouble, YK_ERROR_LOST, "this rank has ended the run");
+    yk_nccl_end_all(world);
+    for (int i = 0; i < ENDING_LOOKS && !atomic_load(&world->gone); i++) {
+        (void)usleep(ENDING_LOOK_US); /* another thread is about it */
+    }
+}
+
+extern const struct yk_comm yk_comm_plugin;
+__attribute__((visibility("default"))) const struct yk_comm yk_comm_plugin = {
+    .name = "nccl",
+    .abi = YK_COMM_ABI,
+    .open = open_world,
+    .close = close_world,
+    .rank = rank_of,
+    .size = size_of,
+    .describe = describe,
+    .group_create = yk_nccl_group_create,
+    .group_destroy = yk_nccl_group_destroy,
+    .reduce = yk_nccl_reduce,
+    .gather = yk_nccl_gather,
+    .scatter = yk_nccl_scatter,
+    .broadcast = yk_nccl_broadcast,
+    .send = yk_nccl_send,
+    .recv = yk_nccl_recv,
+    .check = check,
+    .abort = end_all,
+};

@@ -1,0 +1,203 @@
+/*
+ * Memory that NCCL does not take: copied to and from the device in turn on the lane.
+ *
+ * CUDA reads memory of the host that it does not know (a number on the stack) when a copy is put,
+ * not when its turn comes, and lets the caller wait where it writes to such memory. So it goes
+ * through memory that CUDA knows, and the host copies in its turn on the lane.
+ */
+#include "comm/nccl/world.h"
+
+#include <string.h>
+#include <time.h>
+
+static enum cudaMemoryType kind_of(const void *memory)
+{
+    struct cudaPointerAttributes about;
+    if (cudaPointerGetAttributes(&about, memory) != cudaSuccess) {
+        (void)cudaGetLastError(); /* that CUDA has never heard of it is the answer */
+        return cudaMemoryTypeUnregistered;
+    }
+    return about.type;
+}
+
+bool yk_nccl_is_of_device(const void *memory)
+{
+    const enum cudaMemoryType kind = kind_of(memory);
+    return kind == cudaMemoryTypeDevice || kind == cudaMemoryTypeManaged;
+}
+
+static bool is_known(const void *memory)
+{
+    return kind_of(memory) != cudaMemoryTypeUnregistered;
+}
+
+/* ---- work of the host ---- */
+
+static void run_chore(void *user)
+{
+    struct yk_comm_world *world = user;
+    const size_t number = atomic_load(&world->chores_done);
+    const struct yk_nccl_chore *chore = &world->chores[number % YK_NCCL_CHORES];
+    if (chore->adds) {
+        yk_comm_add(YK_COMM_FP64, (int64_t)(chore->bytes / sizeof(double)), chore->from, chore->to);
+    } else {
+        memcpy(chore->to, chore->from, chore->bytes);
+    }
+    atomic_store(&world->chores_done, number + 1);
+}
+
+/* The lane is full when all places are taken. It may have been given up, with chores on it that
+ * never come: then nothing is left on the stream. */
+static void wait_for_place(struct yk_comm_world *world)
+{
+    static const struct timespec pause = {.tv_nsec = 20000};
+    const size_t put = atomic_load(&world->chores_put);
+    while (put - atomic_load(&world->chores_done) >= YK_NCCL_CHORES) {
+        if (cudaStreamQuery(world->stream) != cudaErrorNotReady) {
+            (void)cudaGetLastError();
+            atomic_store(&world->chores_done, put);
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+static void put_chore(struct yk_comm_world *world, void *to, const void *from, size_t bytes,
+                      bool adds)
+{
+    wait_for_place(world);
+    const size_t number = atomic_load(&world->chores_put);
+    world->chores[number % YK_NCCL_CHORES] = (struct yk_nccl_chore){to, from, bytes, adds};
+    atomic_store(&world->chores_put, number + 1);
+    world->options.backend->call(world->options.lane, run_chore, world);
+}
+
+/* ---- bytes ---- */
+
+static void copy(struct yk_comm_world *world, void *to, const void *from, size_t bytes)
+{
+    world->options.backend->copy(world->options.lane, to, from, bytes);
+}
+
+void yk_nccl_carry(struct yk_comm_world *world, void *to, const void *from, size_t bytes)
+{
+    if (bytes == 0 || to == from) {
+        return;
+    }
+    const bool is_from_known = is_known(from);
+    const bool is_to_known = is_known(to);
+    if (is_from_known && is_to_known) {
+        copy(world, to, from, bytes);
+        return;
+    }
+    for (size_t at = 0; at < bytes; at += YK_NCCL_BOUNCE_BYTES) {
+        const size_t left = bytes - at;
+        const size_t now = left < YK_NCCL_BOUNCE_BYTES ? left : YK_NCCL_BOUNCE_BYTES;
+        char *there = (char *)to + at;
+        const char *here = (const char *)from + at;
+        if (!is_from_known && !is_to_known) {
+            put_chore(world, there, here, now, false);
+        } else if (!is_from_known) {
+            put_chore(world, world->bounce, here, now, false);
+            copy(world, there, world->bounce, now);
+        } else {
+            copy(world, world->bounce, here, now);
+            put_chore(world, there, world->bounce, now, false);
+        }
+    }
+}
+
+/* ---- numbers ---- */
+
+static enum yk_precision precision_of(enum yk_comm_type type)
+{
+    return type == YK_COMM_BF16   ? YK_PRECISION_BF16
+           : type == YK_COMM_FP16 ? YK_PRECISION_FP16
+                                  : YK_PRECISION_FP32;
+}
+
+/* Kernels read and write memory of the host that CUDA knows, too. */
+static void cast(struct yk_comm_world *world, void *to, enum yk_comm_type to_type, const void *from,
+                 enum yk_comm_type from_type, int64_t count)
+{
+    const struct yk_cast op = {
+        .count = count,
+        .from = from,
+        .to = to,
+        .from_type = precision_of(from_type),
+        .to_type = precision_of(to_type),
+    };
+    world->options.backend->cast(world->options.lane, &op);
+}
+
+static int64_t piece_of(int64_t left, enum yk_comm_type type)
+{
+    const int64_t most = YK_NCCL_BOUNCE_BYTES / (int64_t)yk_comm_width(type);
+    return left < most ? left : most;
+}
+
+void yk_nccl_lift(struct yk_comm_world *world, void *to, enum yk_comm_type to_type,
+                  const void *from, enum yk_comm_type from_type, int64_t count)
+{
+    const size_t width = yk_comm_width(from_type);
+    if (to_type == from_type || count == 0) {
+        yk_nccl_carry(world, to, from, (size_t)count * width);
+        return;
+    }
+    if (is_known(from)) {
+        cast(world, to, to_type, from, from_type, count);
+        return;
+    }
+    for (int64_t at = 0, now = 0; at < count; at += now) {
+        now = piece_of(count - at, from_type);
+        put_chore(world, world->bounce, yk_comm_at(from_type, from, at), (size_t)now * width,
+                  false);
+        cast(world, yk_comm_at(to_type, to, at), to_type, world->bounce, from_type, now);
+    }
+}
+
+void yk_nccl_lower(struct yk_comm_world *world, void *to, enum yk_comm_type to_type,
+                   const void *from, enum yk_comm_type from_type, int64_t count)
+{
+    const size_t width = yk_comm_width(to_type);
+    if (to_type == from_type || count == 0) {
+        yk_nccl_carry(world, to, from, (size_t)count * width);
+        return;
+    }
+    if (is_known(to)) {
+        cast(world, to, to_type, from, from_type, count);
+        return;
+    }
+    for (int64_t at = 0, now = 0; at < count; at += now) {
+        now = piece_of(count - at, to_type);
+        cast(world, world->bounce, to_type, yk_comm_at(from_type, from, at), from_type, now);
+        put_chore(world, yk_comm_at(to_type, to, at), world->bounce, (size_t)now * width, false);
+    }
+}
+
+/* Backends add numbers of every precision; doubles are the host's alone. */
+static void add_doubles(struct yk_comm_world *world, char *to, const char *from, int64_t count)
+{
+    enum {
+        MOST = YK_NCCL_BOUNCE_BYTES / 2 / sizeof(double)
+    };
+    char *sum = world->bounce;
+    char *term = world->bounce + YK_NCCL_BOUNCE_BYTES / 2;
+    for (int64_t at = 0; at < count; at += MOST) {
+        const size_t bytes = (size_t)(count - at < MOST ? count - at : MOST) * sizeof(double);
+        copy(world, sum, to + at * (int64_t)sizeof(double), bytes);
+        copy(world, term, from + at * (int64_t)sizeof(double), bytes);
+        put_chore(world, sum, term, bytes, true);
+        copy(world, to + at * (int64_t)sizeof(double), sum, bytes);
+    }
+}
+
+void yk_nccl_add(struct yk_comm_world *world, void *to, const void *from, int64_t count,
+                 enum yk_comm_type type)
+{
+    const struct yk_add op = {.count = count, .from = from, .to = to, .type = precision_of(type)};
+    if (type == YK_COMM_FP64) {
+        add_doubles(world, to, from, count);
+    } else if (count > 0) {
+        world->options.backend->add(world->options.lane, &op);
+    }
+}

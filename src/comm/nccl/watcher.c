@@ -1,0 +1,97 @@
+/* Whether all communicators are well, and their end where one is not. */
+#include "comm/nccl/world.h"
+
+#include <time.h>
+
+static const double use_s = 1;   /* that somebody may be within NCCL and not be disturbed */
+static const double abort_s = 5; /* that NCCL may take to end what is on the device */
+
+static const struct timespec look = {.tv_nsec = 100000000}; /* between two looks */
+
+static void look_at(struct yk_comm_world *world, ncclComm_t comm)
+{
+    ncclResult_t result = ncclSuccess;
+    if (comm && ncclCommGetAsyncError(comm, &result) == ncclSuccess && result != ncclSuccess &&
+        result != ncclInProgress) {
+        (void)yk_nccl_fail(world, result, "exchanging");
+    }
+}
+
+static void look_at_all(struct yk_comm_world *world)
+{
+    (void)pthread_mutex_lock(&world->list);
+    if (!atomic_load(&world->aborted)) {
+        look_at(world, world->comm);
+        for (const struct yk_comm_group *g = world->groups; g; g = g->next) {
+            look_at(world, g->comm);
+        }
+    }
+    (void)pthread_mutex_unlock(&world->list);
+}
+
+static void *watch(void *user)
+{
+    struct yk_comm_world *world = user;
+    while (!atomic_load(&world->leaving)) {
+        look_at_all(world);
+        if (yk_trouble_is(&world->trouble)) {
+            yk_nccl_end_all(world);
+            break;
+        }
+        (void)nanosleep(&look, NULL);
+    }
+    return NULL;
+}
+
+yk_status yk_nccl_watch(struct yk_comm_world *world)
+{
+    if (pthread_create(&world->watcher, NULL, watch, world) != 0) {
+        return yk_fail(YK_ERROR_SYSTEM, "nccl: the system refuses a thread");
+    }
+    world->is_watched = true;
+    return YK_OK;
+}
+
+void yk_nccl_watch_end(struct yk_comm_world *world)
+{
+    if (world->is_watched) {
+        atomic_store(&world->leaving, true);
+        (void)pthread_join(world->watcher, NULL);
+        world->is_watched = false;
+    }
+}
+
+/* NCCL waits for all that is on the stream, which may be of any communicator: all are told to leave
+ * the device before one is waited for. */
+static ncclResult_t run_abort(struct yk_nccl_errand *errand)
+{
+    const struct yk_comm_world *world = errand->world;
+    (void)ncclGroupStart();
+    (void)ncclCommAbort(world->comm);
+    for (const struct yk_comm_group *g = world->groups; g; g = g->next) {
+        (void)ncclCommAbort(g->comm);
+    }
+    (void)ncclGroupEnd();
+    return ncclSuccess;
+}
+
+/* Whoever puts an exchange is waited for, but not for long: it may be stuck within NCCL, or where
+ * the stream takes no more, because of what is ended here. */
+void yk_nccl_end_all(struct yk_comm_world *world)
+{
+    struct timespec until;
+    struct yk_nccl_errand errand = {.run = run_abort, .world = world, .doing = "giving up"};
+    if (atomic_exchange(&world->aborted, true)) {
+        return;
+    }
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)use_s;
+    const bool is_mine = pthread_mutex_timedlock(&world->use, &until) == 0;
+    (void)pthread_mutex_lock(&world->list);
+    const enum yk_nccl_end end = yk_nccl_run(&errand, abort_s);
+    (void)pthread_mutex_unlock(&world->list);
+    if (is_mine) {
+        (void)pthread_mutex_unlock(&world->use);
+    }
+    atomic_store(&world->gone, end == YK_NCCL_DONE);
+}

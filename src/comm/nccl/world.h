@@ -1,0 +1,181 @@
+/*
+ * World: the insides of the comm over NCCL, shared by its sources.
+ *
+ * Exchanges are put on the stream of the comm lane, by the one thread that uses the lane. Memory of
+ * the device goes as it is. What is the host's, and 16-bit numbers that are summed as fp32, pass
+ * through memory of the world's own, a block at a time. An exchange is in blocks on all ranks or on
+ * none: all have `whole`, or the numbers, in memory of one kind.
+ *
+ * NCCL's own waits (for ranks to meet, for a communicator to end) are on threads that may be left
+ * behind, so that a rank that never comes is told of and not waited for.
+ */
+#ifndef YK_COMM_NCCL_WORLD_H
+#define YK_COMM_NCCL_WORLD_H
+
+#include "comm/comm.h"
+#include "comm/sums.h"
+#include "comm/trouble.h"
+
+#include <nccl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum {
+    YK_NCCL_TRAVEL_BYTES = 16 << 20, /* of the device: a block on its way */
+    YK_NCCL_BOUNCE_BYTES = 4 << 20, /* of the host, near the device: a block from or to elsewhere */
+    YK_NCCL_CHORES = 1024,
+};
+
+/* Work of the host in its turn on the lane: memory copied, or doubles added. */
+struct yk_nccl_chore {
+    void *to;
+    const void *from;
+    size_t bytes;
+    bool adds;
+};
+
+struct yk_comm_world {
+    struct yk_comm_options options;
+    cudaStream_t stream;
+    int32_t device; /* its number */
+    int32_t rank;
+    int32_t size;
+    int32_t hosts; /* 0: not known */
+    double patience_s;
+    ncclComm_t comm;
+    struct yk_comm_group *groups; /* that have communicators of their own */
+    char *travel;
+    char *bounce;
+    struct yk_backend_event *event;
+    struct yk_nccl_chore chores[YK_NCCL_CHORES];
+    atomic_size_t chores_put;
+    atomic_size_t chores_done;
+    struct yk_trouble trouble;
+
+    pthread_t watcher;
+    bool is_watched;
+    atomic_bool leaving;
+    pthread_mutex_t use;  /* held while NCCL is called to put an exchange */
+    pthread_mutex_t list; /* held while the communicators are looked at or change */
+    atomic_bool aborted;  /* somebody is about it, or it is done */
+    atomic_bool gone;     /* it is done: no thread of NCCL's is left */
+};
+
+struct yk_comm_group {
+    struct yk_comm_world *world;
+    ncclComm_t comm;
+    int32_t members;
+    int32_t me;
+    bool is_all;          /* the world's communicator serves it */
+    int64_t *firsts;      /* (members + 1), of a block */
+    int64_t *byte_firsts; /* (members + 1), of parts counted in bytes */
+    struct yk_comm_group *next;
+};
+
+/* ---- nccl.c ---- */
+
+/* Sets the trouble to "nccl, doing: what NCCL says"; false. */
+bool yk_nccl_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing);
+
+/* ---- meet.c ---- */
+
+/* Rank 0's address becomes known to all. */
+yk_status yk_nccl_share_id(const struct yk_comm_meeting *meeting, ncclUniqueId *out) YK_MUST_USE;
+/* The world's communicator, of at most so many blocks of threads on the device. `left`: a thread
+ * was left behind, and the world must stay. */
+yk_status yk_nccl_meet(struct yk_comm_world *world, const ncclUniqueId *id, int blocks,
+                       bool *left) YK_MUST_USE;
+
+/* ---- groups.c ---- */
+
+yk_status yk_nccl_group_create(struct yk_comm_world *world, const int32_t *ranks, int32_t count,
+                               struct yk_comm_group **out) YK_MUST_USE;
+void yk_nccl_group_destroy(struct yk_comm_group *group);
+
+/* ---- errand.c ---- */
+
+/* What NCCL may be long about: it is asked on a thread of its own. */
+struct yk_nccl_errand {
+    ncclResult_t (*run)(struct yk_nccl_errand *errand);
+    struct yk_comm_world *world;
+    const char *doing; /* "meeting the other ranks" */
+    ncclUniqueId id;   /* for the opening */
+    ncclComm_t comm;   /* in and out */
+    int32_t color;
+    int32_t key;
+    int32_t hosts; /* out */
+};
+
+enum yk_nccl_end {
+    YK_NCCL_DONE,
+    YK_NCCL_REFUSED, /* the trouble is set */
+    YK_NCCL_LEFT,    /* it is not done in time, the trouble is set, and the world must stay */
+};
+
+/* Runs it for at most so long, or until the world is in trouble. */
+enum yk_nccl_end yk_nccl_run(struct yk_nccl_errand *errand, double most_s);
+
+/* ---- watcher.c ---- */
+
+/* A thread that asks all communicators how they are, and ends them when one is not well. */
+yk_status yk_nccl_watch(struct yk_comm_world *world) YK_MUST_USE;
+void yk_nccl_watch_end(struct yk_comm_world *world);
+
+/* Ends all communicators, so that what waits on the device leaves it. Any thread; whoever comes
+ * second returns at once. */
+void yk_nccl_end_all(struct yk_comm_world *world);
+
+/* ---- exchanges.c and parts.c ---- */
+
+/* False where nothing is to be put. Otherwise NCCL is this thread's until it leaves. */
+bool yk_nccl_enter(struct yk_comm_world *world);
+void yk_nccl_leave(struct yk_comm_world *world);
+
+static inline int64_t yk_nccl_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What sums travel as: fp32 for 16-bit numbers that are summed wide. */
+static inline enum yk_comm_type yk_nccl_travel_type(enum yk_comm_type type, bool wide)
+{
+    return wide && yk_comm_is_half(type) ? YK_COMM_FP32 : type;
+}
+
+void yk_nccl_reduce(const struct yk_comm_reduce *op);
+void yk_nccl_gather(const struct yk_comm_gather *op);
+void yk_nccl_scatter(const struct yk_comm_scatter *op);
+void yk_nccl_broadcast(const struct yk_comm_broadcast *op);
+void yk_nccl_send(const struct yk_comm_message *op);
+void yk_nccl_recv(const struct yk_comm_message *op);
+
+/* ---- direct.c: memory of the device, as it is; false with the trouble set ---- */
+
+bool yk_nccl_sum(const struct yk_comm_group *group, void *numbers, int64_t count,
+                 enum yk_comm_type type);
+/* Member i's part of `whole` is at firsts[i] things of `size` bytes. */
+bool yk_nccl_spread(const struct yk_comm_group *group, const void *own, void *whole,
+                    const int64_t *firsts, size_t size);
+/* `out` is this member's place in `whole`, or elsewhere. */
+bool yk_nccl_sum_parts(const struct yk_comm_group *group, const void *whole, void *out,
+                       const int64_t *firsts, enum yk_comm_type type);
+bool yk_nccl_tell(const struct yk_comm_group *group, void *bytes, size_t size, int32_t from);
+bool yk_nccl_pass(struct yk_comm_world *world, void *bytes, size_t size, int32_t peer,
+                  bool is_sent);
+
+/* ---- staging.c: to and from the device, in turn on the lane ---- */
+
+bool yk_nccl_is_of_device(const void *memory);
+
+/* Bytes from anywhere to anywhere. */
+void yk_nccl_carry(struct yk_comm_world *world, void *to, const void *from, size_t bytes);
+/* Numbers from anywhere to the device and back, as another type there. */
+void yk_nccl_lift(struct yk_comm_world *world, void *to, enum yk_comm_type to_type,
+                  const void *from, enum yk_comm_type from_type, int64_t count);
+void yk_nccl_lower(struct yk_comm_world *world, void *to, enum yk_comm_type to_type,
+                   const void *from, enum yk_comm_type from_type, int64_t count);
+/* to += from, both on the device. */
+void yk_nccl_add(struct yk_comm_world *world, void *to, const void *from, int64_t count,
+                 enum yk_comm_type type);
+
+#endif
