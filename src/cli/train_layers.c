@@ -201,7 +201,8 @@ static yk_status check_words(const struct yk_train_words *words)
     if (words->steps > 0 && !isnan(words->epochs)) {
         return yk_fail(YK_ERROR_USAGE, "--steps and --epochs both say how long; leave one out");
     }
-    if (words->weights && access(words->weights, F_OK) != 0) {
+    if (words->weights && strcmp(words->weights, YK_CHECKPOINT_RANDOM) != 0 &&
+        access(words->weights, F_OK) != 0) {
         return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", words->weights, strerror(errno));
     }
     return YK_OK;

@@ -152,7 +152,8 @@ static const struct yk_option options[] = {
      TEXT, TO(model)},
     {ROW("weights", "PATH", SOURCE_GROUP,
          "Start from these weights: a .safetensors file, a folder of Hugging Face's or a "
-         "checkpoint; else from random ones"),
+         "checkpoint; else from random ones. \"random\": from numbers that repeat, which even a "
+         "large model has at once, to try out shapes, plans and speeds"),
      INPUT, TO(weights)},
     {ROW("adapter", "FOLDER", SOURCE_GROUP, "Start from this adapter, as PEFT keeps them"), INPUT,
      TO(adapter)},

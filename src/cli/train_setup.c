@@ -143,6 +143,11 @@ static yk_status settle_weights(struct yk_training *training)
 {
     struct yk_train_words *words = &training->words;
     struct yk_checkpoint *checkpoint = NULL;
+    if (words->weights && strcmp(words->weights, YK_CHECKPOINT_RANDOM) == 0) {
+        training->rough = !words->resumed;
+        words->weights = NULL;
+        return YK_OK;
+    }
     if (!words->weights && words->adapter && !words->resumed) {
         YK_TRY(find_adapted(training));
     }
@@ -172,7 +177,10 @@ static yk_status find_base(struct yk_training *training, const char **out)
 {
     const struct yk_train_words *words = &training->words;
     char *whole = words->lora_rank > 0 && words->weights ? realpath(words->weights, NULL) : NULL;
-    *out = words->lora_rank > 0 && training->checkpoint ? training->checkpoint->base_model : NULL;
+    *out = words->lora_rank == 0  ? NULL
+           : training->rough      ? YK_CHECKPOINT_RANDOM
+           : training->checkpoint ? training->checkpoint->base_model
+                                  : NULL;
     if (whole) {
         *out = yk_arena_copy_text(training->arena, whole, strlen(whole));
         free(whole);
@@ -239,9 +247,11 @@ static yk_status open_net(struct yk_training *training)
         .lora_alpha = words->lora_rank > 0 ? words->lora_alpha : 0,
         .seed = (uint64_t)words->seed,
     };
-    if (words->lora_rank > 0 && !words->weights && !training->checkpoint && !words->dry_run) {
-        return yk_fail(YK_ERROR_USAGE, "adapters are trained beside weights that stay as they are; "
-                                       "name those by --weights");
+    if (words->lora_rank > 0 && !words->weights && !training->rough && !training->checkpoint &&
+        !words->dry_run) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "adapters are trained beside weights that stay as they are; name those by "
+                       "--weights, or try it out with --weights random");
     }
     return yk_net_create(training->plan.planned->study->model, &settings, &training->net);
 }
@@ -354,7 +364,8 @@ static yk_status fill_weights(struct yk_training *training)
         YK_TRY(yk_store_start_adapters(store, (uint64_t)words->seed));
         YK_TRY(yk_checkpoint_load_model(words->weights, store));
     } else {
-        YK_TRY(yk_store_start(store, (uint64_t)words->seed));
+        YK_TRY(training->rough ? yk_store_start_roughly(store, (uint64_t)words->seed)
+                               : yk_store_start(store, (uint64_t)words->seed));
     }
     return words->adapter ? yk_adapter_load(store, words->adapter) : YK_OK;
 }

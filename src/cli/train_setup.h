@@ -27,6 +27,7 @@ struct yk_training {
     struct yk_train_lock lock;        /* on the folder, by rank 0 */
     const char *config_path;          /* the model, beside plan.json */
     struct yk_checkpoint *checkpoint; /* to go on from; NULL: a new run */
+    bool rough;                       /* weights start from numbers that repeat: --weights random */
     struct yk_train_source source;
     struct yk_train_plan plan;
     int64_t steps;

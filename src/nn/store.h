@@ -80,6 +80,12 @@ yk_status yk_store_read(const struct yk_store *store, int32_t layer,
 yk_status yk_store_write(const struct yk_store *store, int32_t layer,
                          const struct yk_parameter *parameter, const float *numbers) YK_MUST_USE;
 
+/* The same where the first `given` numbers, at least one, come again and again: they alone leave
+ * the host. */
+yk_status yk_store_write_repeating(const struct yk_store *store, int32_t layer,
+                                   const struct yk_parameter *parameter, const float *numbers,
+                                   int64_t given) YK_MUST_USE;
+
 /* A parameter as it is stored, yk_parameter_bytes() of them from the host: what is kept of it. */
 yk_status yk_store_write_bytes(const struct yk_store *store, int32_t layer,
                                const struct yk_parameter *parameter, const void *bytes) YK_MUST_USE;
@@ -97,10 +103,11 @@ yk_status yk_engine_download(const struct yk_engine *engine, void *to, const voi
 /* Fills every parameter as the reference implementations do, from numbers that depend on the seed
  * and the parameter's name alone. */
 yk_status yk_store_start(struct yk_store *store, uint64_t seed) YK_MUST_USE;
-/* The same with numbers that repeat: where they only keep the device as busy as real ones would. */
+/* The same with numbers that repeat, within a parameter and among them: where they only keep the
+ * device as busy as real ones would. Drawing billions of numbers takes minutes, this a second or
+ * so. Adapters, which are few, are drawn as above. */
 yk_status yk_store_start_roughly(struct yk_store *store, uint64_t seed) YK_MUST_USE;
-/* The same for adapters alone: where everything else is about to be loaded. Drawing billions of
- * numbers takes minutes. */
+/* The same for adapters alone: where everything else is about to be loaded. */
 yk_status yk_store_start_adapters(struct yk_store *store, uint64_t seed) YK_MUST_USE;
 
 /* The name of a parameter that is not all finite, or, where all are, of one whose gradient is not;

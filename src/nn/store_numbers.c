@@ -154,43 +154,70 @@ yk_status yk_store_write_bytes(const struct yk_store *store, int32_t layer,
     return store->engine.backend->finish(store->engine.lane);
 }
 
-static yk_status write_master(const struct yk_store *store, int32_t layer,
-                              const struct yk_parameter *parameter, const float *numbers)
+/* Puts the copies of a trained parameter's master numbers on the lane, from all of them. */
+static void put_master(const struct yk_store *store, int32_t layer,
+                       const struct yk_parameter *parameter, const float *from)
 {
     const struct yk_layer_store *kept = &store->layers[layer];
     for (int32_t i = 0; i < kept->span_count; i++) {
         struct yk_span span;
         if (yk_span_of_parameter(&kept->spans[i], parameter, &span)) {
-            YK_TRY(yk_engine_upload(&store->engine, kept->master + span.at,
-                                    numbers + (span.first - parameter->first),
-                                    (size_t)span.count * sizeof *numbers));
+            store->engine.backend->copy(store->engine.lane, kept->master + span.at,
+                                        from + (span.first - parameter->first),
+                                        (size_t)span.count * sizeof *from);
         }
     }
-    return YK_OK;
+}
+
+/* Puts `given` numbers of the host at the beginning of `room`, and again after themselves until
+ * `count` are there: what has been written is doubled on the device. */
+static void put_repeating(const struct yk_engine *engine, const float *numbers, int64_t given,
+                          int64_t count, float *room)
+{
+    int64_t done = given < count ? given : count;
+    engine->backend->copy(engine->lane, room, numbers, (size_t)done * sizeof *room);
+    while (done < count) {
+        const int64_t more = done < count - done ? done : count - done;
+        engine->backend->copy(engine->lane, room + done, room, (size_t)more * sizeof *room);
+        done += more;
+    }
+}
+
+/* Puts what stores a parameter on the lane, from fp32 in `room`. `stored` is room for it as it is
+ * stored, where only a part of it is kept. */
+static void put_stored(const struct yk_store *store, int32_t layer,
+                       const struct yk_parameter *parameter, const float *room, void *stored)
+{
+    if (is_plain_fp32(store, parameter)) {
+        put_kept(store, layer, parameter, (const char *)room);
+        return;
+    }
+    if (has_master(store, layer, parameter)) {
+        put_master(store, layer, parameter, room);
+    }
+    narrow(store, parameter, room,
+           stored ? stored : store->layers[layer].weights + parameter->offset);
+    if (stored) {
+        put_kept(store, layer, parameter, stored);
+    }
 }
 
 /* Through fp32 on the device, and, where only a part is kept, through the whole of it as stored. */
 static yk_status convert(const struct yk_store *store, int32_t layer,
-                         const struct yk_parameter *parameter, const float *numbers)
+                         const struct yk_parameter *parameter, const float *numbers, int64_t given)
 {
     const struct yk_engine *engine = &store->engine;
-    const struct yk_layer_store *kept = &store->layers[layer];
-    const bool whole = kept->holding.keep != YK_KEEP_PART;
+    const bool whole = store->layers[layer].holding.keep != YK_KEEP_PART;
     void *room = NULL;
     void *stored = NULL;
     yk_status status = take_room(store, parameter, &room);
-    if (status == YK_OK && !whole) {
+    if (status == YK_OK && !whole && !is_plain_fp32(store, parameter)) {
         status = engine->backend->take(engine->device, yk_parameter_bytes(store->net, parameter),
                                        &stored);
     }
     if (status == YK_OK) {
-        void *to = whole ? kept->weights + parameter->offset : stored;
-        engine->backend->copy(engine->lane, room, numbers,
-                              (size_t)parameter->count * sizeof *numbers);
-        narrow(store, parameter, room, to);
-        if (!whole) {
-            put_kept(store, layer, parameter, stored);
-        }
+        put_repeating(engine, numbers, given, parameter->count, room);
+        put_stored(store, layer, parameter, room, stored);
         status = engine->backend->finish(engine->lane);
     }
     engine->backend->give_back(engine->device, room);
@@ -204,11 +231,16 @@ yk_status yk_store_write(const struct yk_store *store, int32_t layer,
     if (store->layers[layer].holding.keep == YK_KEEP_NOTHING) {
         return YK_OK;
     }
-    if (is_plain_fp32(store, parameter)) {
-        return yk_store_write_bytes(store, layer, parameter, numbers);
-    }
-    if (has_master(store, layer, parameter)) {
-        YK_TRY(write_master(store, layer, parameter, numbers));
-    }
-    return convert(store, layer, parameter, numbers);
+    return is_plain_fp32(store, parameter)
+               ? yk_store_write_bytes(store, layer, parameter, numbers)
+               : convert(store, layer, parameter, numbers, parameter->count);
+}
+
+yk_status yk_store_write_repeating(const struct yk_store *store, int32_t layer,
+                                   const struct yk_parameter *parameter, const float *numbers,
+                                   int64_t given)
+{
+    return store->layers[layer].holding.keep == YK_KEEP_NOTHING
+               ? YK_OK
+               : convert(store, layer, parameter, numbers, given);
 }

@@ -14,10 +14,10 @@ static double draw_normal(struct yk_random *random)
     return radius * cos(2 * M_PI * yk_random_unit(random));
 }
 
-/* Of a parameter, as many numbers as are drawn when it need not be exact; they come again and
- * again. */
+/* As many numbers are drawn when a parameter need not be exact: a prime, so that the rows of a
+ * matrix are not each other's copies. */
 enum {
-    ROUGHLY = 1 << 20
+    POOL = 1048573
 };
 
 enum how {
@@ -26,56 +26,121 @@ enum how {
     ADAPTERS,
 };
 
-static void draw(const struct yk_parameter *parameter, uint64_t seed, int64_t most, float *out)
+/* Numbers of a spread of 1 that rough parameters are cut from, each from a place of its own; drawn
+ * when first asked for. */
+struct pools {
+    uint64_t seed;
+    float *normal;
+    float *uniform;
+    float *scaled; /* (POOL) of the parameter at hand */
+};
+
+static double draw_one(struct yk_random *random, enum yk_start start)
 {
-    const uint64_t name = yk_hash_bytes(parameter->name, strlen(parameter->name));
-    struct yk_random random = yk_random_from_seed(seed ^ name);
-    const int64_t count = parameter->count < most ? parameter->count : most;
-    for (int64_t i = 0; i < count; i++) {
-        switch (parameter->start) {
-        case YK_START_NORMAL:
-            out[i] = (float)(parameter->spread * draw_normal(&random));
-            break;
-        case YK_START_UNIFORM:
-            out[i] = (float)(parameter->spread * (2 * yk_random_unit(&random) - 1));
-            break;
-        default:
-            out[i] = parameter->start == YK_START_ONE ? 1 : 0;
-            break;
-        }
-    }
-    for (int64_t i = count; i < parameter->count; i += count) {
-        const int64_t left = parameter->count - i;
-        memcpy(out + i, out, (size_t)(left < count ? left : count) * sizeof *out);
+    switch (start) {
+    case YK_START_NORMAL:
+        return draw_normal(random);
+    case YK_START_UNIFORM:
+        return 2 * yk_random_unit(random) - 1;
+    default:
+        return start == YK_START_ONE ? 1 : 0;
     }
 }
 
-static yk_status start_one(struct yk_store *store, int32_t layer,
-                           const struct yk_parameter *parameter, uint64_t seed, int64_t most)
+/* What a number that is drawn, or fixed, is multiplied by. */
+static double scale_of(const struct yk_parameter *parameter)
 {
+    return parameter->start == YK_START_NORMAL || parameter->start == YK_START_UNIFORM
+               ? parameter->spread
+               : 1;
+}
+
+static uint64_t name_hash(const struct yk_parameter *parameter)
+{
+    return yk_hash_bytes(parameter->name, strlen(parameter->name));
+}
+
+static yk_status start_exactly(const struct yk_store *store, int32_t layer,
+                               const struct yk_parameter *parameter, uint64_t seed)
+{
+    struct yk_random random = yk_random_from_seed(seed ^ name_hash(parameter));
+    const double scale = scale_of(parameter);
     float *numbers = calloc((size_t)parameter->count, sizeof *numbers);
     if (!numbers) {
         return yk_fail_out_of_memory();
     }
-    draw(parameter, seed, most, numbers);
+    for (int64_t i = 0; i < parameter->count; i++) {
+        numbers[i] = (float)(scale * draw_one(&random, parameter->start));
+    }
     const yk_status status = yk_store_write(store, layer, parameter, numbers);
     free(numbers);
     return status;
 }
 
-static yk_status start(struct yk_store *store, uint64_t seed, enum how how)
+static yk_status take_pool(uint64_t seed, enum yk_start start, float **pool)
 {
-    const int64_t most = how == ALL_ROUGHLY ? ROUGHLY : INT64_MAX;
+    struct yk_random random = yk_random_from_seed(seed ^ (uint64_t)start);
+    if (*pool) {
+        return YK_OK;
+    }
+    *pool = calloc(POOL, sizeof **pool);
+    if (!*pool) {
+        return yk_fail_out_of_memory();
+    }
+    for (int64_t i = 0; i < POOL; i++) {
+        (*pool)[i] = (float)draw_one(&random, start);
+    }
+    return YK_OK;
+}
+
+static yk_status start_from_pool(const struct yk_store *store, int32_t layer,
+                                 const struct yk_parameter *parameter, struct pools *pools)
+{
+    float **pool = parameter->start == YK_START_NORMAL ? &pools->normal : &pools->uniform;
+    const int64_t given = parameter->count < POOL ? parameter->count : POOL;
+    const int64_t from = (int64_t)(name_hash(parameter) % POOL);
+    YK_TRY(take_pool(pools->seed, parameter->start, pool));
+    for (int64_t i = 0; i < given; i++) {
+        pools->scaled[i] = (float)parameter->spread * (*pool)[(from + i) % POOL];
+    }
+    return yk_store_write_repeating(store, layer, parameter, pools->scaled, given);
+}
+
+static yk_status start_one(const struct yk_store *store, int32_t layer,
+                           const struct yk_parameter *parameter, enum how how, struct pools *pools)
+{
+    if (how != ALL_ROUGHLY || parameter->adapter) {
+        return start_exactly(store, layer, parameter, pools->seed);
+    }
+    if (parameter->start == YK_START_NORMAL || parameter->start == YK_START_UNIFORM) {
+        return start_from_pool(store, layer, parameter, pools);
+    }
+    const float number = parameter->start == YK_START_ONE ? 1 : 0;
+    return yk_store_write_repeating(store, layer, parameter, &number, 1);
+}
+
+static yk_status start_all(const struct yk_store *store, enum how how, struct pools *pools)
+{
     for (int32_t l = 0; l < store->net->layer_count; l++) {
         const struct yk_net_layer *layer = &store->net->layers[l];
         const bool kept = store->layers[l].holding.keep != YK_KEEP_NOTHING;
         for (int32_t i = 0; kept && i < layer->parameter_count; i++) {
             if (how != ADAPTERS || layer->parameters[i].adapter) {
-                YK_TRY(start_one(store, l, &layer->parameters[i], seed, most));
+                YK_TRY(start_one(store, l, &layer->parameters[i], how, pools));
             }
         }
     }
     return YK_OK;
+}
+
+static yk_status start(const struct yk_store *store, uint64_t seed, enum how how)
+{
+    struct pools pools = {.seed = seed, .scaled = calloc(POOL, sizeof(float))};
+    const yk_status status = pools.scaled ? start_all(store, how, &pools) : yk_fail_out_of_memory();
+    free(pools.normal);
+    free(pools.uniform);
+    free(pools.scaled);
+    return status;
 }
 
 yk_status yk_store_start(struct yk_store *store, uint64_t seed)

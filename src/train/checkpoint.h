@@ -32,6 +32,10 @@
 
 #include <stdint.h>
 
+/* What adapters adapt when nobody keeps it: weights that yk_store_start_roughly() draws by the
+ * seed. */
+#define YK_CHECKPOINT_RANDOM "random"
+
 struct yk_checkpoint_state {
     int64_t step;    /* steps done */
     int64_t updates; /* of them, those that were not skipped */

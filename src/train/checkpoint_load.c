@@ -6,6 +6,7 @@
 #include "train/shard_load.h"
 #include "train/shard_set.h"
 
+#include <string.h>
 #include <unistd.h>
 
 static yk_status load_model_of_shards(const struct yk_checkpoint *checkpoint,
@@ -45,6 +46,9 @@ static yk_status load_weights(const struct yk_checkpoint *checkpoint, const char
         return yk_fail(YK_ERROR_INPUT,
                        "%s holds an adapter alone and does not say of which model; name its folder",
                        checkpoint->path);
+    }
+    if (strcmp(elsewhere, YK_CHECKPOINT_RANDOM) == 0) {
+        return yk_store_start_roughly(store, checkpoint->state.seed);
     }
     if (access(elsewhere, F_OK) != 0) {
         return yk_fail(YK_ERROR_INPUT,
