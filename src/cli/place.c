@@ -1,9 +1,9 @@
 #include "planner/place.h"
 
-#include "base/file.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/drawings.h"
+#include "cli/map.h"
 #include "cli/place_output.h"
 #include "cli/profile_path.h"
 #include "cli/search.h"
@@ -58,22 +58,6 @@ static bool export_choices(size_t number, struct yk_choice *out)
 {
     *out = (struct yk_choice){"accelerate", "a device_map.json for from_pretrained(device_map=…)"};
     return number == 0;
-}
-
-static yk_status read_map(struct placing *placing)
-{
-    const char *path = placing->arguments->map;
-    const struct yk_modules *modules = NULL;
-    struct yk_text text = {0};
-    YK_TRY(yk_modules_list(placing->request.config, placing->arena, &modules));
-    yk_status status = yk_file_read(path, &text);
-    if (status == YK_OK) {
-        status = yk_module_map_read(yk_text_chars(&text), text.length, path, modules,
-                                    placing->cluster->device_count, placing->arena,
-                                    &placing->request.map);
-    }
-    yk_text_free(&text);
-    return status;
 }
 
 static const char *export_path(const struct arguments *arguments)
@@ -131,7 +115,10 @@ static yk_status prepare(struct placing *placing)
     placing->request.micro_batches = (int32_t)arguments->micro_batches;
     placing->request.algorithm = arguments->algorithm;
     placing->request.search = yk_search_options(&arguments->search);
-    return arguments->map ? read_map(placing) : YK_OK;
+    return arguments->map
+               ? yk_map_open(arguments->map, placing->request.config,
+                             placing->cluster->device_count, placing->arena, &placing->request.map)
+               : YK_OK;
 }
 
 /* The placement that lacks least names the device; the remedy is looked for. */

@@ -1,12 +1,15 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/drawings.h"
+#include "cli/map.h"
 #include "cli/outputs.h"
 #include "cli/plan_output.h"
 #include "cli/planning.h"
 #include "cli/search.h"
 #include "cli/terminal.h"
 #include "export/export.h"
+#include "planner/place.h"
+#include "planner/placed.h"
 #include "planner/planned.h"
 #include "planner/planned_facts.h"
 
@@ -23,6 +26,8 @@ struct arguments {
     bool clip;
     const char *only;
     const char *strategy;
+    const char *placement;
+    const char *map;
     double budget_s;
     int64_t trials;
     int64_t seed;
@@ -59,6 +64,14 @@ static bool strategy_choices(size_t number, struct yk_choice *out)
         out->name = yk_strategy_name((enum yk_strategy)number);
     }
     return number <= YK_STRATEGY_COUNT;
+}
+
+/* The ways of yoke place that never divide a layer. */
+static bool placement_choices(size_t number, struct yk_choice *out)
+{
+    const char *name = yk_place_algorithm(number);
+    *out = (struct yk_choice){name, NULL};
+    return name && yk_placed_knows(name);
 }
 
 static bool export_choices(size_t number, struct yk_choice *out)
@@ -128,14 +141,19 @@ static yk_status check(const struct arguments *arguments)
         return yk_fail(YK_ERROR_USAGE, "%lld samples cannot be split into %lld micro-batches",
                        (long long)arguments->workload.batch, (long long)arguments->micro_batches);
     }
+    if (arguments->placement && (strcmp(arguments->placement, "map") == 0) != !!arguments->map) {
+        return yk_fail(YK_ERROR_USAGE, arguments->map
+                                           ? "--map FILE is followed by --placement map alone"
+                                           : "--placement map needs a --map FILE to follow");
+    }
     if (arguments->export_output && !arguments->export) {
         return yk_fail(YK_ERROR_USAGE,
                        "--export-output names what --export writes; add --export fsdp, for one");
     }
-    const char *const paths[] = {arguments->planning.model, arguments->planning.cluster,
-                                 arguments->planning.profile, arguments->output,
-                                 export_path(arguments)};
-    return yk_outputs_check(paths, sizeof paths / sizeof paths[0], 3);
+    const char *const paths[] = {arguments->planning.model,   arguments->planning.cluster,
+                                 arguments->planning.profile, arguments->map,
+                                 arguments->output,           export_path(arguments)};
+    return yk_outputs_check(paths, sizeof paths / sizeof paths[0], 4);
 }
 
 static yk_status prepare(const struct arguments *arguments, struct yk_planning *planning)
@@ -194,12 +212,29 @@ static yk_status make_outputs(const struct arguments *arguments, const struct yk
     return status;
 }
 
+/* Searches for nothing: the plan of a placement, and what is to be said about it. */
+static yk_status follow(const struct arguments *arguments, const struct yk_planning *planning,
+                        struct yk_planned **out)
+{
+    const struct yk_module_map *map = NULL;
+    const struct yk_plan *plan = NULL;
+    const char *way = arguments->placement ? arguments->placement : "map";
+    if (arguments->map) {
+        YK_TRY(yk_map_open(arguments->map, planning->request.config,
+                           planning->cluster->device_count, planning->arena, &map));
+    }
+    YK_TRY(yk_placed_find(&planning->request, way, map, planning->arena, &plan));
+    return yk_planned_examine(&planning->request, plan, false, out);
+}
+
 static yk_status find_and_show(const struct arguments *arguments,
                                const struct yk_planning *planning, struct yk_text *out)
 {
     struct yk_planned *planned = NULL;
     yk_terminal_progress_begin();
-    yk_status status = yk_planned_find(&planning->request, &planned);
+    const bool placed = arguments->placement || arguments->map;
+    yk_status status = placed ? follow(arguments, planning, &planned)
+                              : yk_planned_find(&planning->request, &planned);
     yk_terminal_progress_end();
     if (status != YK_OK) {
         return status;
@@ -207,6 +242,9 @@ static yk_status find_and_show(const struct arguments *arguments,
     yk_search_note_interruption(&planning->request.search);
     status =
         arguments->json ? yk_plan_output_json(planned, out) : yk_plan_output_text(planned, out);
+    if (status == YK_OK && planned->plan) {
+        status = yk_planned_fail_unfit(planned);
+    }
     if (status == YK_OK) {
         status = planned->plan ? make_outputs(arguments, planning, planned)
                                : yk_planned_fail_unfound(planned);
@@ -280,6 +318,24 @@ static const struct yk_option options[] = {
         .kind = YK_OPTION_CHOICE,
         .choices = strategy_choices,
         .offset = offsetof(struct arguments, strategy),
+    },
+    {
+        .name = "placement",
+        .placeholder = "NAME",
+        .help = "Search for nothing; take each layer to one device as yoke place does: auto "
+                "(Accelerate's rule), map, heft, heft-memory or pipeline",
+        .group = YK_SEARCH_GROUP,
+        .kind = YK_OPTION_CHOICE,
+        .choices = placement_choices,
+        .offset = offsetof(struct arguments, placement),
+    },
+    {
+        .name = "map",
+        .placeholder = "FILE",
+        .help = "Search for nothing; take each layer where this device_map.json says",
+        .group = YK_SEARCH_GROUP,
+        .kind = YK_OPTION_INPUT,
+        .offset = offsetof(struct arguments, map),
     },
     {
         .name = "budget",

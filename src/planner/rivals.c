@@ -4,6 +4,7 @@
 #include "model/state.h"
 #include "planner/find_split.h"
 #include "planner/place.h"
+#include "planner/placed.h"
 #include "planner/sets.h"
 
 #include <math.h>
@@ -230,47 +231,13 @@ static yk_status add_singles(struct rivalry *rivalry)
     return YK_OK;
 }
 
-/* A device for every layer as a plan: one group for each device that has any. */
-static yk_status plan_of_map(const struct yk_study *study, const int32_t *layer_devices,
-                             struct yk_arena *arena, struct yk_plan **out)
-{
-    const int32_t P = study->cluster->device_count;
-    struct yk_plan *plan = NULL;
-    int32_t *rank_of = NULL;
-    int32_t *devices = NULL;
-    int32_t count = 0;
-    YK_TRY_NEW(arena, rank_of, P);
-    YK_TRY_NEW(arena, devices, P);
-    for (int32_t p = 0; p < P; p++) {
-        rank_of[p] = -1;
-    }
-    for (int32_t l = 0; l < study->model->layer_count; l++) {
-        if (rank_of[layer_devices[l]] < 0) {
-            rank_of[layer_devices[l]] = count;
-            devices[count++] = layer_devices[l];
-        }
-    }
-    YK_TRY(yk_study_begin_plan(study, devices, count, count, arena, &plan));
-    for (int32_t g = 0; g < count; g++) {
-        plan->groups[g].member_count = 1;
-        YK_TRY_NEW(arena, plan->groups[g].members, 1);
-        plan->groups[g].members[0] =
-            (struct yk_plan_member){.rank = g, .share = plan->workload.batch, .part = 1};
-    }
-    for (int32_t l = 0; l < study->model->layer_count; l++) {
-        plan->layers[l].group = rank_of[layer_devices[l]];
-    }
-    *out = plan;
-    return YK_OK;
-}
-
 static yk_status consider_map(struct rivalry *rivalry, const struct yk_placement *placement,
                               struct yk_finder *own)
 {
     struct yk_arena *arena = NULL;
     struct yk_plan *plan = NULL;
     YK_TRY(yk_arena_create(&arena));
-    yk_status status = plan_of_map(rivalry->finder->study, placement->devices, arena, &plan);
+    yk_status status = yk_placed_plan(rivalry->finder->study, placement->devices, arena, &plan);
     if (status == YK_OK) {
         status = yk_finder_consider(own, plan, "map", NULL);
     }
