@@ -8,6 +8,7 @@
 #include "cli/planning.h"
 #include "cli/search.h"
 #include "cli/terminal.h"
+#include "cli/tradeoff_plans.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ struct arguments {
     bool quiet;
     const char *svg;
     const char *memory_svg;
+    const char *plans;
 };
 
 static void format_time(double seconds, char out[YK_UNITS_SIZE])
@@ -230,6 +232,9 @@ static yk_status weigh(const struct arguments *arguments, struct yk_planning *pl
     if (status == YK_OK) {
         status = draw(arguments, charts);
     }
+    if (status == YK_OK && arguments->plans) {
+        status = yk_tradeoff_plans_write(planning, tradeoff, arguments->plans);
+    }
     yk_tradeoff_destroy(tradeoff);
     return status;
 }
@@ -313,6 +318,15 @@ static const struct yk_option options[] = {
         .group = YK_OUTPUT_GROUP,
         .kind = YK_OPTION_FILE,
         .offset = offsetof(struct arguments, memory_svg),
+    },
+    {
+        .name = "plans",
+        .placeholder = "FOLDER",
+        .help = "Also write the plan of every split, split-NNN.json by percent, and joint.json, to "
+                "be run",
+        .group = YK_OUTPUT_GROUP,
+        .kind = YK_OPTION_FILE,
+        .offset = offsetof(struct arguments, plans),
     },
     {
         .name = "quiet",

@@ -262,8 +262,8 @@ static const struct yk_option options[] = {
     {ROW("save-every", "STEPS", RUN_GROUP,
          "Write a checkpoint so often; 0: only after the last step"),
      INTEGER(0, MOST_STEPS, "500"), TO(save_every)},
-    {ROW("keep", "N", RUN_GROUP, "Keep the newest so many checkpoints"), INTEGER(1, INT32_MAX, "2"),
-     TO(keep)},
+    {ROW("keep", "N", RUN_GROUP, "Keep the newest so many checkpoints; 0: write none at all"),
+     INTEGER(0, INT32_MAX, "2"), TO(keep)},
 
     {ROW("device", "DEVICE", PLAN_GROUP, YK_DEVICE_HELP), TEXT, .preset = "auto", TO(device)},
     {ROW("cluster", "CLUSTER", PLAN_GROUP,

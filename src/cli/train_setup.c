@@ -463,6 +463,7 @@ static void set_run(struct yk_training *training, const char *base)
                 .evaluate_samples = words->eval_samples,
                 .save_every = words->save_every,
                 .keep = (int32_t)words->keep,
+                .saves_nothing = words->keep == 0,
             },
         .folder = training->folder,
         .settings_json = yk_text_chars(&training->settings_json),

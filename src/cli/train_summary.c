@@ -216,7 +216,7 @@ yk_status yk_train_summarise(const struct yk_training *training,
         yk_text_add(out, "\n");
     }
     write_speed(training, out);
-    yk_text_addf(out, "  checkpoint  %s\n", checkpoint);
+    yk_text_addf(out, "  checkpoint  %s\n", training->words.keep > 0 ? checkpoint : "none");
     yk_text_addf(out, "  page        %s/report.html\n", training->folder);
     return yk_counters_add_text(&training->counters, out);
 }

@@ -20,34 +20,31 @@ struct weighing {
     double block_bytes;
 };
 
-/* Fully-sharded on all devices, without recomputation if that fits; NULL when nothing does. */
-static yk_status base_plan(const struct weighing *weighing, struct yk_arena *arena,
-                           struct yk_plan **out)
+/* Fully-sharded on all devices, with recomputation of what can be or without; NULL when it does not
+ * fit. */
+static yk_status sharded_plan(const struct weighing *weighing, bool recompute,
+                              struct yk_arena *arena, struct yk_plan **out)
 {
     struct yk_study *study = weighing->study;
-    const bool asked = study->request->workload.recompute;
-    *out = NULL;
-    for (int32_t again = asked ? 1 : 0; again < 2 && !*out; again++) {
-        struct yk_plan *plan = NULL;
-        bool fits = false;
-        for (int32_t l = 0; l < study->model->layer_count; l++) {
-            weighing->recompute[l] = again == 1 && study->recomputes[l];
-        }
-        const struct yk_split split = {
-            .devices = weighing->all.devices,
-            .count = weighing->all.count,
-            .micro_batches = 1,
-            .strategies = weighing->strategies,
-            .recompute = weighing->recompute,
-            .no_sync = true,
-            .prefetch = 1,
-            .block_bytes = weighing->block_bytes,
-            .bucket_bytes = weighing->block_bytes,
-            .most_s = INFINITY,
-        };
-        YK_TRY(yk_split_plan(study, &split, arena, &plan, &fits));
-        *out = plan && fits ? plan : NULL;
+    struct yk_plan *plan = NULL;
+    bool fits = false;
+    for (int32_t l = 0; l < study->model->layer_count; l++) {
+        weighing->recompute[l] = recompute && study->recomputes[l];
     }
+    const struct yk_split split = {
+        .devices = weighing->all.devices,
+        .count = weighing->all.count,
+        .micro_batches = 1,
+        .strategies = weighing->strategies,
+        .recompute = weighing->recompute,
+        .no_sync = true,
+        .prefetch = 1,
+        .block_bytes = weighing->block_bytes,
+        .bucket_bytes = weighing->block_bytes,
+        .most_s = INFINITY,
+    };
+    YK_TRY(yk_split_plan(study, &split, arena, &plan, &fits));
+    *out = plan && fits ? plan : NULL;
     return YK_OK;
 }
 
@@ -67,6 +64,53 @@ static int32_t count_kept(const struct yk_plan *plan)
         count += yk_plan_strategy(plan, l) == YK_KEPT ? 1 : 0;
     }
     return count;
+}
+
+/* Strategies and order together, quickly or by the integer program. */
+static yk_status join(const struct weighing *weighing, const struct yk_plan *base,
+                      enum yk_ordering_method method, struct yk_arena *arena, double *out_s,
+                      struct yk_plan **out)
+{
+    const struct yk_ordering ordering = {
+        .method = method, .open = true, .budget_s = weighing->options->milp_s};
+    bool ordered = false;
+    *out_s = NAN;
+    YK_TRY(yk_plan_copy(base, arena, out));
+    YK_TRY(yk_ordering_apply(weighing->study, &ordering, arena, *out, &ordered));
+    return ordered ? time_of(weighing, *out, out_s) : YK_OK;
+}
+
+/* Without recomputation if that fits and nobody asked for it; NULL when nothing fits. */
+static yk_status plain_plan(const struct weighing *weighing, struct yk_arena *arena,
+                            struct yk_plan **out)
+{
+    *out = NULL;
+    if (!weighing->study->request->workload.recompute) {
+        YK_TRY(sharded_plan(weighing, false, arena, out));
+    }
+    return *out ? YK_OK : sharded_plan(weighing, true, arena, out);
+}
+
+/* Likewise, but with recomputation where the memory that it frees is worth more than the time that
+ * it takes. */
+static yk_status base_plan(const struct weighing *weighing, struct yk_arena *arena,
+                           struct yk_plan **out)
+{
+    struct yk_plan *plain = NULL;
+    struct yk_plan *again = NULL;
+    struct yk_plan *joint = NULL;
+    double plain_s = NAN;
+    double again_s = NAN;
+    YK_TRY(plain_plan(weighing, arena, &plain));
+    if (plain) {
+        YK_TRY(sharded_plan(weighing, true, arena, &again));
+    }
+    if (again) {
+        YK_TRY(join(weighing, plain, YK_ORDERING_GREEDY, arena, &plain_s, &joint));
+        YK_TRY(join(weighing, again, YK_ORDERING_GREEDY, arena, &again_s, &joint));
+    }
+    *out = again_s < plain_s ? again : plain;
+    return YK_OK;
 }
 
 /* Room in the fullest slot beyond one layer's parameters and gradient. */
@@ -153,6 +197,7 @@ static yk_status split_point(const struct weighing *weighing, const struct yk_pl
     double *most_bytes = NULL;
     const double part = (double)point / (tradeoff->points - 1);
     struct yk_plan *plan = NULL;
+    struct yk_plan *kept = NULL;
     bool ordered = false;
     YK_TRY(yk_plan_copy(base, arena, &plan));
     keep_layers(weighing, problem, (1 - part) * tradeoff->free_bytes, plan);
@@ -165,23 +210,11 @@ static yk_status split_point(const struct weighing *weighing, const struct yk_pl
     YK_TRY(yk_ordering_apply(weighing->study, &ordering, arena, plan, &ordered));
     if (ordered) {
         YK_TRY(time_of(weighing, plan, &tradeoff->split_s[point]));
+        YK_TRY(yk_plan_copy(plan, tradeoff->arena, &kept));
+        tradeoff->split[point] = kept;
         YK_TRY(offer(weighing, plan, tradeoff->split_s[point]));
     }
     return YK_OK;
-}
-
-/* Strategies and order together, quickly or by the integer program. */
-static yk_status join(const struct weighing *weighing, const struct yk_plan *base,
-                      enum yk_ordering_method method, struct yk_arena *arena, double *out_s,
-                      struct yk_plan **out)
-{
-    const struct yk_ordering ordering = {
-        .method = method, .open = true, .budget_s = weighing->options->milp_s};
-    bool ordered = false;
-    *out_s = NAN;
-    YK_TRY(yk_plan_copy(base, arena, out));
-    YK_TRY(yk_ordering_apply(weighing->study, &ordering, arena, *out, &ordered));
-    return ordered ? time_of(weighing, *out, out_s) : YK_OK;
 }
 
 static yk_status weigh_split(const struct weighing *weighing, const struct yk_plan *base,
@@ -223,7 +256,7 @@ static yk_status least_memory(const struct weighing *weighing, double most, doub
         const double half = low + (high - low) / 2;
         limit_memory(weighing, half);
         YK_TRY(yk_arena_create(&arena));
-        const yk_status status = base_plan(weighing, arena, &plan);
+        const yk_status status = plain_plan(weighing, arena, &plan);
         yk_arena_destroy(arena);
         YK_TRY(status);
         if (plan) {
@@ -240,16 +273,18 @@ static yk_status memory_point(const struct weighing *weighing, int32_t point,
                               struct yk_arena *arena)
 {
     struct yk_tradeoff *tradeoff = weighing->tradeoff;
+    struct yk_plan *plain = NULL;
     struct yk_plan *base = NULL;
     struct yk_plan *joint = NULL;
     limit_memory(weighing, tradeoff->memory_bytes[point]);
     tradeoff->ahead_of_memory_s[point] = NAN;
     tradeoff->joint_of_memory_s[point] = NAN;
-    YK_TRY(base_plan(weighing, arena, &base));
-    if (!base) {
+    YK_TRY(plain_plan(weighing, arena, &plain));
+    if (!plain) {
         return YK_OK;
     }
-    YK_TRY(time_of(weighing, base, &tradeoff->ahead_of_memory_s[point]));
+    YK_TRY(base_plan(weighing, arena, &base));
+    YK_TRY(time_of(weighing, plain, &tradeoff->ahead_of_memory_s[point]));
     YK_TRY(join(weighing, base, YK_ORDERING_GREEDY, arena, &tradeoff->joint_of_memory_s[point],
                 &joint));
     tradeoff->joint_of_memory_s[point] =
@@ -290,6 +325,7 @@ static yk_status take_curves(struct yk_tradeoff *tradeoff)
     YK_TRY_NEW(tradeoff->arena, tradeoff->part, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->split_s, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->kept, n);
+    YK_TRY_NEW(tradeoff->arena, tradeoff->split, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->memory_bytes, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->memory_gib, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->joint_of_memory_s, n);

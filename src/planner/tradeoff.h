@@ -24,10 +24,11 @@ struct yk_tradeoff {
     int32_t points;
     double least_bytes; /* what one layer needs to compute */
     double free_bytes;
-    double *part;    /* (points) reserved for scheduling, 0 to 1 */
-    double *split_s; /* (points) NAN: nothing fits */
-    int32_t *kept;   /* (points) layers that strategies keep */
-    double joint_s;  /* of the joint plan: never more than any point of the split */
+    double *part;                 /* (points) reserved for scheduling, 0 to 1 */
+    double *split_s;              /* (points) NAN: nothing fits */
+    int32_t *kept;                /* (points) layers that strategies keep */
+    const struct yk_plan **split; /* (points) NULL: nothing fits */
+    double joint_s;               /* of the joint plan: never more than any point of the split */
     int32_t joint_kept;
     const struct yk_plan *joint;
     double *memory_bytes;      /* (points) of every device at most */

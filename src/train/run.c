@@ -352,6 +352,11 @@ static yk_status end_all(struct running *running)
     return YK_OK;
 }
 
+static bool saves(const struct yk_run *run)
+{
+    return run->folder && !run->settings.saves_nothing;
+}
+
 static bool is_due(int64_t step, int64_t every)
 {
     return every > 0 && step % every == 0;
@@ -362,7 +367,7 @@ static bool is_break(const struct yk_run *run, int64_t step)
 {
     const struct yk_run_settings *settings = &run->settings;
     return step == settings->steps || (run->evaluation && is_due(step, settings->evaluate_every)) ||
-           (run->folder && is_due(step, settings->save_every));
+           (saves(run) && is_due(step, settings->save_every));
 }
 
 /* What happened in the last step, before anything else happens on the lanes. */
@@ -389,7 +394,7 @@ static yk_status take_break(struct running *running)
         YK_TRY(evaluate(running));
     }
     /* Steps that were skipped changed nothing that is worth an older checkpoint. */
-    if (run->folder && !last && run->state.bad == 0 &&
+    if (saves(run) && !last && run->state.bad == 0 &&
         is_due(run->state.step, settings->save_every)) {
         YK_TRY(save(running, false));
     }
@@ -492,7 +497,7 @@ static yk_status train(struct running *running)
         !isfinite(run->evaluation_loss)) {
         return fail_bad(run, run->evaluation_loss);
     }
-    if (run->folder && running->saved_step != run->state.step) {
+    if (saves(run) && running->saved_step != run->state.step) {
         YK_TRY(save(running, true));
     }
     return running->stopped ? yk_fail(YK_ERROR_STOPPED, "stopped after step %lld of %lld",

@@ -72,6 +72,7 @@ struct yk_run_settings {
     int64_t evaluate_samples; /* at most; 0: all there are */
     int64_t save_every;       /* steps; 0: only after the last */
     int32_t keep;             /* checkpoints */
+    bool saves_nothing;       /* no checkpoint, not even after the last step */
 };
 
 struct yk_run {
