@@ -12,6 +12,11 @@ static void a_missing_file_says_what_brings_it(void **state)
                  "/no/such/yoke-mpi.so is not there: it is built with yoke where Open MPI is "
                  "installed (Debian and Ubuntu: libopenmpi-dev and openmpi-bin)");
     assert_null(comm);
+    assert_fails(
+        yk_comm_load("/no/such/yoke-nccl.so", &comm), YK_ERROR_SYSTEM,
+        "/no/such/yoke-nccl.so is not there: it is built with yoke where CUDA and NCCL are "
+        "installed (libnccl-dev, of NVIDIA)");
+    assert_null(comm);
 }
 
 static void a_file_that_is_no_library_is_refused(void **state)
