@@ -3,6 +3,7 @@
 #include "cli/drawings.h"
 #include "cli/map.h"
 #include "cli/outputs.h"
+#include "cli/plan_devices.h"
 #include "cli/plan_output.h"
 #include "cli/planning.h"
 #include "cli/search.h"
@@ -24,6 +25,7 @@ struct arguments {
     struct yk_workload_words workload;
     int64_t micro_batches;
     bool clip;
+    const char *devices;
     const char *only;
     const char *strategy;
     const char *placement;
@@ -167,6 +169,10 @@ static yk_status prepare(const struct arguments *arguments, struct yk_planning *
     if (arguments->workload.recompute) {
         request->decisions &= ~(uint32_t)YK_DECIDE_RECOMPUTATION;
     }
+    if (arguments->devices) {
+        YK_TRY(yk_plan_devices_read(arguments->devices, planning->cluster, planning->arena,
+                                    &request->left_out));
+    }
     request->micro_batches = (int32_t)arguments->micro_batches;
     request->clip = arguments->clip;
     request->search = yk_search_options(&search);
@@ -299,6 +305,14 @@ static const struct yk_option options[] = {
         .kind = YK_OPTION_UNIT,
         .unit = YK_UNIT_BYTES,
         .offset = offsetof(struct arguments, planning.memory_bytes),
+    },
+    {
+        .name = "devices",
+        .placeholder = "NAMES",
+        .help = "Use none but these devices, with commas between them: gpu0,gpu2",
+        .group = YK_SEARCH_GROUP,
+        .kind = YK_OPTION_TEXT,
+        .offset = offsetof(struct arguments, devices),
     },
     {
         .name = "only",

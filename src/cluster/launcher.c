@@ -201,11 +201,9 @@ yk_status yk_launcher_find(struct yk_launcher *out)
         YK_TRY(find_environment("env", &found));
     } else if (in_step) {
         YK_TRY(find_srun(&found));
-    } else if (is_set("MASTER_ADDR") && (is_set("RANK") || is_set("WORLD_SIZE"))) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "the environment has MASTER_ADDR and %s but no %s; set all of them or none",
-                       is_set("RANK") ? "RANK" : "WORLD_SIZE",
-                       is_set("RANK") ? "WORLD_SIZE" : "RANK");
+    } else if (is_set("MASTER_ADDR") && is_set("RANK")) {
+        return yk_fail(YK_ERROR_INPUT, "the environment has RANK and MASTER_ADDR but no "
+                                       "WORLD_SIZE; set it to the number of ranks");
     }
     if (found.name) {
         YK_TRY(check(&found));
