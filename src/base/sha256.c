@@ -23,11 +23,11 @@ static uint32_t turn(uint32_t word, int bits)
     return word >> bits | word << (32 - bits);
 }
 
-static void spread(const unsigned char block[YK_SHA256_BLOCK], uint32_t words[ROUNDS])
+static void spread(const unsigned char *block, uint32_t words[ROUNDS])
 {
-    for (int i = 0; i < 16; i++) {
-        words[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
-                   (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
+    for (int i = 0; i < 16; i++, block += 4) {
+        words[i] = (uint32_t)block[0] << 24 | (uint32_t)block[1] << 16 | (uint32_t)block[2] << 8 |
+                   block[3];
     }
     for (int i = 16; i < ROUNDS; i++) {
         const uint32_t near = words[i - 2];

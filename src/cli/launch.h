@@ -22,6 +22,22 @@ struct yk_launch_request {
     char *const *words; /* of the program; ended by NULL */
 };
 
+/* The words by which a person says which rank of how many a process is. */
+struct yk_launch_words {
+    int64_t rank;       /* -1: not said */
+    int64_t world;      /* 0: not said */
+    const char *master; /* NULL: not said */
+};
+
+#define YK_LAUNCH_RANK_HELP                                                                        \
+    "By hand: this process is rank R, one of --world, each started on its own; YOKE_TOKEN holds "  \
+    "the same secret for all"
+#define YK_LAUNCH_WORLD_HELP "By hand: how many ranks there are"
+#define YK_LAUNCH_MASTER_HELP "By hand: where rank 0 is, and a free port there, else 29500"
+
+/* Who this process is: as the words say, else the environment. */
+yk_status yk_launch_find(const struct yk_launch_words *words, struct yk_launcher *out) YK_MUST_USE;
+
 /* Whether this process is to start `ranks` ranks: it was asked for several and no launcher started
  * it. One that did must have started as many as are asked for; 0 leaves it open. */
 yk_status yk_launch_decide(const struct yk_launcher *launcher, int64_t ranks,

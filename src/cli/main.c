@@ -49,8 +49,8 @@ static yk_status run(int count, char *const *words, struct yk_text *out)
     }
     if (command->by_ranks) {
         struct yk_launcher launcher;
-        YK_TRY(yk_launcher_find(&launcher));
-        if (launcher.size > 1) {
+        /* What is wrong with the environment the command says, if its words do not mend it. */
+        if (yk_launcher_find(&launcher) == YK_OK && launcher.size > 1) {
             yk_terminal_speak_as(launcher.rank);
         }
     }

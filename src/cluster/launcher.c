@@ -55,7 +55,7 @@ static yk_status find_master(struct yk_launcher *out)
     if (!out->meets) {
         return YK_OK;
     }
-    if (!is_set("MASTER_ADDR")) {
+    if (!address || !*address) {
         return yk_fail(YK_ERROR_INPUT,
                        "there are %" PRId32 " ranks, but no MASTER_ADDR to meet at; set it to the "
                        "host of rank 0, or start them with mpirun",

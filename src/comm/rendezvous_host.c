@@ -260,6 +260,7 @@ static yk_status look(struct host *host, double end_s)
     struct pollfd *visits = polls + host->listener_count;
     struct pollfd *guests = visits + MOST_VISITORS;
     const int32_t size = host->meeting->size;
+    const nfds_t count = (nfds_t)host->listener_count + MOST_VISITORS + (nfds_t)size;
     const double left_s = end_s - yk_clock_now_s();
     for (int32_t i = 0; i < host->listener_count; i++) {
         polls[i] = (struct pollfd){.fd = host->listeners[i], .events = POLLIN};
@@ -271,7 +272,7 @@ static yk_status look(struct host *host, double end_s)
         guests[i] = (struct pollfd){.fd = host->guests[i].link, .events = POLLIN};
     }
     const int wait_ms = (int)(1e3 * (left_s < round_s ? left_s : round_s)) + 1;
-    if (poll(polls, (nfds_t)(host->listener_count + MOST_VISITORS + size), wait_ms) <= 0) {
+    if (poll(polls, count, wait_ms) <= 0) {
         return YK_OK;
     }
     for (int32_t i = 0; i < size; i++) {

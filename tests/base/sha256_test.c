@@ -7,7 +7,7 @@
 
 static void write_hex(const unsigned char hash[YK_SHA256_SIZE], char out[2 * YK_SHA256_SIZE + 1])
 {
-    for (int i = 0; i < YK_SHA256_SIZE; i++) {
+    for (size_t i = 0; i < YK_SHA256_SIZE; i++) {
         snprintf(out + 2 * i, 3, "%02x", hash[i]);
     }
 }
