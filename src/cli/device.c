@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "cli/plugin.h"
 #include "cluster/discover.h"
+#include "cluster/mps.h"
 #include "cluster/visible.h"
 
 #include <stdio.h>
@@ -90,6 +91,12 @@ yk_status yk_device_count_gpus(int32_t *out)
     return YK_OK;
 }
 
+/* GPUs are planned for by the driver's numbers, which CUDA's own need not be. */
+static void number_as_the_driver(void)
+{
+    (void)setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
+}
+
 /* What CUDA shows as its device `number`. */
 static yk_status find_gpu(int32_t number, struct yk_machine *machine, struct yk_visible *out)
 {
@@ -113,6 +120,24 @@ static yk_status find_gpu(int32_t number, struct yk_machine *machine, struct yk_
                    (int)number, machine->gpu_count - 1);
 }
 
+/* Which part of the GPU this process has, of its multiprocessors and of its memory: that of an
+ * instance (MIG), of a client (MPS), or all of it. */
+static double find_part(int32_t number, const struct yk_nvml_gpu *gpu, int instance,
+                        double *memory_bytes)
+{
+    const struct yk_nvml_instance *cut = instance >= 0 ? &gpu->instances[instance] : NULL;
+    const struct yk_mps_words words = yk_mps_words();
+    const int whole = cut ? cut->sm_count : gpu->sm_count;
+    const double of_gpu = cut && cut->sm_count > 0 && gpu->sm_count > cut->sm_count
+                              ? (double)cut->sm_count / gpu->sm_count
+                              : 1;
+    struct yk_mps_driver driver;
+    *memory_bytes =
+        yk_mps_memory_bytes(&words, number, cut ? cut->memory_bytes : gpu->memory_bytes);
+    number_as_the_driver();
+    return of_gpu * yk_mps_part(yk_mps_load(&driver) ? &driver : NULL, &words, number, whole);
+}
+
 yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena, const char **out)
 {
     struct yk_machine machine;
@@ -127,15 +152,11 @@ yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena, const c
                        "--output here.json, and train with --cluster here.json",
                        gpu->name);
     }
-    double memory_bytes = gpu->memory_bytes;
+    double memory_bytes = 0;
+    const double part = find_part(number, gpu, seen.instance, &memory_bytes);
     int length = snprintf(line, sizeof line, "%s", sheet->name);
-    if (seen.instance >= 0) {
-        const struct yk_nvml_instance *instance = &gpu->instances[seen.instance];
-        memory_bytes = instance->memory_bytes;
-        if (gpu->sm_count > instance->sm_count && instance->sm_count > 0) {
-            length += snprintf(line + length, sizeof line - (size_t)length, ":%.1f%%",
-                               100.0 * instance->sm_count / gpu->sm_count);
-        }
+    if (part < 1) {
+        length += snprintf(line + length, sizeof line - (size_t)length, ":%.1f%%", 100.0 * part);
     }
     length +=
         snprintf(line + length, sizeof line - (size_t)length, ":%.0fMiB", memory_bytes / MIB - 0.5);
@@ -174,8 +195,7 @@ static yk_status find_backend(const struct yk_device_choice *choice, const struc
         *out = &yk_backend_cpu;
         return YK_OK;
     }
-    /* GPUs are planned for by the driver's numbers, which CUDA's own need not be. */
-    (void)setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
+    number_as_the_driver();
     return find_plugin(plugin) ? yk_backend_load(plugin, out)
                                : yk_fail(YK_ERROR_SYSTEM, "%s", no_plugin);
 }

@@ -30,8 +30,9 @@ yk_status yk_device_choose(const char *word, struct yk_device_choice *out) YK_MU
 /* How many GPUs --device can name: cuda:0 and so on. */
 yk_status yk_device_count_gpus(int32_t *out) YK_MUST_USE;
 
-/* The GPU as a line that a plan's file can keep: "h200:143771MiB", or of an instance
- * "h200:12.1%:16384MiB". */
+/* The GPU as a line that a plan's file can keep: "h200:143771MiB", or where this process has a part
+ * of it, an instance (MIG) or what the service that shares it allows (MPS), "h200:12.1%:16384MiB".
+ */
 yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena,
                                  const char **out) YK_MUST_USE;
 

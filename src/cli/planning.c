@@ -11,7 +11,7 @@ static yk_status open_named(const char *model, const char *cluster, const char *
     if (profile) {
         YK_TRY(yk_profile_open(profile, &out->profile));
     }
-    YK_TRY(yk_cost_settle_context(out->profile, out->request.config->name, out->cluster));
+    YK_TRY(yk_cost_settle(out->profile, out->request.config->name, out->cluster));
     out->book = (struct yk_cost_book){.cluster = out->cluster, .profile = out->profile};
     out->request.book = &out->book;
     out->request.model_source = model;

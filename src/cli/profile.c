@@ -40,7 +40,7 @@ static yk_status measure(struct yk_profiling *profiling, struct yk_text *out)
     const int64_t wanted = profiling->words.ranks;
     struct yk_launcher launcher;
     bool launches = false;
-    YK_TRY(yk_launcher_find(&launcher));
+    YK_TRY(yk_launch_find(&profiling->words.hand, &launcher));
     YK_TRY(yk_launch_decide(&launcher, wanted, &launches));
     YK_TRY(yk_profiling_open(profiling, launches ? (int32_t)wanted : launcher.size));
     if (launches) {
@@ -87,7 +87,7 @@ static const struct yk_option options[] = {
     {
         .name = "cluster",
         .placeholder = "CLUSTER",
-        .help = "The devices, one for each rank; else this machine's cores, shared evenly",
+        .help = "The devices, one for each rank; else this machine's, shared evenly",
         .kind = YK_OPTION_TEXT,
         TO(cluster),
     },
@@ -99,6 +99,32 @@ static const struct yk_option options[] = {
         .least = 1,
         .most = MOST_RANKS,
         TO(ranks),
+    },
+    {
+        .name = "rank",
+        .placeholder = "R",
+        .help = YK_LAUNCH_RANK_HELP,
+        .kind = YK_OPTION_INTEGER,
+        .least = 0,
+        .most = MOST_RANKS - 1,
+        .missing = -1,
+        TO(hand.rank),
+    },
+    {
+        .name = "world",
+        .placeholder = "N",
+        .help = YK_LAUNCH_WORLD_HELP,
+        .kind = YK_OPTION_INTEGER,
+        .least = 1,
+        .most = MOST_RANKS,
+        TO(hand.world),
+    },
+    {
+        .name = "master",
+        .placeholder = "HOST:PORT",
+        .help = YK_LAUNCH_MASTER_HELP,
+        .kind = YK_OPTION_TEXT,
+        TO(hand.master),
     },
     {
         .name = "batch",
@@ -163,10 +189,20 @@ static const struct yk_option options[] = {
     {
         .name = "device",
         .placeholder = "NAME",
-        .help = "Which devices: cpu, cuda (the first GPU), cuda:1 …, or all that can be had",
+        .help = "Which devices: cpu, cuda (the first GPU; of several ranks each its own), cuda:1 "
+                "…, or all that can be had",
         .preset = "all",
         .kind = YK_OPTION_TEXT,
         TO(device),
+    },
+    {
+        .name = "wire",
+        .placeholder = "NAME",
+        .help = YK_TRAIN_WIRE_HELP,
+        .preset = "auto",
+        .kind = YK_OPTION_CHOICE,
+        .choices = yk_train_wire_choices,
+        TO(wire),
     },
     {
         .name = "seconds",
@@ -265,8 +301,8 @@ const struct yk_command yk_command_profile = {
     .summary = "measure layers and links here, so that plans are made from times",
     .description =
         "Runs real training steps on random tokens, on every GPU and on the CPU, or on all ranks "
-        "at "
-        "the same time, and keeps how long each sort of layer takes forward and backward for 1, 2, "
+        "at the same time, and keeps how long each sort of layer takes forward and backward for 1, "
+        "2, "
         "4 … samples, how long its update takes, how long messages between the ranks and copies to "
         "a GPU take, and how much computation and messages hold each other up. Commands that plan "
         "take times from there (--profile) before datasheets. What is known and not stale is not "

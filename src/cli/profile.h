@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/counters.h"
 #include "cli/device.h"
+#include "cli/launch.h"
 #include "cli/train_team.h"
 #include "measure/survey.h"
 
@@ -24,8 +25,10 @@ struct yk_profile_words {
     int64_t lora_rank;
     bool nf4;
     int64_t ranks; /* 0: not said */
+    struct yk_launch_words hand;
     const char *slow;
     const char *device; /* NULL: every device that can be had */
+    const char *wire;
     double seconds;
     bool again; /* what is known and not stale, too */
     bool counters;
@@ -75,7 +78,11 @@ static inline int32_t yk_profiling_ranks(const struct yk_profiling *profiling)
     return yk_train_team_is_alone(&profiling->team) ? 1 : profiling->team.ranks.size;
 }
 
-/* Which devices and precisions the words mean, for so many ranks. */
+/* --device as others read it, of ranks that measure together. */
+const char *yk_profiling_device(const struct yk_profiling *profiling);
+
+/* Which devices and precisions the words mean, for so many ranks: as far as one process knows, and
+ * once the team has met, as all of them do. */
 yk_status yk_profiling_find_targets(struct yk_profiling *profiling, int32_t ranks) YK_MUST_USE;
 
 /* The cluster of --cluster, which must have a device for each rank. */

@@ -53,8 +53,9 @@ static yk_status describe(struct yk_profiling *profiling)
     struct yk_text versions = {0};
     engine->backend->versions(engine->device, &versions);
     if (profiling->all.ranks->size > 1) {
+        const struct yk_ranks *work = yk_measure_work(&profiling->all);
         yk_text_add(&versions, ", ");
-        profiling->all.ranks->comm->describe(profiling->all.ranks->world, &versions);
+        work->comm->describe(work->world, &versions);
     }
     yk_status status = yk_text_status(&versions);
     if (status == YK_OK) {
@@ -85,8 +86,12 @@ static yk_status open_engine(struct yk_profiling *profiling)
 static yk_status open_ranks(struct yk_profiling *profiling)
 {
     const struct yk_engine *engine = &profiling->engine;
-    profiling->all = (struct yk_measure_ranks){.ranks = &profiling->team.ranks, .engine = *engine};
-    if (!yk_train_team_is_alone(&profiling->team)) {
+    struct yk_train_team *team = &profiling->team;
+    profiling->all = (struct yk_measure_ranks){.ranks = &team->ranks, .engine = *engine};
+    if (!yk_train_team_is_alone(team)) {
+        const struct yk_profile_target *target = &profiling->targets[profiling->target];
+        YK_TRY(yk_train_team_connect(team, &target->choice, profiling->words.wire));
+        profiling->all.work = yk_train_team_work(team);
         return YK_OK;
     }
     YK_TRY(engine->backend->lane_create(engine->device, "comm", &profiling->lane));
@@ -97,16 +102,23 @@ static yk_status open_ranks(struct yk_profiling *profiling)
     return YK_OK;
 }
 
-static yk_status open_target(struct yk_profiling *profiling)
+/* What a rank does by itself; others know whether it could when they agree on it. */
+static yk_status open_device(struct yk_profiling *profiling)
 {
-    YK_TRY(read_workload(profiling));
-    YK_TRY(yk_profiling_name_cluster(profiling));
     if (profiling->words.counters) {
         YK_TRY(yk_counters_open(&profiling->targets[profiling->target].choice, &profiling->gauge));
     }
-    YK_TRY(open_engine(profiling));
+    return open_engine(profiling);
+}
+
+static yk_status open_target(struct yk_profiling *profiling)
+{
+    const struct yk_train_team *team = &profiling->team;
+    YK_TRY(yk_train_team_agree(team, read_workload(profiling)));
+    YK_TRY(yk_profiling_name_cluster(profiling));
+    YK_TRY(yk_train_team_agree(team, open_device(profiling)));
     YK_TRY(open_ranks(profiling));
-    return describe(profiling);
+    return yk_train_team_agree(team, describe(profiling));
 }
 
 static void close_target(struct yk_profiling *profiling)
@@ -292,7 +304,7 @@ static yk_status measure(struct yk_profiling *profiling)
     for (profiling->target = 0;
          profiling->target < profiling->target_count && !profiling->survey.stopped;
          profiling->target++) {
-        YK_TRY(yk_train_team_agree(&profiling->team, open_target(profiling)));
+        YK_TRY(open_target(profiling));
         if (profiling->target == 0) { /* nothing is left behind where no device can be had */
             YK_TRY(yk_train_team_agree(&profiling->team, open_profile(profiling)));
         }
@@ -325,8 +337,13 @@ yk_status yk_profiling_open(struct yk_profiling *profiling, int32_t ranks)
 
 yk_status yk_profiling_run(struct yk_profiling *profiling, const struct yk_launcher *launcher)
 {
-    YK_TRY(yk_train_team_open(launcher, &(struct yk_train_team_wish){0}, profiling->arena,
-                              &profiling->team));
+    struct yk_train_team *team = &profiling->team;
+    const struct yk_train_team_wish wish = {.device = yk_profiling_device(profiling)};
+    YK_TRY(yk_train_team_open(launcher, &wish, profiling->arena, team));
+    if (!yk_train_team_is_alone(team)) {
+        YK_TRY(yk_profiling_find_targets(profiling, team->ranks.size));
+        YK_TRY_NEW(profiling->arena, profiling->counted, profiling->target_count);
+    }
     yk_terminal_progress_begin();
     const yk_status status = measure(profiling);
     yk_terminal_progress_end();

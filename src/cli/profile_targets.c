@@ -11,6 +11,9 @@ enum {
     MOST_GPUS = 64,
 };
 
+/* A part that is written down may be one that the GPU cannot be cut into. */
+static const double nearly_the_part = 0.01;
+
 /* ---- which ---- */
 
 static bool wants_all(const struct yk_profile_words *words)
@@ -35,35 +38,34 @@ static yk_status list_all(struct yk_device_choice *choices, int32_t *count)
     return YK_OK;
 }
 
-/* Ranks measure CPUs: what GPUs exchange is not measured yet. */
+const char *yk_profiling_device(const struct yk_profiling *profiling)
+{
+    const struct yk_profile_words *words = &profiling->words;
+    if (words->cluster && profiling->cluster) {
+        const bool gpu = !profiling->cluster->devices[0].is_cpu;
+        return !gpu ? "cpu" : wants_all(words) ? "cuda" : words->device;
+    }
+    return wants_all(words) ? "auto" : words->device;
+}
+
+/* Ranks measure the same kind of device, all at once, each its own. */
 static yk_status list_choices(const struct yk_profiling *profiling, int32_t ranks,
                               struct yk_device_choice *choices, int32_t *count)
 {
     const struct yk_profile_words *words = &profiling->words;
+    const struct yk_train_team *team = &profiling->team;
     *count = 1;
-    if (words->cluster) {
-        const bool gpu = !profiling->cluster->devices[0].is_cpu;
-        choices[0] = (struct yk_device_choice){.gpu = gpu};
-        if (!gpu || wants_all(words)) {
-            return YK_OK;
-        }
-    }
-    if (wants_all(words) && ranks == 1) {
-        return list_all(choices, count);
-    }
     if (!wants_all(words) && strcmp(words->device, "cpu") != 0 &&
         strncmp(words->device, "cuda", 4) != 0) {
         return yk_fail(YK_ERROR_USAGE, "--device %s: cpu, cuda, cuda:1 and the like, or all",
                        words->device);
     }
-    YK_TRY(yk_device_choose(wants_all(words) ? "cpu" : words->device, &choices[0]));
-    if (choices[0].gpu && ranks > 1) {
-        return yk_fail(YK_ERROR_USAGE,
-                       "--device %s: several ranks measure CPUs; measure a GPU by "
-                       "itself, without --ranks",
-                       words->device);
+    if (wants_all(words) && ranks == 1 && !words->cluster) {
+        return list_all(choices, count);
     }
-    return YK_OK;
+    return yk_train_team_is_alone(team)
+               ? yk_device_choose(yk_profiling_device(profiling), &choices[0])
+               : yk_train_team_choose(team, yk_profiling_device(profiling), &choices[0]);
 }
 
 /* Each of the few precisions once, for which there is room. */
@@ -95,6 +97,7 @@ yk_status yk_profiling_find_targets(struct yk_profiling *profiling, int32_t rank
     const char *words = profiling->words.precision;
     struct yk_device_choice choices[MOST_GPUS + 1];
     int32_t count = 0;
+    profiling->target_count = 0;
     YK_TRY(list_choices(profiling, ranks, choices, &count));
     YK_TRY_NEW(profiling->arena, profiling->targets, (int64_t)count * YK_PRECISION_COUNT);
     for (int32_t i = 0; i < count; i++) {
@@ -151,12 +154,13 @@ static yk_status share_machine(const double *slowness, int64_t ranks, struct yk_
     return status;
 }
 
-/* A device of a cluster that is given must say itself which part it is. */
+/* A CPU of a cluster that is given must say itself which part it is. */
 static yk_status check_slowness(const struct yk_profiling *profiling)
 {
     for (int32_t i = 0; i < profiling->cluster->device_count; i++) {
         const double part = 1 / profiling->slowness[i];
-        if (fabs(profiling->cluster->devices[i].part - part) > 0.005 * part) {
+        if (profiling->cluster->devices[i].is_cpu &&
+            fabs(profiling->cluster->devices[i].part - part) > 0.005 * part) {
             return yk_fail(YK_ERROR_USAGE,
                            "rank %d computes at %.4g%% of its speed, but --cluster has %.4g%% of a "
                            "device there; write cpu:%d:%.4g%%, and --slow %d:%.4g",
@@ -185,52 +189,72 @@ yk_status yk_profiling_read_cluster(struct yk_profiling *profiling, int32_t rank
                        profiling->cluster->device_count == 1 ? "" : "s", (int)ranks,
                        ranks == 1 ? "" : "s");
     }
-    for (int32_t i = 0; i < ranks && ranks > 1; i++) {
-        if (!profiling->cluster->devices[i].is_cpu) {
+    for (int32_t i = 1; i < ranks; i++) {
+        if (profiling->cluster->devices[i].is_cpu != profiling->cluster->devices[0].is_cpu) {
             return yk_fail(YK_ERROR_INPUT,
-                           "%s: %s is no CPU; ranks measure CPUs, a GPU is measured by itself",
-                           words->cluster, profiling->cluster->devices[i].name);
+                           "%s: ranks measure CPUs or GPUs, not both at once; measure each kind by "
+                           "itself",
+                           words->cluster);
         }
     }
     return check_slowness(profiling);
 }
 
-/* A GPU that --cluster calls by another name than its own would be known by the wrong one. */
+/* A GPU that --cluster calls by another name than its own, or another part of one, would be known
+ * by the wrong one. */
 static yk_status check_gpu(struct yk_profiling *profiling, int32_t number)
 {
-    const struct yk_device *named = &profiling->cluster->devices[0];
+    const struct yk_device *named =
+        &profiling->cluster->devices[yk_train_team_rank(&profiling->team)];
     struct yk_cluster *here = NULL;
     const char *line = NULL;
     YK_TRY(yk_device_describe_gpu(number, profiling->arena, &line));
     YK_TRY(yk_cluster_parse(line, &here));
-    const bool same = named->type && strcmp(named->type, here->devices[0].type) == 0;
+    const struct yk_device *found = &here->devices[0];
+    const bool same = named->type && strcmp(named->type, found->type) == 0 &&
+                      fabs(named->part - found->part) <= nearly_the_part;
     yk_cluster_destroy(here);
     return same ? YK_OK
-                : yk_fail(YK_ERROR_INPUT, "--cluster has %s, but the GPU here is %s",
-                          named->type ? named->type : named->name, line);
+                : yk_fail(YK_ERROR_INPUT, "--cluster has %.3g%% of %s, but the GPU here is %s",
+                          100 * named->part, named->type ? named->type : named->name, line);
+}
+
+/* What a rank says without asking the others. */
+static yk_status name_here(struct yk_profiling *profiling, int64_t ranks)
+{
+    const struct yk_profile_words *words = &profiling->words;
+    const struct yk_device_choice *choice = &profiling->targets[profiling->target].choice;
+    if (words->cluster) {
+        return choice->gpu ? check_gpu(profiling, choice->number) : YK_OK;
+    }
+    if (choice->gpu && words->slow) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "--slow is for CPUs; tools/lab gives ranks unequal parts of a GPU");
+    }
+    if (choice->gpu) {
+        return name_gpu(profiling, choice->number);
+    }
+    if (ranks == 1 || profiling->team.launcher.local_size == ranks) {
+        return share_machine(profiling->slowness, ranks, &profiling->cluster);
+    }
+    return yk_fail(YK_ERROR_USAGE, "ranks on several machines of which some are slow: say by "
+                                   "--cluster which part of a device each is");
 }
 
 yk_status yk_profiling_name_cluster(struct yk_profiling *profiling)
 {
     const struct yk_profile_words *words = &profiling->words;
-    const struct yk_profile_target *target = &profiling->targets[profiling->target];
+    const struct yk_train_team *team = &profiling->team;
     const int64_t ranks = yk_profiling_ranks(profiling);
     const char *line = NULL;
-    if (words->cluster) {
-        return target->choice.gpu ? check_gpu(profiling, target->choice.number) : YK_OK;
+    if (!words->cluster) {
+        yk_cluster_destroy(profiling->cluster);
+        profiling->cluster = NULL;
     }
-    yk_cluster_destroy(profiling->cluster);
-    profiling->cluster = NULL;
-    if (target->choice.gpu) {
-        return name_gpu(profiling, target->choice.number);
+    if (words->cluster || words->slow || ranks == 1) {
+        return yk_train_team_agree(team, name_here(profiling, ranks));
     }
-    if (ranks == 1 || (words->slow && profiling->team.launcher.local_size == ranks)) {
-        return share_machine(profiling->slowness, ranks, &profiling->cluster);
-    }
-    if (words->slow) {
-        return yk_fail(YK_ERROR_USAGE, "ranks on several machines of which some are slow: say by "
-                                       "--cluster which part of a device each is");
-    }
-    YK_TRY(yk_train_team_describe(&profiling->team, &target->choice, 0, profiling->arena, &line));
-    return yk_cluster_parse(line, &profiling->cluster);
+    YK_TRY(yk_train_team_describe(team, &profiling->targets[profiling->target].choice, 0,
+                                  profiling->arena, &line));
+    return yk_train_team_agree(team, yk_cluster_parse(line, &profiling->cluster));
 }

@@ -137,7 +137,7 @@ yk_status yk_train_run(const void *given, struct yk_text *out)
         yk_terminal_be_quiet();
     }
     YK_TRY(check(&training.words));
-    YK_TRY(yk_launcher_find(&launcher));
+    YK_TRY(yk_launch_find(&training.words.hand, &launcher));
     YK_TRY(yk_launch_decide(&launcher, training.words.ranks, &launches));
     if (launches && !training.words.dry_run) {
         return yk_launch_again(training.words.ranks);

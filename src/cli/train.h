@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/launch.h"
 #include "cli/option_layers.h"
 
 #include <stdbool.h>
@@ -77,6 +78,7 @@ struct yk_train_words {
     const char *qkv;
     const char *graphs;
     int64_t ranks; /* processes to start; 0: not said */
+    struct yk_launch_words hand;
     const char *slow;
     const char *wire;   /* how GPUs exchange numbers */
     const char *reduce; /* what 16-bit gradients are summed up as */

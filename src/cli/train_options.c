@@ -4,6 +4,7 @@
 
 #include "cli/device.h"
 #include "cli/drawings.h"
+#include "cli/train_wire.h"
 #include "cli/workload.h"
 #include "nn/optimizer.h"
 
@@ -80,20 +81,6 @@ static bool graphs_choices(size_t number, struct yk_choice *out)
     static const struct yk_choice choices[] = {
         {"off", "kernel by kernel"},
         {"on", "as one graph for a layer's pass, once it was the same a few times"},
-    };
-    if (number >= sizeof choices / sizeof choices[0]) {
-        return false;
-    }
-    *out = choices[number];
-    return true;
-}
-
-static bool wire_choices(size_t number, struct yk_choice *out)
-{
-    static const struct yk_choice choices[] = {
-        {"auto", "NCCL where that can be, else through the memory of the host"},
-        {"nccl", "NCCL"},
-        {"mpi", "MPI, through the memory of the host"},
     };
     if (number >= sizeof choices / sizeof choices[0]) {
         return false;
@@ -282,8 +269,14 @@ static const struct yk_option options[] = {
          "Start so many processes on this machine with mpirun; else those that a launcher has "
          "started, or one"),
      INTEGER(1, MOST_RANKS, NULL), .momentary = true, TO(ranks)},
-    {ROW("wire", "NAME", PLAN_GROUP, "Of several ranks with GPUs: how they exchange numbers"),
-     CHOICE(wire_choices, "auto"), TO(wire)},
+    {ROW("rank", "R", PLAN_GROUP, YK_LAUNCH_RANK_HELP), INTEGER(0, MOST_RANKS - 1, NULL),
+     .missing = -1, .momentary = true, TO(hand.rank)},
+    {ROW("world", "N", PLAN_GROUP, YK_LAUNCH_WORLD_HELP), INTEGER(1, MOST_RANKS, NULL),
+     .momentary = true, TO(hand.world)},
+    {ROW("master", "HOST:PORT", PLAN_GROUP, YK_LAUNCH_MASTER_HELP), TEXT, .momentary = true,
+     TO(hand.master)},
+    {ROW("wire", "NAME", PLAN_GROUP, YK_TRAIN_WIRE_HELP), CHOICE(yk_train_wire_choices, "auto"),
+     TO(wire)},
     {ROW("slow", "RANK:FACTOR", PLAN_GROUP,
          "Let ranks compute so many times more slowly, to try out unequal devices: 1:2.5,3:4"),
      TEXT, TO(slow)},

@@ -372,7 +372,7 @@ yk_status yk_train_plan_find(const struct yk_train_words *words, const struct yk
     YK_TRY(find_cluster(words, team, &out->device, arena, &source));
     status = open_cluster(words, team, &planned, source, arena, out);
     if (status == YK_OK) {
-        status = yk_cost_settle_context(out->profile, config->name, out->cluster);
+        status = yk_cost_settle(out->profile, config->name, out->cluster);
     }
     YK_TRY(yk_train_team_agree(team, status));
     if (!yk_train_team_is_alone(team)) {

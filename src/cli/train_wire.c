@@ -19,6 +19,20 @@ enum {
     HOST_SIZE = 256,
 };
 
+bool yk_train_wire_choices(size_t number, struct yk_choice *out)
+{
+    static const struct yk_choice choices[] = {
+        {"auto", "NCCL where that can be, else through the memory of the host"},
+        {"nccl", "NCCL"},
+        {"mpi", "MPI, through the memory of the host"},
+    };
+    if (number >= sizeof choices / sizeof choices[0]) {
+        return false;
+    }
+    *out = choices[number];
+    return true;
+}
+
 static const char no_nccl[] =
     "yoke-nccl.so, by which GPUs exchange numbers, is not here: build yoke where NCCL is installed "
     "(libnccl-dev)";

@@ -9,8 +9,14 @@
 
 #include "base/status.h"
 #include "cli/device.h"
+#include "cli/options.h"
 #include "cluster/launcher.h"
 #include "comm/ranks.h"
+
+#define YK_TRAIN_WIRE_HELP "Of several ranks with GPUs: how they exchange numbers"
+
+/* Of --wire. */
+bool yk_train_wire_choices(size_t number, struct yk_choice *out);
 
 /* Starts as {0}. */
 struct yk_train_wire {

@@ -19,6 +19,12 @@ void yk_cluster_set_context(struct yk_cluster *cluster, int32_t device, double b
     devices[device].context_bytes = bytes;
 }
 
+void yk_cluster_set_measured_part(struct yk_cluster *cluster, int32_t device, double part)
+{
+    struct yk_device *devices = (struct yk_device *)(uintptr_t)cluster->devices; /* its own */
+    devices[device].measured_part = part;
+}
+
 static bool is_file(const char *word)
 {
     static const char suffix[] = ".json";

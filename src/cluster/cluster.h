@@ -40,6 +40,7 @@ struct yk_device {
     const struct yk_datasheet *sheet; /* NULL likewise */
     enum yk_generation generation;    /* YK_GENERATION_UNKNOWN without a sheet */
     double part;                      /* of the whole device: 1, or less */
+    double measured_part;             /* which a profile knows for it; 0: none, or its own */
     double memory_bytes;
     double memory_bytes_per_s;
     double matrix_flops[YK_PRECISION_COUNT]; /* dense; never 0: falls back on what emulates it */
@@ -82,9 +83,10 @@ yk_status yk_cluster_parse(const char *line, struct yk_cluster **out) YK_MUST_US
 /* `word` as a file when it ends in ".json" or a file of that name exists, else as a line. */
 yk_status yk_cluster_open(const char *word, struct yk_cluster **out) YK_MUST_USE;
 
-/* Says what was measured of a device's processes, before anybody plans for the cluster. No file
- * keeps it. */
+/* Say what was measured of a device's processes, and as which part of a device it is known where
+ * times were measured, before anybody plans for the cluster. No file keeps it. */
 void yk_cluster_set_context(struct yk_cluster *cluster, int32_t device, double bytes);
+void yk_cluster_set_measured_part(struct yk_cluster *cluster, int32_t device, double part);
 
 /* The cluster as a JSON file that reads back as the same cluster. */
 yk_status yk_cluster_write(const struct yk_cluster *cluster, struct yk_text *out) YK_MUST_USE;

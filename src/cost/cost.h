@@ -73,10 +73,13 @@ double yk_cost_state_bytes(const struct yk_model *model, const struct yk_layer *
  * workspaces. For CPUs 0 unless it was measured. */
 double yk_cost_context_bytes(const struct yk_device *device);
 
-/* Gives the cluster's devices the context that the profile knows for this model, else that of the
- * model measured last; NULL: none. */
-yk_status yk_cost_settle_context(struct yk_profile *profile, const char *model,
-                                 struct yk_cluster *cluster) YK_MUST_USE;
+/*
+ * Tells the cluster's devices what the profile knows of them; NULL: nothing. A part of a GPU of
+ * which none was measured is taken for the nearest that was, within a hundredth of the whole, and a
+ * note says so. The context is that of this model, else that of the model measured last.
+ */
+yk_status yk_cost_settle(struct yk_profile *profile, const char *model,
+                         struct yk_cluster *cluster) YK_MUST_USE;
 
 /* "measured", "interpolated", "table", "datasheet". */
 const char *yk_cost_origin_name(enum yk_cost_origin origin);

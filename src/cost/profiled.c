@@ -106,7 +106,7 @@ yk_status yk_profiled_find(const struct yk_cost_book *book, const struct yk_devi
     static const char *const passes[] = {"forward", "backward", "update"};
     char name[YK_SUBJECT_SIZE];
     *found = false;
-    if (!book->profile || !yk_subject_device(device, name)) {
+    if (!book->profile || !yk_subject_kind(device, name)) {
         return YK_OK;
     }
     const struct wanted wanted = {
@@ -116,7 +116,7 @@ yk_status yk_profiled_find(const struct yk_cost_book *book, const struct yk_devi
         .layer =
             {
                 .device = name,
-                .part = device->part,
+                .part = yk_subject_part(device),
                 .shape = layer->shape,
                 .sequence = model->workload.sequence,
                 .pass = passes[pass],

@@ -7,7 +7,7 @@ enum {
     DEVICE_SIZE = 80 /* so that two of them and a place fit */
 };
 
-bool yk_subject_device(const struct yk_device *device, char out[YK_SUBJECT_SIZE])
+bool yk_subject_kind(const struct yk_device *device, char out[YK_SUBJECT_SIZE])
 {
     if (!device->type) {
         return false;
@@ -16,6 +16,23 @@ bool yk_subject_device(const struct yk_device *device, char out[YK_SUBJECT_SIZE]
         snprintf(out, DEVICE_SIZE, "%s:%d", device->type, (int)device->cores);
     } else {
         snprintf(out, DEVICE_SIZE, "%s", device->type);
+    }
+    return true;
+}
+
+double yk_subject_part(const struct yk_device *device)
+{
+    return device->measured_part > 0 ? device->measured_part : device->part;
+}
+
+bool yk_subject_device(const struct yk_device *device, char out[YK_SUBJECT_SIZE])
+{
+    const double part = yk_subject_part(device);
+    if (!yk_subject_kind(device, out)) {
+        return false;
+    }
+    if (!device->is_cpu && part < 1) {
+        snprintf(out, DEVICE_SIZE, "%s:%.3g%%", device->type, 100 * part);
     }
     return true;
 }

@@ -13,7 +13,15 @@ enum {
     YK_SUBJECT_SIZE = 200
 };
 
-/* "rtx3090", "cpu:2". False for a device that has no type: nobody can tell it from another. */
+/* "rtx3090", "cpu:2": the kind of device that layers are known by, beside the part of it. False for
+ * a device that has no type: nobody can tell it from another. */
+bool yk_subject_kind(const struct yk_device *device, char out[YK_SUBJECT_SIZE]);
+
+/* The part that layers are known by: its own, or the one near it that was measured. */
+double yk_subject_part(const struct yk_device *device);
+
+/* The same as one word: "rtx3090", "h200:13.6%". A part of a GPU reaches memory and links in its
+ * own time, and is a device of its own; a part of a CPU is one that waits (--slow), and is not. */
 bool yk_subject_device(const struct yk_device *device, char out[YK_SUBJECT_SIZE]);
 
 /* "h200 with gpt2": a device that holds this model; false where it has no type. */

@@ -229,12 +229,22 @@ static double message_alone_s(const struct besiding *besiding)
     return yk_timings_median(seconds, besiding->round_count);
 }
 
+/* A device of its own is disturbed by nobody, whatever its rank got of the host's cores: there all
+ * rounds are to be believed. */
+static void choose_quiet(const struct besiding *besiding, const struct yk_quiet_round *rounds,
+                         bool *out)
+{
+    const bool shares = yk_measure_takes_cores(besiding->team);
+    yk_quiet_choose(rounds, besiding->round_count, shares ? LEAST_QUIET : besiding->round_count,
+                    out);
+}
+
 static yk_status compare(struct besiding *besiding)
 {
     bool alone[MOST_ROUNDS] = {false};
     bool both[MOST_ROUNDS] = {false};
-    yk_quiet_choose(besiding->alone, besiding->round_count, LEAST_QUIET, alone);
-    yk_quiet_choose(besiding->both, besiding->round_count, LEAST_QUIET, both);
+    choose_quiet(besiding, besiding->alone, alone);
+    choose_quiet(besiding, besiding->both, both);
     const double message_s = message_alone_s(besiding);
     for (int32_t i = 0; i < besiding->round_count; i++) {
         const struct round *round = &besiding->rounds[i];
@@ -273,7 +283,8 @@ static yk_status add_fact(const struct besiding *besiding, struct yk_timings *ti
 
 static yk_status measure_party(struct besiding *besiding, double seconds)
 {
-    const struct yk_exchange_party party = {besiding->party->ranks, besiding->party->count};
+    const struct yk_exchange_party party = {besiding->party->ranks, besiding->party->count,
+                                            yk_comm_type_of(besiding->wish->workload.precision)};
     const int32_t me = besiding->team->ranks->rank;
     besiding->round_count = 0;
     besiding->takes_part = me == party.ranks[0] || me == party.ranks[1];

@@ -1,5 +1,6 @@
 #include "measure/calibration_rules.h"
 
+#include "cost/subject.h"
 #include "measure/timings.h"
 
 #include <math.h>
@@ -292,7 +293,7 @@ static yk_status add_row(struct yk_calibrating *calibrating, const struct yk_cal
     }
     const struct yk_survey_layer row = {
         .layer = {.device = sort->on,
-                  .part = wish->program->cluster->devices[sort->device].part,
+                  .part = yk_subject_part(&wish->program->cluster->devices[sort->device]),
                   .shape = sort->shape,
                   .sequence = wish->program->plan->workload.sequence,
                   .pass = yk_op_kind_name(sort->kind)},

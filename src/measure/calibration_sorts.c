@@ -124,7 +124,7 @@ yk_status yk_calibration_sort_of(struct yk_calibrating *calibrating, int32_t ran
         }
     } else {
         describe_pass(calibrating, rank, op, &sort);
-        sort.is_known = yk_subject_device(&cluster->devices[sort.device], name);
+        sort.is_known = yk_subject_kind(&cluster->devices[sort.device], name);
     }
     sort.on = sort.is_known ? name : cluster->devices[sort.device].name;
     for (int32_t i = 0; i < made->sort_count; i++) {

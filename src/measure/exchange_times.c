@@ -24,6 +24,9 @@ struct exchange {
 struct yk_exchange_times {
     struct yk_arena *arena;
     const struct yk_measure_ranks *team;
+    const struct yk_ranks *work;
+    enum yk_comm_type type;
+    size_t width;   /* of a number */
     int32_t *ranks; /* (members) */
     int32_t members;
     int32_t me;      /* in the party; −1: not of it */
@@ -32,7 +35,7 @@ struct yk_exchange_times {
     int64_t memory_bytes;
     int64_t next; /* where the next message lies */
     struct yk_comm_group *group;
-    double *meeting; /* one number */
+    void *meeting; /* one number of the device */
     struct yk_comm_reduce meet;
     struct exchange *exchanges; /* (YK_EXCHANGE_ROW) */
     struct yk_backend_event *events[YK_EXCHANGE_ROW + 1];
@@ -76,16 +79,16 @@ static yk_status take_memory(struct yk_exchange_times *times, int64_t most_bytes
 
 static yk_status join(struct yk_exchange_times *times, const struct yk_exchange_party *party)
 {
-    const struct yk_ranks *ranks = times->team->ranks;
+    const struct yk_ranks *work = times->work;
     YK_TRY_NEW(times->arena, times->ranks, party->count);
     YK_TRY_NEW(times->arena, times->firsts, party->count + 1);
     memcpy(times->ranks, party->ranks, (size_t)party->count * sizeof *party->ranks);
     times->members = party->count;
     times->me = -1;
     for (int32_t i = 0; i < party->count; i++) {
-        times->me = party->ranks[i] == ranks->rank ? i : times->me;
+        times->me = party->ranks[i] == work->rank ? i : times->me;
     }
-    return ranks->comm->group_create(ranks->world, times->ranks, times->members, &times->group);
+    return work->comm->group_create(work->world, times->ranks, times->members, &times->group);
 }
 
 static yk_status set_up(struct yk_exchange_times *times, const struct yk_exchange_party *party,
@@ -93,15 +96,13 @@ static yk_status set_up(struct yk_exchange_times *times, const struct yk_exchang
 {
     const struct yk_engine *engine = &times->team->engine;
     YK_TRY(join(times, party));
-    YK_TRY_NEW(times->arena, times->meeting, 1);
+    YK_TRY(engine->backend->take(engine->device, sizeof(double), &times->meeting));
     YK_TRY_NEW(times->arena, times->exchanges, YK_EXCHANGE_ROW);
     for (int32_t i = 0; i <= YK_EXCHANGE_ROW; i++) {
         YK_TRY(engine->backend->event_create(engine->device, &times->events[i]));
     }
-    times->meet = (struct yk_comm_reduce){.group = times->team->ranks->all,
-                                          .numbers = times->meeting,
-                                          .count = 1,
-                                          .type = YK_COMM_FP64};
+    times->meet = (struct yk_comm_reduce){
+        .group = times->work->all, .numbers = times->meeting, .count = 1, .type = YK_COMM_FP64};
     return times->me >= 0 ? take_memory(times, most_bytes) : YK_OK;
 }
 
@@ -116,7 +117,13 @@ yk_status yk_exchange_times_create(const struct yk_measure_ranks *team,
         yk_arena_destroy(arena);
         return yk_fail_out_of_memory();
     }
-    *times = (struct yk_exchange_times){.arena = arena, .team = team};
+    *times = (struct yk_exchange_times){
+        .arena = arena,
+        .team = team,
+        .work = yk_measure_work(team),
+        .type = party->type,
+        .width = yk_comm_width(party->type),
+    };
     const yk_status status = set_up(times, party, most_bytes);
     if (status != YK_OK) {
         yk_exchange_times_destroy(times);
@@ -134,15 +141,21 @@ void yk_exchange_times_destroy(struct yk_exchange_times *times)
             engine->backend->event_destroy(times->events[i]);
         }
         engine->backend->give_back(engine->device, times->memory);
-        times->team->ranks->comm->group_destroy(times->group);
+        engine->backend->give_back(engine->device, times->meeting);
+        times->work->comm->group_destroy(times->group);
         yk_arena_destroy(times->arena);
     }
 }
 
-/* Equal parts, as far as whole numbers of fp32 go. */
+int64_t yk_exchange_times_bytes(const struct yk_exchange_times *times)
+{
+    return times->memory ? times->memory_bytes : 0;
+}
+
+/* Equal parts, as far as whole numbers go. */
 static void cut(struct yk_exchange_times *times, int64_t bytes)
 {
-    const int64_t count = bytes / (int64_t)sizeof(float);
+    const int64_t count = bytes / (int64_t)times->width;
     for (int32_t i = 0; i <= times->members; i++) {
         times->firsts[i] = count * i / times->members;
     }
@@ -162,23 +175,23 @@ static char *find_place(struct yk_exchange_times *times, int64_t bytes)
 static void prepare(struct yk_exchange_times *times, int64_t bytes, struct exchange *out)
 {
     char *whole = find_place(times, bytes);
-    char *own = whole + times->firsts[times->me] * (int64_t)sizeof(float);
+    char *own = whole + times->firsts[times->me] * (int64_t)times->width;
     *out = (struct exchange){
         .reduce = {.group = times->group,
                    .numbers = whole,
                    .count = times->firsts[times->members],
-                   .type = YK_COMM_FP32},
+                   .type = times->type},
         .gather = {.group = times->group,
                    .own = own,
                    .whole = whole,
                    .firsts = times->firsts,
-                   .size = sizeof(float)},
+                   .size = times->width},
         .scatter = {.group = times->group,
                     .whole = whole,
                     .own = own,
                     .firsts = times->firsts,
-                    .type = YK_COMM_FP32},
-        .message = {.world = times->team->ranks->world,
+                    .type = times->type},
+        .message = {.world = times->work->world,
                     .bytes = whole,
                     .size = (size_t)bytes,
                     .peer = times->ranks[times->me == 0 ? 1 : 0]},
@@ -188,7 +201,7 @@ static void prepare(struct yk_exchange_times *times, int64_t bytes, struct excha
 static void put(const struct yk_exchange_times *times, enum yk_exchange_kind kind,
                 const struct exchange *exchange)
 {
-    const struct yk_comm *comm = times->team->ranks->comm;
+    const struct yk_comm *comm = times->work->comm;
     switch (kind) {
     case YK_EXCHANGE_GATHER:
         comm->gather(&exchange->gather);
@@ -214,36 +227,36 @@ static void put(const struct yk_exchange_times *times, enum yk_exchange_kind kin
 yk_status yk_exchange_times_put_row(struct yk_exchange_times *times, enum yk_exchange_kind kind,
                                     int64_t bytes, int32_t count)
 {
-    const struct yk_measure_ranks *team = times->team;
-    const struct yk_backend *backend = team->engine.backend;
+    const struct yk_ranks *work = times->work;
+    const struct yk_backend *backend = times->team->engine.backend;
     times->row = count < YK_EXCHANGE_ROW ? count : YK_EXCHANGE_ROW;
     cut(times, bytes);
     for (int32_t i = 0; times->me >= 0 && i < times->row; i++) {
         prepare(times, bytes, &times->exchanges[i]);
     }
     /* On the lane itself, so that all ranks begin the first message within microseconds. */
-    team->ranks->comm->reduce(&times->meet);
-    backend->record(team->ranks->lane, times->events[0]);
+    work->comm->reduce(&times->meet);
+    backend->record(work->lane, times->events[0]);
     for (int32_t i = 0; i < times->row; i++) {
         if (times->me >= 0) {
             put(times, kind, &times->exchanges[i]);
         }
-        backend->record(team->ranks->lane, times->events[i + 1]);
+        backend->record(work->lane, times->events[i + 1]);
     }
-    return team->ranks->comm->check(team->ranks->world);
+    return work->comm->check(work->world);
 }
 
 yk_status yk_exchange_times_read_row(struct yk_exchange_times *times, double *begin_s,
                                      double *end_s)
 {
-    const struct yk_measure_ranks *team = times->team;
-    const struct yk_backend *backend = team->engine.backend;
-    YK_TRY(backend->finish(team->ranks->lane));
+    const struct yk_ranks *work = times->work;
+    const struct yk_backend *backend = times->team->engine.backend;
+    YK_TRY(backend->finish(work->lane));
     for (int32_t i = 0; i < times->row; i++) {
         begin_s[i] = backend->event_s(times->events[i]);
         end_s[i] = backend->event_s(times->events[i + 1]);
     }
-    return team->ranks->comm->check(team->ranks->world);
+    return work->comm->check(work->world);
 }
 
 yk_status yk_exchange_times_take(struct yk_exchange_times *times, enum yk_exchange_kind kind,

@@ -1,6 +1,7 @@
 /*
  * Exchange times: what messages between some ranks of a team take, by kind and size, each rank
- * alone with its messages or while it computes.
+ * alone with its messages or while it computes; from device to device, as in training, and by the
+ * clock of the devices.
  *
  * All ranks of the team call every function, in one order; those of the party begin a message
  * together, and what it takes is what it takes the slowest of them. In training a message comes
@@ -27,20 +28,24 @@ enum yk_exchange_kind {
 /* "send" both ways, "gather", "scatter", "reduce". */
 const char *yk_exchange_name(enum yk_exchange_kind kind);
 
-/* Who exchanges: ranks of the team in the order of the ring, at least 2. */
+/* Who exchanges: ranks of the team in the order of the ring, at least 2; and numbers of which type,
+ * where they are summed up. */
 struct yk_exchange_party {
     const int32_t *ranks;
     int32_t count;
+    enum yk_comm_type type;
 };
 
 struct yk_exchange_times; /* opaque */
 
-/* Messages of up to `most_bytes`; as fp32 where they are summed up. The party's ranks are copied.
- */
+/* Messages of up to `most_bytes`, from the device's memory. The party's ranks are copied. */
 yk_status yk_exchange_times_create(const struct yk_measure_ranks *team,
                                    const struct yk_exchange_party *party, int64_t most_bytes,
                                    struct yk_exchange_times **out) YK_MUST_USE;
 void yk_exchange_times_destroy(struct yk_exchange_times *times);
+
+/* What it has of the device's memory itself. */
+int64_t yk_exchange_times_bytes(const struct yk_exchange_times *times);
 
 /*
  * The sizes that are worth measuring, rising, the last being `most_bytes` or a little more: 8 bytes

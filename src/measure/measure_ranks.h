@@ -11,12 +11,26 @@
 #include "comm/ranks.h"
 #include "nn/store.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct yk_measure_ranks {
-    const struct yk_ranks *ranks;
-    struct yk_engine engine; /* with the ranks' lane on its device */
+    const struct yk_ranks *ranks; /* what they tell each other, in the host's memory */
+    const struct yk_ranks *work;  /* what training exchanges, in the device's, on a lane of its
+                                     backend; NULL: the same ranks, since both are the host's */
+    struct yk_engine engine;
 };
+
+static inline const struct yk_ranks *yk_measure_work(const struct yk_measure_ranks *team)
+{
+    return team->work ? team->work : team->ranks;
+}
+
+/* Whether computing takes cores of the host, which others may want as well. */
+static inline bool yk_measure_takes_cores(const struct yk_measure_ranks *team)
+{
+    return team->engine.backend->used == NULL;
+}
 
 /* out (size, count) = every rank's `own` (count). */
 yk_status yk_measure_gather(const struct yk_measure_ranks *team, const double *own, int32_t count,

@@ -5,6 +5,7 @@
 #include "measure/abridge.h"
 #include "measure/beside.h"
 #include "measure/beside_pairs.h"
+#include "measure/company.h"
 #include "measure/visits.h"
 
 #include <math.h>
@@ -122,11 +123,11 @@ static yk_status is_known(const struct surveying *surveying, const struct yk_mod
     bool known = !wish->again;
     for (int32_t d = 0; d < wish->cluster->device_count && known; d++) {
         char device[YK_SUBJECT_SIZE] = "";
-        known = yk_subject_device(&wish->cluster->devices[d], device);
+        known = yk_subject_kind(&wish->cluster->devices[d], device);
         for (int32_t i = 0; i < model->layer_count * 3 && known; i++) {
             const struct yk_profile_layer wanted = {
                 .device = device,
-                .part = wish->cluster->devices[d].part,
+                .part = yk_subject_part(&wish->cluster->devices[d]),
                 .shape = model->layers[i / 3].shape,
                 .sequence = wish->workload.sequence,
                 .pass = passes[i % 3],
@@ -220,7 +221,7 @@ static yk_status add_device(const struct surveying *surveying, int32_t rank, con
     const struct yk_layer_times *times = surveying->times;
     const struct yk_device *device = &surveying->wish->cluster->devices[rank];
     char name[YK_SUBJECT_SIZE];
-    if (!yk_subject_device(device, name)) {
+    if (!yk_subject_kind(device, name)) {
         return yk_fail(YK_ERROR_INPUT,
                        "device %s has no type, by which a profile would know it again; give it one",
                        device->name);
@@ -229,7 +230,7 @@ static yk_status add_device(const struct surveying *surveying, int32_t rank, con
         const struct yk_layer_time *time = &times->times[i];
         const struct yk_survey_layer row = {
             .layer = {.device = name,
-                      .part = device->part,
+                      .part = yk_subject_part(device),
                       .shape = time->shape,
                       .sequence = surveying->wish->workload.sequence,
                       .pass = time->pass},
@@ -298,6 +299,19 @@ static yk_status keep(struct surveying *surveying)
 
 /* ---- measuring ---- */
 
+/* A visit that also tells what a process holds besides what it trains and what is measured with. */
+static yk_status visit_in_company(struct surveying *surveying, struct yk_visit *visit)
+{
+    const enum yk_comm_type type = yk_comm_type_of(surveying->wish->workload.precision);
+    struct yk_exchange_times *company = NULL;
+    YK_TRY(yk_company_gather(surveying->team, type, surveying->arena, &company));
+    const yk_status status = yk_visits_make(surveying->visits, visit);
+    const double own_bytes = company ? (double)yk_exchange_times_bytes(company) : 0;
+    surveying->context_bytes = fmax(visit->held - visit->bytes - own_bytes, 0);
+    yk_exchange_times_destroy(company);
+    return status;
+}
+
 /* The largest size comes first: whatever does not fit is found at once, and what a process holds at
  * its fullest is known. */
 static yk_status visit(struct surveying *surveying, int32_t turn)
@@ -309,10 +323,8 @@ static yk_status visit(struct surveying *surveying, int32_t turn)
         .seconds = wish->seconds / VISITS / count,
         .held_bytes = wish->held_bytes,
     };
-    YK_TRY(yk_visits_make(surveying->visits, &made));
-    if (turn == 0) {
-        surveying->context_bytes = fmax(made.held - made.bytes, 0);
-    }
+    YK_TRY(turn == 0 ? visit_in_company(surveying, &made)
+                     : yk_visits_make(surveying->visits, &made));
     return keep(surveying);
 }
 

@@ -268,7 +268,8 @@ static void free_party(struct linking *linking)
 
 static yk_status measure_party(struct linking *linking, double seconds)
 {
-    const struct yk_exchange_party party = {linking->party->ranks, linking->party->count};
+    const struct yk_exchange_party party = {linking->party->ranks, linking->party->count,
+                                            yk_comm_type_of(linking->wish->workload.precision)};
     yk_status status = yk_exchange_times_create(
         linking->team, &party, linking->sizes[linking->size_count - 1], &linking->exchanges);
     if (status == YK_OK) {

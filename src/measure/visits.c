@@ -123,13 +123,26 @@ static yk_status end_round(const struct yk_visits *visits, struct stay *stay, bo
     return YK_OK;
 }
 
-/* All ranks make as many rounds, as many as the slowest of them needs for the time. Rounds follow
- * each other without a gap where the device can be ahead of the host. */
+/* How long all ranks are at it: as long as was asked for, but long enough for the slowest to make
+ * its rounds, and no longer than it takes to make all that are kept. */
+static yk_status agree_on_time(const struct yk_visits *visits, double round_s, double seconds,
+                               double *out)
+{
+    double slowest_s = 0;
+    YK_TRY(yk_measure_most(visits->team, round_s, &slowest_s));
+    *out = fmin(fmax(seconds, LEAST_ROUNDS * slowest_s), MOST_ROUNDS * slowest_s);
+    return YK_OK;
+}
+
+/* Ranks are at it for the same time, and not for as many rounds: the fast ones would wait for the
+ * slow, which then had to themselves what all share. Rounds follow each other without a gap where
+ * the device can be ahead of the host. */
 static yk_status run_rounds(const struct yk_visits *visits, struct stay *stay, double seconds)
 {
     const int32_t depth = yk_rehearsal_depth(stay->rehearsal);
     struct yk_quiet_round since = {yk_clock_now_s(), yk_quiet_computed_s()};
     double began_s = since.passed_s;
+    double time_s = INFINITY;
     int32_t begun = 0;
     int32_t ended = 0;
     bool over = false;
@@ -138,15 +151,15 @@ static yk_status run_rounds(const struct yk_visits *visits, struct stay *stay, d
             YK_TRY(yk_rehearsal_begin(stay->rehearsal));
             begun++;
         }
+        const double before_s = since.passed_s;
         YK_TRY(end_round(visits, stay, ended >= WARM_UP_ROUNDS, &since));
         ended++;
-        began_s = ended == WARM_UP_ROUNDS ? since.passed_s : began_s;
-        if (!over) {
-            double passed_s = 0;
-            YK_TRY(yk_measure_most(visits->team, since.passed_s - began_s, &passed_s));
-            over = begun >= WARM_UP_ROUNDS + MOST_ROUNDS ||
-                   (begun >= WARM_UP_ROUNDS + LEAST_ROUNDS && passed_s > seconds);
+        if (ended == WARM_UP_ROUNDS) {
+            YK_TRY(agree_on_time(visits, since.passed_s - before_s, seconds, &time_s));
+            began_s = yk_clock_now_s();
         }
+        over =
+            over || (begun >= WARM_UP_ROUNDS + LEAST_ROUNDS && since.passed_s - began_s > time_s);
     }
     return YK_OK;
 }
@@ -162,12 +175,14 @@ yk_status yk_visits_make(struct yk_visits *visits, struct yk_visit *visit)
     return status;
 }
 
-static yk_status add_stay(const struct stay *stay, int32_t batch, struct yk_layer_times *times)
+/* What a process got of its cores says nothing about a device of its own. */
+static yk_status add_stay(const struct stay *stay, bool takes_cores, int32_t batch,
+                          struct yk_layer_times *times)
 {
     const struct yk_program *program = yk_rehearsal_program(stay->rehearsal);
     const int32_t kept = stay->made < MOST_ROUNDS ? stay->made : MOST_ROUNDS;
     bool chosen[MOST_ROUNDS];
-    yk_quiet_choose(stay->quiet, kept, LEAST_ROUNDS, chosen);
+    yk_quiet_choose(stay->quiet, kept, takes_cores ? LEAST_ROUNDS : kept, chosen);
     for (int32_t i = 0; i < kept; i++) {
         if (chosen[i]) {
             YK_TRY(yk_layer_times_add(times, program, batch,
@@ -183,7 +198,7 @@ yk_status yk_visits_times(const struct yk_visits *visits, struct yk_layer_times 
     yk_status status = yk_layer_times_create(visits->practice->model, visits->batches,
                                              visits->batch_count, &times);
     for (int32_t i = 0; i < visits->batch_count && status == YK_OK; i++) {
-        status = add_stay(&visits->stays[i], i, times);
+        status = add_stay(&visits->stays[i], yk_measure_takes_cores(visits->team), i, times);
     }
     if (status != YK_OK) {
         yk_layer_times_destroy(times);

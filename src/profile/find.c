@@ -51,6 +51,24 @@ yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_prof
     return status;
 }
 
+yk_status yk_profile_find_part(struct yk_profile *profile, const char *device, double part,
+                               double most, double *out)
+{
+    struct yk_query *query = NULL;
+    bool found = false;
+    YK_TRY(yk_query_open(profile->database,
+                         "SELECT part FROM layers WHERE device = ?1 AND abs(part - ?2) <= ?3 "
+                         "ORDER BY abs(part - ?2), part LIMIT 1",
+                         &query));
+    yk_query_bind_text(query, 1, device);
+    yk_query_bind_real(query, 2, part);
+    yk_query_bind_real(query, 3, most);
+    const yk_status status = yk_query_step(query, &found);
+    *out = found ? yk_query_real(query, 0) : NAN;
+    yk_query_close(query);
+    return status;
+}
+
 yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profile_link *link,
                                struct yk_profile_curve *out)
 {

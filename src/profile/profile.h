@@ -136,6 +136,11 @@ void yk_profile_close(struct yk_profile *profile);
 yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
                                 struct yk_profile_curve *out) YK_MUST_USE;
 
+/* The part of the device nearest to `part` that layers were measured on, no further off than
+ * `most`; NAN where there is none. */
+yk_status yk_profile_find_part(struct yk_profile *profile, const char *device, double part,
+                               double most, double *out) YK_MUST_USE;
+
 /* The nearest sequences on either side of the layer's that it was measured at, 0 where there is
  * none. */
 yk_status yk_profile_find_sequences(struct yk_profile *profile,

@@ -241,7 +241,7 @@ static void what_a_survey_kept_prices_every_layer(void **state)
     assert_int_equal(second.layer_count, survey.layer_count);
     yk_survey_free(&second);
     assert_true(yk_cost_context_bytes(&place->cluster->devices[0]) == 0);
-    assert_ok(yk_cost_settle_context(profile, place->config->name, place->cluster));
+    assert_ok(yk_cost_settle(profile, place->config->name, place->cluster));
     assert_true(yk_cost_context_bytes(&place->cluster->devices[0]) > 0.9e12);
     yk_profile_close(profile);
     yk_survey_free(&survey);

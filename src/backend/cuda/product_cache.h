@@ -2,10 +2,11 @@
  * Product cache: which algorithm was found to be fastest for which shape, in memory and, where
  * there is a path, in a file of lines: origin, shape and choice, in hexadecimal.
  *
- * An origin is a kind of GPU and a version of the library: choices of one say nothing about
- * another, and of all that the file holds only those of the own one are taken. Lines are written
- * whole, so that processes and GPUs may share it; what cannot be read or written is as if it were
- * not there. Not for several threads at once.
+ * An origin is a kind of GPU, how many of its multiprocessors there are for this process, and a
+ * version of the library: choices of one say nothing about another, and of all that the file holds
+ * only those of the own one are taken. Lines are written whole, so that processes and GPUs may
+ * share it; what cannot be read or written is as if it were not there. Not for several threads at
+ * once.
  */
 #ifndef YK_BACKEND_CUDA_PRODUCT_CACHE_H
 #define YK_BACKEND_CUDA_PRODUCT_CACHE_H

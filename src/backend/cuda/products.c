@@ -45,8 +45,11 @@ yk_status yk_cuda_products_create(struct yk_backend_device *device, const char *
     if (!products) {
         return yk_fail_out_of_memory();
     }
-    (void)snprintf(origin, sizeof origin, "yoke products 3, %s, cuBLASLt %zu, shapes of %zu bytes",
-                   device->name, cublasLtGetVersion(), sizeof(struct yk_product_shape));
+    /* A part of a GPU (MPS) has other algorithms that are fastest than all of it. */
+    (void)snprintf(origin, sizeof origin,
+                   "yoke products 3, %s, %d SMs, cuBLASLt %zu, shapes of %zu bytes", device->name,
+                   (int)device->chip.processors, cublasLtGetVersion(),
+                   sizeof(struct yk_product_shape));
     products->device = device;
     (void)pthread_mutex_init(&products->lock, NULL);
     yk_status status = YK_OK;

@@ -105,8 +105,6 @@ void yk_cuda_versions(const struct yk_backend_device *device, struct yk_text *ou
     ask_driver(device, &limits);
     add_driver(&limits, out);
     add_libraries(out);
-    /* A part of a GPU (MPS) has fewer. */
-    yk_text_addf(out, ", %d SMs", (int)device->chip.processors);
     if (limits.clock_mhz > 0) {
         yk_text_addf(out, ", %u MHz", limits.clock_mhz);
     }

@@ -1,0 +1,299 @@
+/* Two ranks whose devices are unequal parts of a GPU: a CPU that says that memory is its own, tells
+ * how much of it is in use, and exchanges it through another world than the ranks talk by. */
+#include "support/support.h"
+
+#include "comm/staged.h"
+#include "measure/survey.h"
+#include "support/thread_comm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    RANKS = 2,
+    MOST_PIECES = 4096,
+    LARGEST = 4096,
+    SIZES = 3, /* of messages: 8, 1024, 4096 */
+};
+
+static const double context_bytes = 3e8; /* of a process, */
+static const double group_bytes = 5e7;   /* of each group that has exchanged something */
+
+/* What this rank has of its device; a rank is a thread, and takes memory on no other. */
+static _Thread_local struct {
+    const void *memory;
+    size_t bytes;
+} pieces[MOST_PIECES];
+static _Thread_local int32_t groups;
+static _Thread_local int32_t exchanged; /* messages so far */
+
+static struct yk_backend pretended;
+static struct yk_comm wire;
+
+static yk_status take(struct yk_backend_device *device, size_t bytes, void **out)
+{
+    YK_TRY(yk_backend_cpu.take(device, bytes, out));
+    for (int i = 0; i < MOST_PIECES; i++) {
+        if (!pieces[i].memory) {
+            pieces[i].memory = *out;
+            pieces[i].bytes = bytes;
+            return YK_OK;
+        }
+    }
+    return yk_fail(YK_ERROR_NO_FIT, "%d pieces", MOST_PIECES);
+}
+
+static void give_back(struct yk_backend_device *device, void *memory)
+{
+    for (int i = 0; memory && i < MOST_PIECES; i++) {
+        pieces[i].memory = pieces[i].memory == memory ? NULL : pieces[i].memory;
+    }
+    yk_backend_cpu.give_back(device, memory);
+}
+
+static size_t used(struct yk_backend_device *device)
+{
+    (void)device;
+    double bytes = context_bytes + (exchanged > 0 ? group_bytes * groups : 0);
+    for (int i = 0; i < MOST_PIECES; i++) {
+        bytes += pieces[i].memory ? (double)pieces[i].bytes : 0;
+    }
+    return (size_t)bytes;
+}
+
+static bool holds(const struct yk_backend_device *device, const void *memory)
+{
+    (void)device;
+    for (int i = 0; i < MOST_PIECES; i++) {
+        const char *begin = pieces[i].memory;
+        if (begin && (const char *)memory >= begin &&
+            (const char *)memory < begin + pieces[i].bytes) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static yk_status group_create(struct yk_comm_world *world, const int32_t *ranks, int32_t count,
+                              struct yk_comm_group **out)
+{
+    YK_TRY(yk_comm_staged.group_create(world, ranks, count, out));
+    groups += *out ? 1 : 0;
+    return YK_OK;
+}
+
+static void group_destroy(struct yk_comm_group *group)
+{
+    groups -= group ? 1 : 0;
+    yk_comm_staged.group_destroy(group);
+}
+
+/* All that is measured is on the device. */
+static void reduce(const struct yk_comm_reduce *op)
+{
+    assert_true(holds(NULL, op->numbers));
+    exchanged++;
+    yk_comm_staged.reduce(op);
+}
+
+static void gather(const struct yk_comm_gather *op)
+{
+    assert_true(holds(NULL, op->whole) && holds(NULL, op->own));
+    exchanged++;
+    yk_comm_staged.gather(op);
+}
+
+static void pretend(void)
+{
+    pretended = yk_backend_cpu;
+    pretended.take = take;
+    pretended.give_back = give_back;
+    pretended.used = used;
+    pretended.holds = holds;
+    wire = yk_comm_staged;
+    wire.group_create = group_create;
+    wire.group_destroy = group_destroy;
+    wire.reduce = reduce;
+    wire.gather = gather;
+}
+
+/* ---- one survey ---- */
+
+struct measuring {
+    struct yk_arena *arena;
+    const struct yk_model_config *config;
+    struct yk_cluster *cluster;
+    struct yk_survey surveys[RANKS];
+};
+
+struct rank {
+    struct yk_engine engine;
+    struct yk_backend_lane *talk_lane;
+    struct yk_backend_lane *work_lane;
+    struct yk_ranks ranks;
+    struct yk_ranks work;
+};
+
+static yk_status open_rank(struct rank *rank)
+{
+    const struct yk_backend_options options = {.threads = 1};
+    rank->engine.backend = &pretended;
+    YK_TRY(pretended.open(&options, &rank->engine.device));
+    YK_TRY(pretended.lane_create(rank->engine.device, "load", &rank->engine.lane));
+    YK_TRY(pretended.lane_create(rank->engine.device, "talk", &rank->talk_lane));
+    YK_TRY(pretended.lane_create(rank->engine.device, "comm", &rank->work_lane));
+    const struct yk_comm_options talk = {
+        .backend = &yk_backend_cpu, .device = rank->engine.device, .lane = rank->talk_lane};
+    YK_TRY(yk_ranks_open(&yk_comm_threads, &talk, &rank->ranks));
+    const struct yk_comm_options work = {.backend = &pretended,
+                                         .device = rank->engine.device,
+                                         .lane = rank->work_lane,
+                                         .through = &rank->ranks};
+    return yk_ranks_open(&wire, &work, &rank->work);
+}
+
+static void close_rank(struct rank *rank)
+{
+    yk_ranks_close(&rank->work);
+    yk_ranks_close(&rank->ranks);
+    pretended.lane_destroy(rank->work_lane);
+    pretended.lane_destroy(rank->talk_lane);
+    pretended.lane_destroy(rank->engine.lane);
+    pretended.close(rank->engine.device);
+}
+
+static double held_bytes(const struct yk_engine *engine)
+{
+    return (double)engine->backend->used(engine->device);
+}
+
+static yk_status run_rank(int32_t number, int32_t ranks, void *user)
+{
+    (void)ranks;
+    struct measuring *measuring = user;
+    struct yk_survey *survey = &measuring->surveys[number];
+    struct rank rank = {0};
+    yk_status status = open_rank(&rank);
+    const struct yk_measure_ranks team = {
+        .ranks = &rank.ranks, .work = &rank.work, .engine = rank.engine};
+    const struct yk_survey_wish wish = {
+        .config = measuring->config,
+        .workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_BF16},
+        .cluster = measuring->cluster,
+        .slowness = 1,
+        .held_bytes = held_bytes,
+        .versions = "test",
+    };
+    if (status == YK_OK) {
+        status = yk_survey_layers(survey, &team, &wish);
+    }
+    if (status == YK_OK) {
+        status = yk_survey_links(survey, &team, &wish, LARGEST);
+    }
+    close_rank(&rank);
+    return status;
+}
+
+static int make(void **state)
+{
+    struct measuring *measuring = calloc(1, sizeof *measuring);
+    if (!measuring) {
+        return -1;
+    }
+    pretend();
+    assert_ok(yk_arena_create(&measuring->arena));
+    assert_ok(yk_model_config_open("gpt-nano", measuring->arena, &measuring->config));
+    assert_ok(yk_cluster_parse("1x(h200:69.7%:48GiB) + 1x(h200:13.6%:24GiB)", &measuring->cluster));
+    for (int i = 0; i < RANKS; i++) {
+        assert_ok(yk_survey_begin(&measuring->surveys[i]));
+    }
+    assert_ok(yk_thread_world_run(RANKS, run_rank, measuring));
+    *state = measuring;
+    return 0;
+}
+
+static int unmake(void **state)
+{
+    struct measuring *measuring = *state;
+    for (int i = 0; i < RANKS; i++) {
+        yk_survey_free(&measuring->surveys[i]);
+    }
+    yk_cluster_destroy(measuring->cluster);
+    yk_arena_destroy(measuring->arena);
+    free(measuring);
+    return 0;
+}
+
+/* Four sorts of layers, each forward, backward and update. */
+static void layers_are_known_by_the_kind_of_gpu_and_its_part(void **state)
+{
+    const struct yk_survey *survey = &((struct measuring *)*state)->surveys[0];
+    int32_t large = 0;
+    int32_t small = 0;
+    for (int32_t i = 0; i < survey->layer_count; i++) {
+        assert_string_equal(survey->layers[i].layer.device, "h200");
+        large += fabs(survey->layers[i].layer.part - 0.697) < 1e-9;
+        small += fabs(survey->layers[i].layer.part - 0.136) < 1e-9;
+    }
+    assert_int_equal(large, 12);
+    assert_int_equal(small, 12);
+}
+
+static void messages_are_known_by_the_two_parts(void **state)
+{
+    const struct yk_survey *survey = &((struct measuring *)*state)->surveys[0];
+    static const char *const kinds[] = {"send", "gather", "scatter", "reduce"};
+    assert_int_equal(survey->link_count, 4 * SIZES);
+    for (int32_t i = 0; i < survey->link_count; i++) {
+        const struct yk_survey_link *row = &survey->links[i];
+        assert_string_equal(row->link.link, "h200:13.6%-h200:69.7% between nodes");
+        assert_string_equal(row->link.collective, kinds[i / SIZES]);
+        assert_true(row->measurement.value > 0);
+    }
+}
+
+static double find_fact(const struct yk_survey *survey, const char *subject, const char *name)
+{
+    for (int32_t i = 0; i < survey->fact_count; i++) {
+        const struct yk_survey_fact *row = &survey->facts[i];
+        if (strcmp(row->fact.subject, subject) == 0 && strcmp(row->fact.fact, name) == 0) {
+            return row->measurement.value;
+        }
+    }
+    fail_msg("nothing is known of %s: %s", subject, name);
+    return 0;
+}
+
+/* Its context, and what comms took for the two groups of a training: that of all ranks, and one
+ * that exchanges gradients. Neither what it trains nor the messages that were measured. */
+static void a_process_holds_its_context_and_what_comms_took(void **state)
+{
+    static const char *const subjects[] = {"h200:69.7% with gpt-nano", "h200:13.6% with gpt-nano",
+                                           "h200:69.7%", "h200:13.6%"};
+    const struct yk_survey *survey = &((struct measuring *)*state)->surveys[0];
+    for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
+        const double held = find_fact(survey, subjects[i], YK_PROFILE_CONTEXT);
+        assert_true(held >= context_bytes + 2 * group_bytes);
+        assert_true(held < context_bytes + 2.1 * group_bytes);
+    }
+}
+
+/* The other way round a message is longer than all of so small a model's step. */
+static void computation_beside_messages_is_a_fact_of_the_two_parts(void **state)
+{
+    const struct yk_survey *survey = &((struct measuring *)*state)->surveys[0];
+    assert_true(
+        find_fact(survey, "h200:13.6%-h200:69.7% between nodes", YK_PROFILE_COMPUTE_BESIDE) >= 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layers_are_known_by_the_kind_of_gpu_and_its_part),
+        cmocka_unit_test(messages_are_known_by_the_two_parts),
+        cmocka_unit_test(a_process_holds_its_context_and_what_comms_took),
+        cmocka_unit_test(computation_beside_messages_is_a_fact_of_the_two_parts),
+    };
+    return cmocka_run_group_tests(tests, make, unmake);
+}
