@@ -25,6 +25,7 @@ const char *yk_pipeline_name(enum yk_pipeline pipeline)
     static const char *const names[YK_PIPELINE_COUNT] = {
         [YK_GPIPE] = "gpipe",
         [YK_1F1B] = "1f1b",
+        [YK_NESTED] = "nested",
     };
     return names[pipeline];
 }
@@ -107,19 +108,58 @@ static int64_t cut(int64_t share, int32_t micro_batches, int32_t number)
     return share / micro_batches + (number < share % micro_batches ? 1 : 0);
 }
 
+/* The first group whose members take turns; NULL: none do. */
+static const struct yk_plan_group *find_turns(const struct yk_plan *plan)
+{
+    for (int32_t g = 0; g < plan->group_count; g++) {
+        if (plan->groups[g].member_count > 0 && plan->groups[g].members[0].turn > 0) {
+            return &plan->groups[g];
+        }
+    }
+    return NULL;
+}
+
+bool yk_plan_has_turns(const struct yk_plan *plan)
+{
+    return find_turns(plan) != NULL;
+}
+
+static int64_t take_turn(const struct yk_plan_member *member, int32_t micro_batch)
+{
+    return member->turn == micro_batch + 1 ? member->share : 0;
+}
+
 /*
  * The one rule serves plans with several groups, too: there a member is alone and has the whole
- * batch for its share, or the micro-batches divide all shares.
+ * batch for its share, or the micro-batches divide all shares. Where members take turns, one that
+ * is alone takes what all those of a turn do.
  */
+static int64_t samples_of(const struct yk_plan *plan, const struct yk_plan_group *turns,
+                          const struct yk_plan_member *member, int32_t micro_batch)
+{
+    int64_t samples = 0;
+    if (!turns) {
+        return cut(member->share, plan->micro_batches, micro_batch);
+    }
+    if (member->turn > 0) {
+        return take_turn(member, micro_batch);
+    }
+    for (int32_t i = 0; i < turns->member_count; i++) {
+        samples += take_turn(&turns->members[i], micro_batch);
+    }
+    return samples;
+}
+
 int64_t yk_plan_samples(const struct yk_plan *plan, int32_t group, int32_t member,
                         int32_t micro_batch, int64_t *first)
 {
+    const struct yk_plan_group *turns = find_turns(plan);
     const struct yk_plan_member *members = plan->groups[group].members;
     *first = 0;
     for (int32_t i = 0; i < member; i++) {
-        *first += cut(members[i].share, plan->micro_batches, micro_batch);
+        *first += samples_of(plan, turns, &members[i], micro_batch);
     }
-    return cut(members[member].share, plan->micro_batches, micro_batch);
+    return samples_of(plan, turns, &members[member], micro_batch);
 }
 
 int32_t yk_plan_blocks(const struct yk_plan *plan, const struct yk_model *model, int32_t layer)

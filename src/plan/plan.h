@@ -12,6 +12,9 @@
  * one group, each member's share is cut into the micro-batches as evenly as it goes, the larger
  * ones first. With several groups the whole batch is cut so, and a group of several members cuts
  * each micro-batch in proportion to its shares, which must be multiples of the micro-batches.
+ * Instead, the members of groups of several may have turns: each takes all of its share in one
+ * micro-batch, and a micro-batch is what the members of its turn take. So a fast rank works on its
+ * own samples while slower ones do some of the layers for theirs.
  *
  * A plan lives in the arena it was made in and never changes once made. Files: plan/plan_file.h.
  */
@@ -35,8 +38,10 @@ enum yk_strategy {
 
 /* The order in which a rank goes through forward and backward of its micro-batches. */
 enum yk_pipeline {
-    YK_GPIPE, /* all forward, then all backward */
-    YK_1F1B,  /* backward as soon as it can be, few micro-batches under way */
+    YK_GPIPE,  /* all forward, then all backward */
+    YK_1F1B,   /* backward as soon as it can be, few micro-batches under way */
+    YK_NESTED, /* forward from the last micro-batch to the first, backward from the first to the
+                  last: the one that went forward first is under way longest */
     YK_PIPELINE_COUNT,
 };
 
@@ -49,6 +54,7 @@ struct yk_plan_member {
     int32_t rank;
     int64_t share; /* samples of the whole batch; 0: it only keeps state */
     double part;   /* of sharded state; those of a group add up to 1 */
+    int32_t turn;  /* of the micro-batch it takes its share in, from 1 on; 0: of all of them */
 };
 
 struct yk_plan_group {
@@ -118,7 +124,7 @@ struct yk_plan {
 /* "replicated", "sharded-state", "kept", "fully-sharded". */
 const char *yk_strategy_name(enum yk_strategy strategy);
 
-/* "gpipe", "1f1b". */
+/* "gpipe", "1f1b", "nested". */
 const char *yk_pipeline_name(enum yk_pipeline pipeline);
 
 /* "gather", "scatter", "reduce". */
@@ -139,6 +145,9 @@ yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena,
  * shares that micro-batches do not divide, transfers where there must be none.
  */
 yk_status yk_plan_check(const struct yk_plan *plan, const struct yk_model *model) YK_MUST_USE;
+
+/* Whether members take turns, which makes micro-batches as large as those of a turn take. */
+bool yk_plan_has_turns(const struct yk_plan *plan);
 
 /* The samples of `micro_batch` that a member of a group takes, from `*first` on. */
 int64_t yk_plan_samples(const struct yk_plan *plan, int32_t group, int32_t member,

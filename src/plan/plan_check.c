@@ -181,6 +181,43 @@ static yk_status check_micro_batches(const struct yk_plan *plan, int32_t group)
                                   plan->micro_batches, group);
 }
 
+/* All members of groups of several have turns, and every group cuts the batch alike. */
+static yk_status check_turns(const struct yk_plan *plan, int32_t group)
+{
+    const struct yk_plan_group *planned = &plan->groups[group];
+    for (int32_t i = 0; i < planned->member_count; i++) {
+        const struct yk_plan_member *member = &planned->members[i];
+        if (member->turn < 0 || member->turn > plan->micro_batches ||
+            (member->turn > 0) != (planned->member_count > 1)) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "group %" PRId32 ": the turn of rank %" PRId32 " is %" PRId32
+                           "; where members take turns, each of a group of several has one from 1 "
+                           "to the %" PRId32 " micro-batches, and one that is alone has none",
+                           group, member->rank, member->turn, plan->micro_batches);
+        }
+    }
+    for (int32_t m = 0; m < plan->micro_batches; m++) {
+        int64_t first = 0;
+        const int32_t last = planned->member_count - 1;
+        const int64_t samples = yk_plan_samples(plan, group, last, m, &first) + first;
+        const struct yk_plan_group *other = &plan->groups[0];
+        int64_t other_first = 0;
+        const int64_t others =
+            yk_plan_samples(plan, 0, other->member_count - 1, m, &other_first) + other_first;
+        if (samples < 1) {
+            return yk_fail(YK_ERROR_INPUT, "group %" PRId32 ": nobody takes turn %" PRId32, group,
+                           m + 1);
+        }
+        if (samples != others) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "group %" PRId32 " takes %" PRId64 " samples in turn %" PRId32
+                           ", but group 0 takes %" PRId64 "; all groups must take the same",
+                           group, samples, m + 1, others);
+        }
+    }
+    return YK_OK;
+}
+
 static yk_status check_group(const struct yk_plan *plan, int32_t group, int32_t *scratch)
 {
     const struct yk_plan_group *planned = &plan->groups[group];
@@ -199,7 +236,7 @@ static yk_status check_group(const struct yk_plan *plan, int32_t group, int32_t 
                        twice);
     }
     YK_TRY(check_sums(plan, group));
-    return check_micro_batches(plan, group);
+    return yk_plan_has_turns(plan) ? check_turns(plan, group) : check_micro_batches(plan, group);
 }
 
 static yk_status check_ranks_and_groups(const struct yk_plan *plan)

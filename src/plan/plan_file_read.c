@@ -149,12 +149,13 @@ static yk_status read_ranks(const struct reading *reading)
 static yk_status read_member(const struct reading *reading, const struct yk_json *node,
                              struct yk_plan_member *out)
 {
-    static const char *const known[] = {"rank", "share", "part"};
+    static const char *const known[] = {"rank", "share", "part", "turn"};
     YK_TRY(yk_json_check_object(node, known, COUNT(known)));
     YK_TRY(yk_plan_need(node, "rank"));
     YK_TRY(yk_plan_need(node, "share"));
     YK_TRY(yk_plan_read_number(node, "rank", 0, reading->plan->rank_count - 1, &out->rank));
     YK_TRY(yk_json_integer(node, "share", 0, reading->plan->workload.batch, &out->share));
+    YK_TRY(yk_plan_read_number(node, "turn", 1, INT32_MAX, &out->turn));
     const struct yk_json *part = yk_json_get(node, "part");
     out->part = -1;
     if (part && (!yk_json_number(part, &out->part) || !(out->part >= 0 && out->part <= 1))) {

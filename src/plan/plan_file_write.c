@@ -66,6 +66,9 @@ static void write_group(const struct yk_plan_group *group, struct yk_text *out)
             yk_text_add(out, ", \"part\": ");
             yk_text_add_number(out, member->part);
         }
+        if (member->turn > 0) {
+            yk_text_addf(out, ", \"turn\": %" PRId32, member->turn);
+        }
         yk_text_add(out, "}");
     }
     yk_text_add(out, "]}");

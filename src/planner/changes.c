@@ -73,7 +73,7 @@ bool yk_changes_save_memory(const struct yk_study *study, int32_t way, struct yk
                                                                             : layer->recompute;
     }
     plan->no_sync = way / 2 % 2 == 1;
-    plan->pipeline = YK_1F1B;
+    plan->pipeline = yk_plan_has_turns(plan) ? plan->pipeline : YK_1F1B;
     plan->prefetch = 1;
     return way < 4;
 }
@@ -114,7 +114,19 @@ static yk_status change_layers(const struct yk_study *study, int32_t number, str
 /* The least that a share changes by. */
 static int64_t unit_of(const struct yk_plan *plan)
 {
-    return plan->group_count > 1 ? plan->micro_batches : 1;
+    return plan->group_count > 1 && !yk_plan_has_turns(plan) ? plan->micro_batches : 1;
+}
+
+/* Whether every turn has samples; true where there are no turns. */
+static bool turns_are_taken(const struct yk_plan *plan, int32_t group)
+{
+    bool taken = true;
+    for (int32_t m = 0; m < plan->micro_batches && yk_plan_has_turns(plan); m++) {
+        const int32_t last = plan->groups[group].member_count - 1;
+        int64_t first = 0;
+        taken = taken && yk_plan_samples(plan, group, last, m, &first) + first > 0;
+    }
+    return taken;
 }
 
 /* From one member of a group to another: a sample, one of every micro-batch, or all. */
@@ -147,6 +159,7 @@ static yk_status change_shares(const struct yk_study *study, int32_t number, str
     if (*out == YK_CHANGED) {
         from->share -= amount;
         to->share += amount;
+        *out = turns_are_taken(plan, group) ? YK_CHANGED : YK_UNCHANGED;
     }
     return YK_OK;
 }
@@ -242,7 +255,7 @@ static yk_status change_micro_batches(const struct yk_study *study, int32_t numb
     const int64_t batch = plan->workload.batch;
     (void)arena;
     *out = YK_NONE_BEYOND;
-    if (number > 1 || study->request->micro_batches > 0) {
+    if (number > 1 || study->request->micro_batches > 0 || yk_plan_has_turns(plan)) {
         return YK_OK;
     }
     plan->micro_batches = number == 0 ? previous_micro_batches(batch, plan->micro_batches)
@@ -266,7 +279,7 @@ static yk_status change_ways(const struct yk_study *study, int32_t number, struc
         plan->no_sync = !plan->no_sync;
         break;
     case 1:
-        changed = plan->group_count > 1 && plan->micro_batches > 1;
+        changed = plan->group_count > 1 && plan->micro_batches > 1 && !yk_plan_has_turns(plan);
         plan->pipeline = plan->pipeline == YK_GPIPE ? YK_1F1B : YK_GPIPE;
         break;
     case 2:
@@ -316,7 +329,7 @@ static yk_status add_device(const struct yk_study *study, int32_t number, struct
     struct yk_plan_member *members = NULL;
     *out = YK_NONE_BEYOND;
     if (g >= plan->group_count || study->cluster->device_count > MANY_DEVICES ||
-        !yk_study_decides(study, YK_DECIDE_PLACEMENT)) {
+        yk_plan_has_turns(plan) || !yk_study_decides(study, YK_DECIDE_PLACEMENT)) {
         return YK_OK;
     }
     *out = YK_UNCHANGED;

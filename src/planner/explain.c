@@ -114,10 +114,15 @@ static const char *plural_of(enum yk_op_kind kind)
     }
 }
 
+static const char *device_of(const struct yk_study *study, const struct yk_plan *plan, int32_t rank)
+{
+    return study->cluster->devices[plan->ranks[rank].device].name;
+}
+
 static const char *device_name(const struct yk_study *study, const struct yk_trial *trial,
                                int32_t rank)
 {
-    return study->cluster->devices[trial->plan->ranks[rank].device].name;
+    return device_of(study, trial->plan, rank);
 }
 
 static void explain_exposed(const struct yk_study *study, const struct yk_trial *trial,
@@ -185,6 +190,34 @@ static void add_strategies(const struct yk_plan *plan, struct yk_text *out)
     }
 }
 
+/* "3/1/1 samples of embed to layer 20 in 2 turns, the rest on gpu0". */
+static void explain_turns(const struct yk_study *study, const struct yk_plan *plan,
+                          struct yk_text *out)
+{
+    const char *between = "";
+    for (int32_t g = 0; g < plan->group_count; g++) {
+        const struct yk_plan_group *group = &plan->groups[g];
+        for (int32_t l = 0; l < plan->layer_count; l++) {
+            if (plan->layers[l].group != g || (l > 0 && plan->layers[l - 1].group == g)) {
+                continue;
+            }
+            int32_t last = l;
+            while (last + 1 < plan->layer_count && plan->layers[last + 1].group == g) {
+                last++;
+            }
+            yk_text_add(out, between);
+            yk_explain_layers(study->model, l, last, out);
+            if (group->member_count == 1) {
+                yk_text_addf(out, " on %s", device_of(study, plan, group->members[0].rank));
+            } else {
+                yk_text_addf(out, " on %d devices by turns, shares ", group->member_count);
+                add_shares(group, out);
+            }
+            between = ", ";
+        }
+    }
+}
+
 void yk_explain_plan(const struct yk_study *study, const struct yk_plan *plan, struct yk_text *out)
 {
     int32_t several = 0;
@@ -200,6 +233,8 @@ void yk_explain_plan(const struct yk_study *study, const struct yk_plan *plan, s
     } else if (plan->group_count == 1) {
         yk_text_addf(out, "data-parallel on %d devices, shares ", plan->rank_count);
         add_shares(&plan->groups[0], out);
+    } else if (yk_plan_has_turns(plan)) {
+        explain_turns(study, plan, out);
     } else {
         yk_text_addf(out, "a pipeline of %d %s on %d devices", plan->group_count,
                      several > 0 ? "groups" : "stages", plan->rank_count);

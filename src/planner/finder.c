@@ -27,6 +27,7 @@ static yk_status keep(const struct yk_finder *finder, const struct yk_plan *plan
 yk_status yk_finder_look(struct yk_finder *finder)
 {
     YK_TRY(yk_finder_split(finder, YK_FIND_ON_ALL));
+    YK_TRY(yk_finder_turns(finder));
     YK_TRY(yk_finder_pipelines(finder, YK_FIND_ON_ALL));
     YK_TRY(yk_finder_split(finder, YK_FIND_ON_SOME));
     return yk_finder_pipelines(finder, YK_FIND_ON_SOME);
@@ -49,7 +50,8 @@ static bool have_one_shape(const struct yk_plan *a, const struct yk_plan *b)
             return false;
         }
         for (int32_t i = 0; i < a->groups[g].member_count; i++) {
-            if (a->groups[g].members[i].share != b->groups[g].members[i].share) {
+            if (a->groups[g].members[i].share != b->groups[g].members[i].share ||
+                a->groups[g].members[i].turn != b->groups[g].members[i].turn) {
                 return false;
             }
         }

@@ -57,7 +57,11 @@ enum yk_finder_devices {
 yk_status yk_finder_split(struct yk_finder *finder, enum yk_finder_devices devices) YK_MUST_USE;
 yk_status yk_finder_pipelines(struct yk_finder *finder, enum yk_finder_devices devices) YK_MUST_USE;
 
-/* Both, on all devices and then on some of them. */
+/* The fastest device and slower ones that do a run of the layers for some samples, in a turn of
+ * their own: where the batch is too small to be shared out by speed. */
+yk_status yk_finder_turns(struct yk_finder *finder) YK_MUST_USE;
+
+/* All of them, on all devices and then on some of them. */
 yk_status yk_finder_look(struct yk_finder *finder) YK_MUST_USE;
 
 /* Goes downhill from every start, one change at a time, until no change helps. */

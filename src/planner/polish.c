@@ -190,7 +190,7 @@ static yk_status move_samples(struct polishing *polishing, int32_t group, int32_
     const int64_t unit = plan->group_count > 1 ? plan->micro_batches : 1;
     struct yk_plan_member *members = plan->groups[group].members;
     *out_better = false;
-    if (members[from].share >= unit) {
+    if (members[from].share >= unit && !yk_plan_has_turns(plan)) {
         members[from].share -= unit;
         members[to].share += unit;
         YK_TRY(yk_finder_consider(polishing->finder, plan, "other shares", NULL));

@@ -84,12 +84,14 @@ static void count_always(struct counting *counting, int32_t rank)
     for (int32_t g = 0; g < plan->group_count; g++) {
         const struct yk_plan_group *group = &plan->groups[g];
         for (int32_t i = 0; i < group->member_count; i++) {
-            int64_t first = 0;
-            const int64_t samples = yk_plan_samples(plan, g, i, 0, &first);
             if (group->members[i].rank != rank) {
                 continue;
             }
-            most_samples = samples > most_samples ? samples : most_samples;
+            for (int32_t m = 0; m < plan->micro_batches; m++) {
+                int64_t first = 0;
+                const int64_t samples = yk_plan_samples(plan, g, i, m, &first);
+                most_samples = samples > most_samples ? samples : most_samples;
+            }
             for (int32_t l = 0; l < plan->layer_count; l++) {
                 if (plan->layers[l].group == g) {
                     count_state(counting, l, group->members[i].part);

@@ -160,7 +160,10 @@ yk_status yk_script_add_loads(const struct yk_program *program, const int64_t *t
         const int32_t loads = wants_samples(program, g) ? program->plan->micro_batches : 0;
         for (int32_t m = 0; m < loads; m++) {
             struct yk_script_entry entry = yk_script_entry(program, YK_OP_LOAD, YK_LAYER_NONE, m);
-            entry.time = m > 0 ? times[m - 1] : times[0];
+            /* While the micro-batch that goes forward before it does. */
+            const int32_t before = program->plan->pipeline == YK_NESTED ? m + 1 : m - 1;
+            const bool first = before < 0 || before == program->plan->micro_batches;
+            entry.time = first || times[m] < times[before] ? times[m] : times[before];
             entry.group = g;
             YK_TRY(yk_script_add(script, entry));
         }

@@ -12,8 +12,8 @@
 
 enum yk_script_phase {
     YK_PHASE_RELEASE,
-    YK_PHASE_SCATTER, /* scatter, reduce */
-    YK_PHASE_SEND,
+    YK_PHASE_SEND,    /* which a pass elsewhere waits for */
+    YK_PHASE_SCATTER, /* scatter, reduce: an update waits for them */
     YK_PHASE_AGREE,
     YK_PHASE_UPDATE,
     YK_PHASE_GATHER,

@@ -14,6 +14,7 @@ struct tabling {
     int64_t *forward_end;  /* (K, M) */
     int64_t *backward_end; /* (K, M) */
     int64_t *rank_free;    /* (ranks) */
+    int64_t *group_end;    /* (groups) of the last pass */
 };
 
 static yk_status find_segments(const struct yk_program *program, struct yk_arena *arena,
@@ -73,6 +74,7 @@ static yk_status take_arrays(struct tabling *tabling, struct yk_arena *arena)
     YK_TRY_NEW(arena, tabling->forward_end, K * M);
     YK_TRY_NEW(arena, tabling->backward_end, K * M);
     YK_TRY_NEW(arena, tabling->rank_free, plan->rank_count);
+    YK_TRY_NEW(arena, tabling->group_end, plan->group_count);
     YK_TRY_NEW(arena, tabling->table->passes, 2 * K * M);
     return YK_OK;
 }
@@ -82,14 +84,25 @@ static int64_t latest(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* When the ranks of a segment are all free. */
-static int64_t group_free(const struct tabling *tabling, int32_t segment)
+/* Whether a member has anything to do in a pass of its group. */
+static bool takes_part(const struct tabling *tabling, int32_t group, int32_t member,
+                       int32_t micro_batch)
 {
-    const struct yk_plan_group *group =
-        &tabling->program->plan->groups[tabling->table->segments[segment].group];
-    int64_t free_at = 0;
+    int64_t first = 0;
+    return yk_plan_samples(tabling->program->plan, group, member, micro_batch, &first) > 0;
+}
+
+/* When the ranks that take part in a pass of a segment are all free, and the group has done the one
+ * before: weights that are gathered are used by one pass at a time, whoever takes part in it. */
+static int64_t group_free(const struct tabling *tabling, int32_t segment, int32_t micro_batch)
+{
+    const int32_t number = tabling->table->segments[segment].group;
+    const struct yk_plan_group *group = &tabling->program->plan->groups[number];
+    int64_t free_at = tabling->group_end[number];
     for (int32_t i = 0; i < group->member_count; i++) {
-        free_at = latest(free_at, tabling->rank_free[group->members[i].rank]);
+        if (takes_part(tabling, number, i, micro_batch)) {
+            free_at = latest(free_at, tabling->rank_free[group->members[i].rank]);
+        }
     }
     return free_at;
 }
@@ -99,18 +112,26 @@ static bool next_forward(const struct tabling *tabling, int32_t k, struct yk_seg
 {
     const struct yk_plan *plan = tabling->program->plan;
     const int64_t M = plan->micro_batches;
-    const int32_t m = tabling->forwards[k];
-    const int32_t under_way = m - tabling->backwards[k];
+    const int32_t done = tabling->forwards[k];
+    const int32_t under_way = done - tabling->backwards[k];
     const int32_t K = tabling->table->segment_count;
-    if (m == M || (k > 0 && tabling->forwards[k - 1] <= m) ||
+    if (done == M || (k > 0 && tabling->forwards[k - 1] <= done) ||
         (plan->pipeline == YK_1F1B && under_way >= K - k)) {
         return false;
     }
+    const int32_t m = plan->pipeline == YK_NESTED ? (int32_t)M - 1 - done : done;
     const int64_t ready = k > 0 ? tabling->forward_end[(k - 1) * M + m] : 0;
     *out = (struct yk_segment_pass){
-        .segment = k, .micro_batch = m, .start = latest(ready, group_free(tabling, k))};
+        .segment = k, .micro_batch = m, .start = latest(ready, group_free(tabling, k, m))};
     out->end = out->start + tabling->table->segments[k].forward_ticks;
     return true;
+}
+
+static bool went_forward(const struct tabling *tabling, int32_t k, int32_t m)
+{
+    const struct yk_plan *plan = tabling->program->plan;
+    const int32_t number = plan->pipeline == YK_NESTED ? plan->micro_batches - 1 - m : m;
+    return tabling->forwards[k] > number;
 }
 
 static bool next_backward(const struct tabling *tabling, int32_t k, struct yk_segment_pass *out)
@@ -119,7 +140,7 @@ static bool next_backward(const struct tabling *tabling, int32_t k, struct yk_se
     const int64_t M = plan->micro_batches;
     const int32_t m = tabling->backwards[k];
     const int32_t last = tabling->table->segment_count - 1;
-    if (m == M || tabling->forwards[k] <= m || (k < last && tabling->backwards[k + 1] <= m) ||
+    if (m == M || !went_forward(tabling, k, m) || (k < last && tabling->backwards[k + 1] <= m) ||
         (plan->pipeline == YK_GPIPE && tabling->forwards[k] < M)) {
         return false;
     }
@@ -129,7 +150,7 @@ static bool next_backward(const struct tabling *tabling, int32_t k, struct yk_se
         .segment = k,
         .micro_batch = m,
         .backward = true,
-        .start = latest(ready, group_free(tabling, k)),
+        .start = latest(ready, group_free(tabling, k, m)),
     };
     out->end = out->start + tabling->table->segments[k].backward_ticks;
     return true;
@@ -150,13 +171,16 @@ static bool comes_before(const struct yk_segment_pass *a, const struct yk_segmen
 static void take_pass(struct tabling *tabling, const struct yk_segment_pass *pass)
 {
     const struct yk_plan *plan = tabling->program->plan;
-    const struct yk_plan_group *group =
-        &plan->groups[tabling->table->segments[pass->segment].group];
+    const int32_t number = tabling->table->segments[pass->segment].group;
+    const struct yk_plan_group *group = &plan->groups[number];
     const int64_t cell = (int64_t)pass->segment * plan->micro_batches + pass->micro_batch;
     (pass->backward ? tabling->backward_end : tabling->forward_end)[cell] = pass->end;
     (pass->backward ? tabling->backwards : tabling->forwards)[pass->segment]++;
+    tabling->group_end[number] = pass->end;
     for (int32_t i = 0; i < group->member_count; i++) {
-        tabling->rank_free[group->members[i].rank] = pass->end;
+        if (takes_part(tabling, number, i, pass->micro_batch)) {
+            tabling->rank_free[group->members[i].rank] = pass->end;
+        }
     }
     tabling->table->passes[tabling->table->pass_count++] = *pass;
     tabling->table->end = latest(tabling->table->end, pass->end);

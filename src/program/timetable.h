@@ -8,6 +8,10 @@
  *
  *   gpipe  a segment goes backward when it has been forward for all micro-batches
  *   1f1b   backward first; of segment k of K, at most K − k micro-batches are under way
+ *   nested forward from the last micro-batch to the first, backward from the first to the last
+ *
+ * A group does one pass at a time; members that take none of its samples are free for those of
+ * other groups meanwhile.
  */
 #ifndef YK_PROGRAM_TIMETABLE_H
 #define YK_PROGRAM_TIMETABLE_H

@@ -228,6 +228,36 @@ static void groups_of_one_rank_take_uneven_micro_batches(void **state)
     }
 }
 
+/* Of 10 samples, 7 are rank 0's in the first turn, 3 the others' in the second; alone, a member
+ * takes what is left to it of either. */
+static void members_take_turns(void **state)
+{
+    add_group(state, 2);
+    struct yk_plan *plan = plan_of(state);
+    struct yk_plan_member *members = plan->groups[0].members;
+    plan->micro_batches = 2;
+    members[0] = (struct yk_plan_member){.rank = 0, .share = 7, .part = 0.5, .turn = 1};
+    members[1] = (struct yk_plan_member){.rank = 1, .share = 3, .part = 0.5, .turn = 2};
+    plan->groups[0].member_count = 2;
+    assert_ok(check(state));
+    assert_true(yk_plan_has_turns(plan));
+    static const int64_t counts[2][3] = {{7, 0, 7}, {0, 3, 3}};
+    for (int32_t k = 0; k < 2; k++) {
+        int64_t first = -1;
+        assert_int_equal(yk_plan_samples(plan, 0, 0, k, &first), counts[k][0]);
+        assert_int_equal(yk_plan_samples(plan, 0, 1, k, &first), counts[k][1]);
+        assert_int_equal(first, counts[k][0]);
+        assert_int_equal(yk_plan_samples(plan, 1, 0, k, &first), counts[k][2]);
+    }
+    members[1].turn = 1;
+    assert_fails(check(state), YK_ERROR_INPUT, "group 0: nobody takes turn 2");
+    members[1].turn = 3;
+    assert_fails(check(state), YK_ERROR_INPUT,
+                 "group 0: the turn of rank 1 is 3; where members take turns, each of a "
+                 "group of several has one from 1 to the 2 micro-batches, and one that is "
+                 "alone has none");
+}
+
 static void one_member_has_nothing_to_shard(void **state)
 {
     add_group(state, 0);
@@ -433,6 +463,7 @@ int main(void)
         TEST(shares_are_cut_evenly_larger_ones_first),
         TEST(several_groups_cut_the_batch_alike),
         TEST(groups_of_one_rank_take_uneven_micro_batches),
+        TEST(members_take_turns),
         TEST(one_member_has_nothing_to_shard),
         TEST(shares_must_add_up_to_the_batch),
         TEST(parts_must_add_up_to_one),

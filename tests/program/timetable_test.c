@@ -136,6 +136,15 @@ static void gpipe_goes_backward_when_all_went_forward(void **state)
     assert_orders(four, 4, YK_GPIPE, expected, 4);
 }
 
+/* What went forward first goes backward last. */
+static void nested_goes_backward_against_the_order_it_went_forward_in(void **state)
+{
+    (void)state;
+    static const int32_t groups[] = {0, 0, 1, 1, -1};
+    static const char *const expected[] = {"F2 F1 F0 B0 B1 B2", "F2 F1 F0 B0 B1 B2"};
+    assert_orders(groups, 3, YK_NESTED, expected, 2);
+}
+
 static void one_group_finishes_a_micro_batch_before_it_begins_the_next(void **state)
 {
     (void)state;
@@ -309,6 +318,8 @@ int main(void)
         cmocka_unit_test_teardown(four_stages_go_as_the_paper_draws_them, tear_down),
         cmocka_unit_test_teardown(fewer_micro_batches_than_stages_all_go_forward_first, tear_down),
         cmocka_unit_test_teardown(gpipe_goes_backward_when_all_went_forward, tear_down),
+        cmocka_unit_test_teardown(nested_goes_backward_against_the_order_it_went_forward_in,
+                                  tear_down),
         cmocka_unit_test_teardown(one_group_finishes_a_micro_batch_before_it_begins_the_next,
                                   tear_down),
         cmocka_unit_test_teardown(both_take_as_long_as_the_bubble_says, tear_down),

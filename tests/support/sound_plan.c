@@ -10,6 +10,7 @@
 enum {
     MOST_RANKS = 4,
     MOST_GROUPS = 3,
+    MOST_MICRO_BATCHES = 4,
     MOST_BLOCKS = 5, /* of a layer in an order of transfers */
 };
 
@@ -112,6 +113,60 @@ static void fit_micro_batches(struct yk_plan *plan)
     }
     if (plan->group_count == 1 && plan->micro_batches > largest) {
         plan->micro_batches = (int32_t)largest;
+    }
+}
+
+/* The samples of each turn, at least one: all groups take as many. */
+static void pick_turns(struct yk_random *random, const struct yk_plan *plan, int64_t *samples)
+{
+    int64_t left = plan->workload.batch;
+    for (int32_t m = 0; m < plan->micro_batches; m++) {
+        samples[m] = 1;
+        left--;
+    }
+    for (; left > 0; left--) {
+        samples[yk_random_below(random, plan->micro_batches)]++;
+    }
+}
+
+/* The members of a group take turns, and those of a turn share its samples; a group with too few of
+ * them becomes one of one member. */
+static void take_turns(struct yk_random *random, struct yk_plan *plan, const int64_t *samples,
+                       struct yk_plan_group *group)
+{
+    const int32_t M = plan->micro_batches;
+    if (group->member_count < M) {
+        group->member_count = 1;
+        group->members[0].share = plan->workload.batch;
+        group->members[0].part = 1;
+        return;
+    }
+    for (int32_t i = 0; i < group->member_count; i++) {
+        group->members[i].turn = i < M ? i + 1 : pick(random, 1, M);
+        group->members[i].share = 0;
+    }
+    for (int32_t m = 0; m < M; m++) {
+        for (int64_t given = 0; given < samples[m];) {
+            struct yk_plan_member *member =
+                &group->members[pick(random, 0, group->member_count - 1)];
+            if (member->turn == m + 1) {
+                member->share++;
+                given++;
+            }
+        }
+    }
+}
+
+/* Now and then, where there are micro-batches. */
+static void maybe_take_turns(struct yk_random *random, struct yk_plan *plan)
+{
+    int64_t samples[MOST_MICRO_BATCHES] = {0};
+    if (plan->micro_batches < 2 || !chance(random, 3)) {
+        return;
+    }
+    pick_turns(random, plan, samples);
+    for (int32_t g = 0; g < plan->group_count; g++) {
+        take_turns(random, plan, samples, &plan->groups[g]);
     }
 }
 
@@ -278,7 +333,7 @@ struct sound_plan sound_plan_make(uint64_t seed)
     struct sound_plan sound = {0};
     const int32_t ranks = pick(&random, 1, MOST_RANKS);
     const int32_t groups = chance(&random, 2) ? 1 : pick(&random, 2, MOST_GROUPS);
-    const int32_t micro_batches = chance(&random, 2) ? 1 : pick(&random, 2, 4);
+    const int32_t micro_batches = chance(&random, 2) ? 1 : pick(&random, 2, MOST_MICRO_BATCHES);
     const int64_t batch = (int64_t)micro_batches * pick(&random, 1, 5);
     assert_ok(yk_arena_create(&sound.arena));
     assert_ok(yk_cluster_parse("1xrtx6000ada + 2xrtx3090 + 1xa100-40gb @ 10GB/s", &sound.cluster));
@@ -298,6 +353,7 @@ struct sound_plan sound_plan_make(uint64_t seed)
         pick_group(&random, sound.plan, &sound.plan->groups[g]);
     }
     fit_micro_batches(sound.plan);
+    maybe_take_turns(&random, sound.plan);
     pick_layers(&random, model, sound.plan);
     if (can_order(model, sound.plan) && chance(&random, 2)) {
         pick_transfers(&random, model, sound.arena, sound.plan);

@@ -1,7 +1,7 @@
 /*
  * Sound plan: random plans that compile into programs which train, of small models on up to four
  * unequal devices: all strategies, one group or several, accumulation, adapters, shared weights,
- * shares of nothing, orders of transfers.
+ * shares of nothing, turns, orders of transfers.
  */
 #ifndef YK_TESTS_SOUND_PLAN_H
 #define YK_TESTS_SOUND_PLAN_H
