@@ -41,6 +41,7 @@ struct yk_backend_options {
     int32_t core_count; /* 0: threads go where the system likes */
     int32_t comm_core;
     /* Of a GPU. */
+    size_t memory_bytes;   /* that this process may take of it at most; 0: all there is */
     const char *attention; /* "best" or NULL, "cudnn", "own" */
     const char *products;  /* the file that keeps which algorithm is fastest for a product, copied;
                               NULL: found anew by every process */
@@ -66,7 +67,9 @@ struct yk_backend {
     /* Memory of the host that copies to and from the device are fast with. */
     yk_status (*take_host)(struct yk_backend_device *device, size_t bytes, void **out);
     void (*give_back_host)(struct yk_backend_device *device, void *memory);
-    /* Or NULL, where the memory is the host's: bytes of the device in use now, by anybody. */
+    /* Or NULL, where the memory is the host's: bytes of the device that this process has now, with
+     * what libraries and the driver keep there for it; where nobody else uses the device, all that
+     * is in use. */
     size_t (*used)(struct yk_backend_device *device);
 
     /* Or NULL, likewise: whether a pointer is to memory of the device. */
@@ -91,6 +94,9 @@ struct yk_backend {
     void (*wait)(struct yk_backend_lane *lane, struct yk_backend_event *event);
     /* The host waits for it. */
     yk_status (*reach)(struct yk_backend_event *event);
+    /* Whether it has happened, as last recorded, or never was; any thread, and nothing is waited
+     * for but what the device's driver may be busy with. */
+    bool (*happened)(const struct yk_backend_event *event);
     /* When it last happened, on the clock of base/clock.h; only after reach() or finish(). */
     double (*event_s)(const struct yk_backend_event *event);
 

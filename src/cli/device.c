@@ -7,6 +7,7 @@
 #include "cluster/mps.h"
 #include "cluster/visible.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,7 +224,10 @@ static yk_status open_engine(const struct yk_device_choice *choice,
     struct yk_backend_options filled = *options;
     YK_TRY(find_backend(choice, &out->backend));
     if (choice->gpu) {
+        const struct yk_mps_words words = yk_mps_words();
+        const double allowed = yk_mps_memory_bytes(&words, choice->number, INFINITY);
         filled.number = choice->number;
+        filled.memory_bytes = isinf(allowed) ? 0 : (size_t)allowed;
         filled.products = find_products(products) ? products : NULL;
     }
     YK_TRY(out->backend->open(&filled, &out->device));

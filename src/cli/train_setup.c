@@ -438,6 +438,7 @@ static struct yk_executor_options executor_options(struct yk_training *training)
         .slow = training->slow,
         .spare_samples = spare_samples(training),
         .begins = yk_train_team_is_alone(team) ? NULL : yk_train_team_begins,
+        .watched = yk_train_team_is_alone(team) ? NULL : yk_train_team_watched,
         .user = team,
     };
 }

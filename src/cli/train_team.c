@@ -13,7 +13,6 @@
 enum {
     HOST_SIZE = 256,
     DEVICE_SIZE = 128,
-    SHORT_PAUSE_US = 100000, /* for what was said to get out */
 };
 
 #define MIB (1024.0 * 1024.0)
@@ -113,6 +112,7 @@ yk_status yk_train_team_open(const struct yk_launcher *launcher,
     if (launcher->size <= 1) {
         return YK_OK;
     }
+    (void)pthread_mutex_init(&out->lock, NULL);
     YK_TRY(choose_cores(out, wish->threads, arena));
     return launcher->meets ? join_without_mpi(out, wish->device) : join_by_mpi(out);
 }
@@ -292,81 +292,4 @@ yk_status yk_train_team_announce(const struct yk_train_team *team, struct yk_are
     }
     yk_text_free(&text);
     return status;
-}
-
-/* ---- ranks that are lost ---- */
-
-static void add_op(const struct yk_train_team *team, const struct yk_watch_verdict *verdict,
-                   struct yk_text *out)
-{
-    const struct yk_program_rank *list = &team->program->ranks[verdict->rank];
-    const int32_t lane = verdict->lane >= 0 ? verdict->lane : YK_LANE_COMPUTE;
-    const int32_t op = verdict->state.ops[lane];
-    if (op >= 0 && op < list->op_count) {
-        yk_text_add(out, verdict->reason == YK_WATCH_HANGING ? ": " : "; it was last seen in ");
-        yk_op_describe(team->program, &list->ops[op], out);
-    }
-}
-
-/* On the watch's thread: messages may never come, so nobody is waited for. */
-static void end_all(void *user, const struct yk_watch_verdict *verdict)
-{
-    struct yk_train_team *team = user;
-    struct yk_text text = {0};
-    const int32_t speaker = verdict->rank == 0 ? 1 : 0;
-    yk_watch_describe(verdict, &text);
-    if (verdict->rank < team->program->rank_count) {
-        add_op(team, verdict, &text);
-    }
-    yk_text_add(&text, "; start again with --resume to go on from the last checkpoint");
-    if (team->ranks.rank == speaker) {
-        yk_terminal_progress_end();
-        yk_terminal_complain(yk_text_chars(&text));
-    }
-    (void)usleep(SHORT_PAUSE_US);
-    _exit(YK_ERROR_LOST);
-}
-
-/* How long somebody else wants to wait for a rank; 0: nobody has said. */
-static yk_status read_patience(double *out)
-{
-    const char *words = getenv("YOKE_HANG_S");
-    char *end = NULL;
-    *out = words ? strtod(words, &end) : 0;
-    return !words || (end != words && *end == '\0' && *out >= 1 && *out <= 1e6)
-               ? YK_OK
-               : yk_fail(YK_ERROR_USAGE, "YOKE_HANG_S=%s: seconds, from 1 on", words);
-}
-
-yk_status yk_train_team_watch(struct yk_train_team *team, const struct yk_program *program,
-                              double op_s)
-{
-    double patience_s = 0;
-    if (yk_train_team_is_alone(team)) {
-        return YK_OK;
-    }
-    YK_TRY(yk_train_team_agree(team, read_patience(&patience_s)));
-    team->program = program;
-    const struct yk_watch_options options = {
-        .silence_s = patience_s,
-        .op_s = patience_s > 0 ? patience_s : op_s,
-        .lost = end_all,
-        .user = team,
-    };
-    return yk_watch_open(&team->ranks, &options, &team->watch);
-}
-
-void yk_train_team_begins(void *user, enum yk_lane lane, int32_t op)
-{
-    const struct yk_train_team *team = user;
-    yk_watch_note(team->watch, (enum yk_watch_lane)lane, op);
-}
-
-void yk_train_team_give_up(struct yk_train_team *team, yk_status status)
-{
-    if (!yk_train_team_is_alone(team)) {
-        yk_terminal_progress_end();
-        yk_terminal_complain(yk_status_message());
-        team->ranks.comm->abort(team->ranks.world, (int)status);
-    }
 }

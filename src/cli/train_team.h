@@ -16,7 +16,10 @@
 #include "comm/ranks.h"
 #include "comm/watch.h"
 #include "program/program.h"
+#include "train/executor.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,6 +33,10 @@ struct yk_train_team {
     struct yk_train_wire wire; /* of ranks on GPUs; without MPI `ranks` are the same ones */
     struct yk_watch *watch;
     const struct yk_program *program; /* whose ops the watch is told of */
+    atomic_bool judged;               /* the watch is about to end this process */
+    pthread_mutex_t lock;             /* for the two below */
+    const struct yk_executor *executor;
+    struct yk_executor_place seen[YK_LANE_COUNT]; /* when it was last asked */
 };
 
 struct yk_train_team_wish {
@@ -97,8 +104,10 @@ yk_status yk_train_team_announce(const struct yk_train_team *team,
 yk_status yk_train_team_watch(struct yk_train_team *team, const struct yk_program *program,
                               double op_s) YK_MUST_USE;
 
-/* For the executor: an op of this rank begins. `user` is the team. */
+/* For the executor: an op of this rank begins, and whom to ask where its lanes are. `user` is the
+ * team. */
 void yk_train_team_begins(void *user, enum yk_lane lane, int32_t op);
+void yk_train_team_watched(void *user, const struct yk_executor *executor);
 
 /* This rank cannot go on, and the others do not know it: they end as well. */
 void yk_train_team_give_up(struct yk_train_team *team, yk_status status);

@@ -25,6 +25,12 @@ void yk_cluster_set_measured_part(struct yk_cluster *cluster, int32_t device, do
     devices[device].measured_part = part;
 }
 
+void yk_cluster_set_beside(struct yk_cluster *cluster, int32_t device, double times)
+{
+    struct yk_device *devices = (struct yk_device *)(uintptr_t)cluster->devices; /* its own */
+    devices[device].beside = times;
+}
+
 static bool is_file(const char *word)
 {
     static const char suffix[] = ".json";

@@ -137,6 +137,10 @@ struct yk_comm {
     /* Ends every rank of the world with this exit code, as soon as that can be done; any thread,
      * and it may return before this process ends. */
     void (*abort)(struct yk_comm_world *world, int code);
+    /* Or NULL: what waits for other ranks leaves the device, so that this process can end without
+     * harm to others there. Nothing is exchanged afterwards; any thread, and it may take seconds.
+     */
+    void (*let_go)(struct yk_comm_world *world);
 };
 
 /* One rank alone: sums and gathers are what it has itself. */

@@ -2,10 +2,10 @@
 
 #include "base/clock.h"
 #include "comm/watch_blame.h"
+#include "comm/watch_look.h"
 
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +34,7 @@ struct yk_watch {
     atomic_bool closing;
     int wake; /* an eventfd */
     pthread_t thread;
+    struct yk_watch_look look;
     /* The thread's alone. */
     uint64_t seen[YK_WATCH_LANES]; /* notes as last looked at */
     double seen_s[YK_WATCH_LANES]; /* and the clock when they changed */
@@ -60,10 +61,13 @@ void yk_watch_note_round(struct yk_watch *watch, int64_t round)
     }
 }
 
-/* This rank's own state: an op has lasted since the look that first saw it. */
+/* This rank's own state: an op has lasted since the look that first saw it. Where looking is stuck,
+ * nobody knows what a lane computes or copies, and it cannot be blamed for it; but the exchange
+ * that the rank was last seen in is one that it waits for. */
 static void look(struct yk_watch *watch, double now_s)
 {
     struct yk_watch_state *own = &watch->states[watch->rank];
+    const bool is_blind = yk_watch_look_is_blind(&watch->look, now_s);
     own->round = atomic_load_explicit(&watch->round, memory_order_relaxed);
     for (int i = 0; i < YK_WATCH_LANES; i++) {
         const uint64_t word = atomic_load_explicit(&watch->notes[i], memory_order_relaxed);
@@ -71,7 +75,7 @@ static void look(struct yk_watch *watch, double now_s)
             watch->seen[i] = word;
             watch->seen_s[i] = now_s;
         }
-        own->ops[i] = (int32_t)(uint32_t)word - 1;
+        own->ops[i] = is_blind && i != YK_WATCH_COMM ? YK_WATCH_NO_OP : (int32_t)(uint32_t)word - 1;
         own->op_s[i] = (float)(now_s - watch->seen_s[i]);
     }
 }
@@ -346,23 +350,17 @@ static yk_status make_watch(int32_t rank, int32_t size, const struct yk_watch_op
     return YK_OK;
 }
 
-/* Signals are for the threads that expect them. */
-static yk_status start_thread(struct yk_watch *watch)
+static yk_status start_threads(struct yk_watch *watch)
 {
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int refused = pthread_create(&watch->thread, NULL, run_watch, watch);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (refused) {
+    if (!yk_watch_look_start(&watch->look, &watch->options, watch) ||
+        !yk_watch_start_thread(&watch->thread, "watch", run_watch, watch)) {
         const struct yk_watch_record goodbye = {.word = YK_WATCH_GOODBYE, .rank = watch->rank};
+        yk_watch_look_end(&watch->look);
         tell_all(watch, &goodbye);
         return yk_fail(YK_ERROR_SYSTEM,
                        "the system refuses a thread for the watch over ranks: raise the limit "
                        "(ulimit -u)");
     }
-    (void)pthread_setname_np(watch->thread, "watch");
     return YK_OK;
 }
 
@@ -380,7 +378,7 @@ yk_status yk_watch_start(int32_t rank, int32_t size, const struct yk_watch_invit
     }
     if (status == YK_OK) {
         hear_anew(watch, yk_clock_now_s());
-        status = start_thread(watch);
+        status = start_threads(watch);
     }
     if (status != YK_OK && watch) {
         free_watch(watch);
@@ -396,6 +394,7 @@ void yk_watch_close(struct yk_watch *watch)
     if (!watch) {
         return;
     }
+    yk_watch_look_end(&watch->look);
     atomic_store(&watch->closing, true);
     (void)!write(watch->wake, &one, sizeof one);
     (void)pthread_join(watch->thread, NULL);

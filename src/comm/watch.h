@@ -34,16 +34,19 @@ struct yk_watch_verdict {
     struct yk_watch_state state; /* what was last heard of it */
 };
 
+struct yk_watch;
+
 /* Times of 0 are the usual ones. */
 struct yk_watch_options {
     double beat_s;    /* 0.5 */
     double silence_s; /* 30 */
     double op_s;      /* how long an op may take: 30, or five times the longest foreseen */
     void (*lost)(void *user, const struct yk_watch_verdict *verdict);
+    /* Or NULL: called at every beat where lanes cannot note their ops themselves, to note them. On
+     * a thread of its own: whom it asks may be long about an answer, and beats go on. */
+    void (*look)(void *user, struct yk_watch *watch);
     void *user;
 };
-
-struct yk_watch;
 
 /* All ranks call it; they fail alike. */
 yk_status yk_watch_open(const struct yk_ranks *ranks, const struct yk_watch_options *options,
@@ -57,7 +60,8 @@ yk_status yk_watch_start(int32_t rank, int32_t size, const struct yk_watch_invit
 /* Says goodbye. Rank 0 goes on watching until all others have said it. NULL is fine. */
 void yk_watch_close(struct yk_watch *watch);
 
-/* The lane is now in op `op`, or in none. A store to memory; no watch, NULL, is fine. */
+/* The lane is now in op `op`, or in none, and was in another one before, be it of the same number.
+ * A store to memory; no watch, NULL, is fine. */
 void yk_watch_note(struct yk_watch *watch, enum yk_watch_lane lane, int32_t op);
 void yk_watch_note_round(struct yk_watch *watch, int64_t round);
 

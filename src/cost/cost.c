@@ -153,11 +153,27 @@ static yk_status settle_part(struct yk_profile *profile, struct yk_cluster *clus
     return YK_OK;
 }
 
+static yk_status settle_beside(struct yk_profile *profile, struct yk_cluster *cluster,
+                               int32_t number)
+{
+    char name[YK_SUBJECT_SIZE];
+    const struct yk_profile_fact fact = {name, YK_PROFILE_COMPUTE_BESIDE};
+    double times = NAN;
+    if (yk_subject_device(&cluster->devices[number], name)) {
+        YK_TRY(yk_profile_find_fact(profile, &fact, &times));
+    }
+    if (times >= 1 && isfinite(times)) {
+        yk_cluster_set_beside(cluster, number, times);
+    }
+    return YK_OK;
+}
+
 yk_status yk_cost_settle(struct yk_profile *profile, const char *model, struct yk_cluster *cluster)
 {
     for (int32_t i = 0; profile && i < cluster->device_count; i++) {
         double bytes = NAN;
         YK_TRY(settle_part(profile, cluster, i));
+        YK_TRY(settle_beside(profile, cluster, i));
         YK_TRY(find_context(profile, &cluster->devices[i], model, &bytes));
         if (bytes > 0 && isfinite(bytes)) {
             yk_cluster_set_context(cluster, i, bytes);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "comm/exchange.h"
+#include "measure/beside_devices.h"
 #include "measure/beside_pairs.h"
 #include "measure/quiet.h"
 #include "measure/timings.h"
@@ -301,6 +302,14 @@ static yk_status measure_party(struct besiding *besiding, double seconds)
     }
     if (status == YK_OK) {
         status = add_fact(besiding, &besiding->message, YK_PROFILE_MESSAGE_BESIDE);
+    }
+    if (status == YK_OK && !yk_measure_takes_cores(besiding->team)) {
+        const struct yk_profile_measurement own =
+            yk_timings_summarise(&besiding->compute, besiding->wish->versions);
+        status = besiding->round_count >= LEAST_ROUNDS
+                     ? yk_beside_devices_add(besiding->survey, besiding->team, besiding->wish,
+                                             besiding->party, &own)
+                     : YK_OK;
     }
     yk_timings_free(&besiding->compute);
     yk_timings_free(&besiding->message);

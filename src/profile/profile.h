@@ -83,7 +83,8 @@ struct yk_profile_link {
  * Facts.
  *
  * Of a link: how many times as long computation takes while a message of its rank is under way, and
- * a message while a rank of it computes.
+ * a message while a rank of it computes. The first is of a device, too, where devices differ in it:
+ * what messages take of a GPU is more of a small one.
  */
 #define YK_PROFILE_COMPUTE_BESIDE "computation beside messages"
 #define YK_PROFILE_MESSAGE_BESIDE "messages beside computation"

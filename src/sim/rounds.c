@@ -70,9 +70,13 @@ static void set_going(struct run *run, int32_t fold, enum yk_lane which, double 
     set_rate(run, fold, which, rate);
 }
 
-static double slowdown_of(const struct run *run, const struct yk_message *message)
+/* As was measured of the fold's device, else of the message's links. */
+static double slowdown_of(const struct run *run, int32_t rank, const struct yk_message *message)
 {
+    const int32_t device = run->program->plan->ranks[rank].device;
+    const double own = run->program->cluster->devices[device].beside;
     return run->slowdown > 0                ? run->slowdown
+           : own > 0                        ? own
            : isnan(message->beside.compute) ? YK_SIM_SLOWDOWN
                                             : message->beside.compute;
 }
@@ -83,7 +87,8 @@ static void set_message(struct run *run, int32_t number, int32_t message)
     struct yk_sim_fold *fold = &run->folds[number];
     const double before = fold->slowdown;
     fold->message = message;
-    fold->slowdown = message == YK_NO_MATCH ? 1 : slowdown_of(run, &run->times->messages[message]);
+    fold->slowdown =
+        message == YK_NO_MATCH ? 1 : slowdown_of(run, fold->rank, &run->times->messages[message]);
     if (fold->lanes[YK_LANE_COMPUTE].taken && fold->slowdown != before) {
         set_rate(run, number, YK_LANE_COMPUTE, 1 / fold->slowdown);
     }
@@ -364,7 +369,10 @@ static double worst_slowdown(const struct run *run)
     double worst = 0;
     for (int32_t m = 0; m < run->program->match_count; m++) {
         const struct yk_message *message = &run->times->messages[m];
-        worst = message->end_count > 0 ? fmax(worst, slowdown_of(run, message)) : worst;
+        for (int32_t i = 0; i < message->end_count; i++) {
+            const struct yk_message_end *end = &run->times->ends[message->first_end + i];
+            worst = fmax(worst, slowdown_of(run, run->folds[end->fold].rank, message));
+        }
     }
     return worst > 0 ? worst : run->slowdown > 0 ? run->slowdown : YK_SIM_SLOWDOWN;
 }
@@ -373,8 +381,8 @@ static yk_status begin(struct run *run, const struct yk_folds *folds)
 {
     YK_TRY_NEW(run->arena, run->all, 1);
     run->all->reported = YK_ROUNDS_MOST - 1;
-    run->all->slowdown = worst_slowdown(run);
     YK_TRY(begin_folds(run, folds));
+    run->all->slowdown = worst_slowdown(run);
     YK_TRY(yk_agenda_create(run->arena, YK_LANE_COUNT * folds->count, &run->agenda));
     YK_TRY(yk_ways_create(run->program->cluster, run->arena, &run->ways));
     YK_TRY_NEW(run->arena, run->arrived, run->program->match_count);

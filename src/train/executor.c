@@ -196,6 +196,7 @@ static yk_status set_up(struct yk_executor *executor)
     YK_TRY(create_lanes(executor));
     YK_TRY(create_events(executor));
     YK_TRY(name_ops(executor));
+    YK_TRY(yk_executor_sort_lanes(executor));
     if (executor->backend->prepare) {
         YK_TRY(executor->backend->prepare(executor->lanes[YK_LANE_COMPUTE], 0));
     }
@@ -246,6 +247,9 @@ yk_status yk_executor_create(const struct yk_program *program, struct yk_store *
         yk_executor_destroy(executor);
         return status;
     }
+    if (options->watched) {
+        options->watched(options->user, executor);
+    }
     *out = executor;
     return YK_OK;
 }
@@ -273,6 +277,9 @@ void yk_executor_destroy(struct yk_executor *executor)
         return;
     }
     const struct yk_engine *engine = &executor->store->engine;
+    if (executor->options.watched) {
+        executor->options.watched(executor->options.user, NULL);
+    }
     if (executor->options.ranks && executor->lanes[YK_LANE_COMM]) {
         (void)engine->backend->finish(executor->lanes[YK_LANE_COMM]);
     }

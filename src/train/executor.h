@@ -84,6 +84,9 @@ struct yk_executor_options {
     /* Called on lanes of the host as ops begin, with a lane and an op of this rank, and with −1
      * when a lane has nothing to do any more; or NULL. */
     void (*begins)(void *user, enum yk_lane lane, int32_t op);
+    /* Told of an executor that may be asked where() it is from now on, and of NULL when it may no
+     * longer; or NULL. */
+    void (*watched)(void *user, const struct yk_executor *executor);
     void *user;
 };
 
@@ -119,6 +122,16 @@ yk_status yk_executor_evaluate(struct yk_executor *executor, const struct yk_bat
 
 /* This rank asks all to stop: the result of a step under way tells them. Any thread. */
 void yk_executor_ask_to_stop(struct yk_executor *executor);
+
+/* How far a lane has come. */
+struct yk_executor_place {
+    int64_t passed; /* ops that have ended, since the executor was made */
+    int32_t op;     /* that it is in; −1: it has nothing to do, or waits for other lanes */
+};
+
+/* As the device tells it, without a wait; any thread, while the executor is there. */
+void yk_executor_where(const struct yk_executor *executor, enum yk_lane lane,
+                       struct yk_executor_place *out);
 
 /* What this rank did in its last round, from the round's start at 0. */
 yk_status yk_executor_trace(const struct yk_executor *executor, const char *device,

@@ -390,6 +390,7 @@ void yk_executor_put_round(struct yk_executor *executor, int64_t step, int64_t f
          * other, they may know through it. */
         const bool evaluating = works && yk_executor_slot(executor, for_step)->evaluating;
         put_op(executor, i, for_step, works && (!evaluating || is_evaluated(op)));
+        atomic_fetch_add_explicit(&executor->put, 1, memory_order_release);
     }
     executor->rounds++;
 }

@@ -116,6 +116,10 @@ struct yk_executor {
     struct yk_step_slot slots[YK_EXECUTOR_STEPS];
     int32_t report_count; /* numbers of a report */
 
+    int32_t *lane_ops[YK_LANE_COUNT]; /* the list's ops of each lane */
+    int32_t lane_op_counts[YK_LANE_COUNT];
+    atomic_int_fast64_t put; /* ops so far, of all rounds and lanes */
+
     int64_t rounds;    /* put so far */
     int64_t begun;     /* steps */
     int64_t ended;     /* steps */
@@ -157,6 +161,9 @@ void yk_executor_mail(struct yk_executor *executor, int32_t number,
 
 /* Looks up crossings and messages, once. */
 yk_status yk_executor_find_routes(struct yk_executor *executor) YK_MUST_USE;
+
+/* Sorts the ops by their lanes, once. */
+yk_status yk_executor_sort_lanes(struct yk_executor *executor) YK_MUST_USE;
 
 /* Puts the ops of a round that are for steps from `first` to `last`; `step` is the round's own. */
 void yk_executor_put_round(struct yk_executor *executor, int64_t step, int64_t first, int64_t last);

@@ -171,6 +171,18 @@ static void event_that_was_never_recorded_holds_nobody(void **state)
     assert_ok(fixture->backend->reach(fixture->event));
 }
 
+static void event_has_happened_when_its_lane_came_to_it(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_true(fixture->backend->happened(fixture->event)); /* it never was recorded */
+    hold_until_open(fixture, fixture->first);
+    fixture->backend->record(fixture->first, fixture->event);
+    assert_false(fixture->backend->happened(fixture->event));
+    sem_post(&fixture->gate);
+    assert_ok(fixture->backend->reach(fixture->event));
+    assert_true(fixture->backend->happened(fixture->event));
+}
+
 /* The second lane waits for the first time the event is recorded, not for the time after. */
 static void wait_is_for_the_event_as_recorded_when_it_was_called(void **state)
 {
@@ -373,6 +385,7 @@ int main(void)
         with_fixture(event_recorded_on_two_lanes_happens_in_order),
         with_fixture(lanes_hand_over_to_each_other_many_times),
         with_fixture(event_can_go_once_it_was_reached),
+        with_fixture(event_has_happened_when_its_lane_came_to_it),
         with_fixture(event_tells_when_it_happened),
         with_fixture(lane_is_destroyed_after_what_is_on_it_has_run),
         with_fixture(memory_is_zeroed_and_aligned),

@@ -30,6 +30,7 @@ struct report {
 };
 
 static struct crew crew;
+static void (*crew_look)(void *user, struct yk_watch *watch); /* at every beat, or NULL */
 
 static void report(int32_t from, const struct yk_watch_verdict *verdict)
 {
@@ -49,8 +50,12 @@ typedef void (*duty)(int32_t rank, struct yk_watch *watch);
 static void be_a_rank(int32_t rank, double silence_s, double op_s, duty does)
 {
     struct yk_watch *watch = NULL;
-    const struct yk_watch_options options = {
-        .beat_s = 0.02, .silence_s = silence_s, .op_s = op_s, .lost = report_lost, .user = &rank};
+    const struct yk_watch_options options = {.beat_s = 0.02,
+                                             .silence_s = silence_s,
+                                             .op_s = op_s,
+                                             .lost = report_lost,
+                                             .look = crew_look,
+                                             .user = &rank};
     if (yk_watch_start(rank, RANKS, &crew.invitation, &options, &watch) != YK_OK) {
         _exit(1);
     }
@@ -171,6 +176,60 @@ static void a_rank_that_hangs_is_named_with_its_op(void **state)
     assert_true(words.verdict.since_s > 0.2);
     report(words.from, &words.verdict); /* so that all three are counted */
     expect_verdicts(-1, 1, YK_WATCH_HANGING);
+}
+
+static void rest(int32_t rank, struct yk_watch *watch)
+{
+    (void)rank;
+    (void)watch;
+    for (;;) {
+        (void)pause();
+    }
+}
+
+/* Finds rank 1 computing, at every look the same op, and the others waiting for it. */
+static void find_computing(void *user, struct yk_watch *watch)
+{
+    const int32_t rank = *(const int32_t *)user;
+    static bool known;
+    if (!known) {
+        yk_watch_note(watch, rank == 1 ? YK_WATCH_COMPUTE : YK_WATCH_COMM, 40 + rank);
+        known = true;
+    }
+}
+
+/* The same, but nobody answers rank 1 when it asks again. */
+static void find_no_answer(void *user, struct yk_watch *watch)
+{
+    find_computing(user, watch);
+    static int looks;
+    while (*(const int32_t *)user == 1 && ++looks > 1) {
+        (void)pause();
+    }
+}
+
+static void blame_as_seen(void (*look)(void *user, struct yk_watch *watch), int32_t lane)
+{
+    crew_look = look;
+    muster(60, 0.2, rest);
+    crew_look = NULL;
+    const struct report words = next_report();
+    assert_int_equal(words.verdict.lane, lane);
+    assert_int_equal(words.verdict.state.ops[YK_WATCH_COMPUTE], lane < 0 ? YK_WATCH_NO_OP : 41);
+    report(words.from, &words.verdict);
+    expect_verdicts(-1, 1, YK_WATCH_HANGING);
+}
+
+static void what_lanes_are_found_in_counts_as_what_they_note(void **state)
+{
+    (void)state;
+    blame_as_seen(find_computing, YK_WATCH_COMPUTE);
+}
+
+static void an_op_is_nobodys_fault_when_no_answer_comes(void **state)
+{
+    (void)state;
+    blame_as_seen(find_no_answer, -1);
 }
 
 /* A different op all the time, faster than any limit; rank 0 leaves first. */
@@ -343,6 +402,8 @@ int main(void)
         cmocka_unit_test(a_stopped_rank_is_silent),
         cmocka_unit_test(rank_0_stopped_is_silent_for_the_others),
         cmocka_unit_test(a_rank_that_hangs_is_named_with_its_op),
+        cmocka_unit_test(what_lanes_are_found_in_counts_as_what_they_note),
+        cmocka_unit_test(an_op_is_nobodys_fault_when_no_answer_comes),
         cmocka_unit_test(ranks_that_say_goodbye_are_not_missed),
         cmocka_unit_test(strangers_are_turned_away),
         cmocka_unit_test(a_world_comes_to_watch_itself),

@@ -283,6 +283,18 @@ static void event_that_was_never_recorded_holds_nobody(void **state)
     assert_ok(backend->reach(fixture->event));
 }
 
+static void event_has_happened_when_its_lane_came_to_it(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_true(backend->happened(fixture->event)); /* it never was recorded */
+    hold_until_open(fixture, fixture->first);
+    backend->record(fixture->first, fixture->event);
+    assert_false(backend->happened(fixture->event));
+    sem_post(&fixture->gate);
+    assert_ok(backend->reach(fixture->event));
+    assert_true(backend->happened(fixture->event));
+}
+
 /* The second lane waits for the first time the event is recorded, not for the time after. */
 static void wait_is_for_the_event_as_recorded_when_it_was_called(void **state)
 {
@@ -460,6 +472,7 @@ int main(void)
         with_fixture(lanes_run_side_by_side),
         with_fixture(lane_waits_for_an_event_of_another),
         with_fixture(event_that_was_never_recorded_holds_nobody),
+        with_fixture(event_has_happened_when_its_lane_came_to_it),
         with_fixture(wait_is_for_the_event_as_recorded_when_it_was_called),
         with_fixture(lanes_hand_over_to_each_other_many_times),
         with_fixture(event_tells_when_it_happened),

@@ -95,6 +95,23 @@ static void what_was_measured_slows_both(void **state)
     finish(&made);
 }
 
+/* In the 6 s of the gather all of the 4 s are done, which take 1.5 times as long there. */
+static void what_was_measured_of_the_device_goes_before(void **state)
+{
+    (void)state;
+    struct measured made = make(2, 3);
+    struct yk_device *devices = (struct yk_device *)(uintptr_t)made.hand->cluster.devices;
+    devices[0].beside = 1.5;
+    devices[1].beside = 1.5;
+    struct yk_sim *sim = run(&made, 0);
+    assert_near(sim->ranks[0].end_s[1], 6);
+    assert_near(sim->ranks[0].end_s[0], 6);
+    assert_near(sim->step_s, 10);
+    assert_near(sim->slowdown, 1.5);
+    yk_sim_destroy(sim);
+    finish(&made);
+}
+
 static void a_message_goes_faster_once_nobody_computes(void **state)
 {
     (void)state;
@@ -123,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_measured_slows_both),
+        cmocka_unit_test(what_was_measured_of_the_device_goes_before),
         cmocka_unit_test(a_message_goes_faster_once_nobody_computes),
         cmocka_unit_test(a_slowdown_that_is_given_goes_before_the_measured),
     };

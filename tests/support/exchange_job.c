@@ -172,6 +172,70 @@ void exchange_job_drop(struct exchange_job *job)
     job->own = NULL;
 }
 
+/* ---- on a device ---- */
+
+static yk_status move(const struct exchange_far *far, const char *memory, size_t size, char **out)
+{
+    const size_t bytes = size + 2 * (size_t)GUARD;
+    void *there = NULL;
+    if (!memory) {
+        return YK_OK;
+    }
+    YK_TRY(far->backend->take(far->device, bytes, &there));
+    far->backend->copy(far->lane, there, memory - GUARD, bytes);
+    *out = (char *)there + GUARD;
+    return far->backend->finish(far->lane);
+}
+
+yk_status exchange_job_move(struct exchange_job *job, const struct exchange_far *far)
+{
+    YK_TRY(move(far, job->whole, job->whole_size, &job->far_whole));
+    YK_TRY(move(far, job->own, job->own_size, &job->far_own));
+    switch (job->kind) {
+    case EXCHANGE_REDUCE:
+        job->op.reduce.numbers = job->far_whole;
+        break;
+    case EXCHANGE_GATHER:
+        job->op.gather.own = job->in_place
+                                 ? job->far_whole + ((const char *)job->op.gather.own - job->whole)
+                                 : job->far_own;
+        job->op.gather.whole = job->far_whole;
+        break;
+    case EXCHANGE_SCATTER:
+        job->op.scatter.whole = job->far_whole;
+        job->op.scatter.own = job->far_own;
+        break;
+    case EXCHANGE_BROADCAST:
+        job->op.broadcast.bytes = job->far_whole;
+        break;
+    case EXCHANGE_MESSAGE:
+        job->op.message.bytes = job->far_whole;
+        break;
+    }
+    return YK_OK;
+}
+
+static void fetch(const struct exchange_far *far, char *memory, size_t size, const char *there)
+{
+    if (there) {
+        far->backend->copy(far->lane, memory - GUARD, there - GUARD, size + 2 * (size_t)GUARD);
+    }
+}
+
+void exchange_job_fetch(struct exchange_job *job, const struct exchange_far *far)
+{
+    fetch(far, job->whole, job->whole_size, job->far_whole);
+    fetch(far, job->own, job->own_size, job->far_own);
+}
+
+void exchange_job_leave(struct exchange_job *job, const struct exchange_far *far)
+{
+    far->backend->give_back(far->device, job->far_whole ? job->far_whole - GUARD : NULL);
+    far->backend->give_back(far->device, job->far_own ? job->far_own - GUARD : NULL);
+    job->far_whole = NULL;
+    job->far_own = NULL;
+}
+
 void exchange_job_put(const struct exchange_job *job, const struct yk_ranks *ranks)
 {
     switch (job->kind) {

@@ -26,6 +26,13 @@ enum exchange_cut {
     EXCHANGE_FIRST_HAS_NONE, /* and what is before the parts belongs to nobody */
 };
 
+/* Where a device's memory is taken from. */
+struct exchange_far {
+    const struct yk_backend *backend;
+    struct yk_backend_device *device;
+    struct yk_backend_lane *lane;
+};
+
 /* Some ranks of the world; a group for those that are in it. */
 struct exchange_circle {
     int32_t ranks[EXCHANGE_RANKS];
@@ -51,6 +58,8 @@ struct exchange_job {
     size_t whole_size;
     char *own;
     size_t own_size;
+    char *far_whole; /* the same on the device, guards and all, or NULL */
+    char *far_own;
     union {
         struct yk_comm_reduce reduce;
         struct yk_comm_gather gather;
@@ -68,6 +77,11 @@ void exchange_job_put(const struct exchange_job *job, const struct yk_ranks *ran
 yk_status exchange_job_check(const struct exchange_job *job,
                              const struct exchange_circle *circle) YK_MUST_USE;
 void exchange_job_drop(struct exchange_job *job);
+
+/* After it was prepared: what it exchanges is a device's memory. And, when all has run, back. */
+yk_status exchange_job_move(struct exchange_job *job, const struct exchange_far *far) YK_MUST_USE;
+void exchange_job_fetch(struct exchange_job *job, const struct exchange_far *far);
+void exchange_job_leave(struct exchange_job *job, const struct exchange_far *far);
 
 /* A failure that says which job it was. */
 yk_status exchange_job_fail(const struct exchange_job *job, const char *what, int64_t at,

@@ -1,7 +1,6 @@
 #include "support/exchange_table.h"
 
 #include "base/random.h"
-#include "support/exchange_job.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@ enum {
 
 struct bench {
     const struct yk_ranks *ranks;
+    const struct exchange_far *far; /* NULL: memory of the host */
     struct exchange_circle circles[CIRCLES];
     struct exchange_job *jobs;
     int count;
@@ -116,12 +116,17 @@ static yk_status run_jobs(const struct bench *bench)
         struct exchange_job *job = &bench->jobs[i];
         if (takes_part(bench, job)) {
             YK_TRY(exchange_job_prepare(job, bench->ranks, &bench->circles[job->circle]));
+            YK_TRY(bench->far ? exchange_job_move(job, bench->far) : YK_OK);
         }
     }
     for (int i = 0; i < bench->count; i++) {
         if (takes_part(bench, &bench->jobs[i])) {
             exchange_job_put(&bench->jobs[i], bench->ranks);
         }
+    }
+    YK_TRY(yk_ranks_finish(bench->ranks));
+    for (int i = 0; bench->far && i < bench->count; i++) {
+        exchange_job_fetch(&bench->jobs[i], bench->far);
     }
     YK_TRY(yk_ranks_finish(bench->ranks));
     for (int i = 0; i < bench->count; i++) {
@@ -167,6 +172,9 @@ static yk_status make_circles(struct bench *bench)
 static void drop_jobs(struct bench *bench)
 {
     for (int i = 0; i < bench->count; i++) {
+        if (bench->far) {
+            exchange_job_leave(&bench->jobs[i], bench->far);
+        }
         exchange_job_drop(&bench->jobs[i]);
     }
     free(bench->jobs);
@@ -175,7 +183,13 @@ static void drop_jobs(struct bench *bench)
 
 yk_status exchange_table_run(const struct yk_ranks *ranks, int64_t largest, int orders)
 {
-    struct bench bench = {.ranks = ranks};
+    return exchange_table_run_far(ranks, NULL, largest, orders);
+}
+
+yk_status exchange_table_run_far(const struct yk_ranks *ranks, const struct exchange_far *far,
+                                 int64_t largest, int orders)
+{
+    struct bench bench = {.ranks = ranks, .far = far};
     yk_status status = ranks->size <= EXCHANGE_RANKS
                            ? make_circles(&bench)
                            : yk_fail(YK_ERROR_INPUT, "the table is for %d ranks", EXCHANGE_RANKS);

@@ -7,6 +7,7 @@
 #define YK_TESTS_SUPPORT_EXCHANGE_TABLE_H
 
 #include "comm/ranks.h"
+#include "support/exchange_job.h"
 
 /* A device, its comm lane and the world over it. */
 struct exchange_station {
@@ -22,5 +23,9 @@ void exchange_station_close(struct exchange_station *station);
 /* All exchanges, in `orders` random orders that are the same on all ranks. `largest` bounds how
  * many numbers there are in one. Up to 4 ranks. */
 yk_status exchange_table_run(const struct yk_ranks *ranks, int64_t largest, int orders) YK_MUST_USE;
+
+/* The same, of memory of a device. */
+yk_status exchange_table_run_far(const struct yk_ranks *ranks, const struct exchange_far *far,
+                                 int64_t largest, int orders) YK_MUST_USE;
 
 #endif

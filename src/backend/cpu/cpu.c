@@ -186,6 +186,7 @@ const struct yk_backend yk_backend_cpu = {
     .record = yk_cpu_event_record,
     .wait = yk_cpu_event_wait,
     .reach = yk_cpu_event_reach,
+    .happened = yk_cpu_event_happened,
     .event_s = yk_cpu_event_s,
     .copy = yk_cpu_copy,
     .clear = yk_cpu_clear,

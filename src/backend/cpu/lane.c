@@ -187,6 +187,11 @@ yk_status yk_cpu_event_reach(struct yk_backend_event *event)
     return YK_OK;
 }
 
+bool yk_cpu_event_happened(const struct yk_backend_event *event)
+{
+    return yk_cpu_count_now(&event->happened) >= atomic_load(&event->recorded);
+}
+
 double yk_cpu_event_s(const struct yk_backend_event *event)
 {
     return atomic_load(&event->time_s);

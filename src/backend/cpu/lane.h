@@ -28,6 +28,7 @@ void yk_cpu_event_destroy(struct yk_backend_event *event);
 void yk_cpu_event_record(struct yk_backend_lane *lane, struct yk_backend_event *event);
 void yk_cpu_event_wait(struct yk_backend_lane *lane, struct yk_backend_event *event);
 yk_status yk_cpu_event_reach(struct yk_backend_event *event) YK_MUST_USE;
+bool yk_cpu_event_happened(const struct yk_backend_event *event);
 double yk_cpu_event_s(const struct yk_backend_event *event);
 
 #endif

@@ -134,3 +134,12 @@ yk_status yk_cuda_reach(struct yk_backend_event *event)
     (void)yk_cuda_note(lane, cudaEventSynchronize(event->event), lane->name);
     return lane->status == YK_OK ? YK_OK : yk_fail(lane->status, "%s", lane->sentence);
 }
+
+/* One that lies on a stream in trouble will not happen any more: it is over. */
+bool yk_cuda_happened(const struct yk_backend_event *event)
+{
+    yk_cuda_enter(event->device);
+    const cudaError_t error = cudaEventQuery(event->event);
+    (void)cudaGetLastError();
+    return error != cudaErrorNotReady;
+}

@@ -104,6 +104,7 @@ static yk_status open_device(const struct yk_backend_options *options,
         return yk_fail_out_of_memory();
     }
     device->number = options->number;
+    device->allowed_bytes = options->memory_bytes;
     device->side_streams = options->side_streams;
     device->graphs = options->graphs;
     yk_status status = read_choice(options->attention, &device->attention_choice);
@@ -159,6 +160,7 @@ __attribute__((visibility("default"))) const struct yk_backend yk_backend_plugin
     .record = yk_replay_record,
     .wait = yk_replay_wait,
     .reach = yk_cuda_reach,
+    .happened = yk_cuda_happened,
     .event_s = yk_cuda_event_s,
     .copy = yk_replay_copy,
     .clear = yk_replay_clear,

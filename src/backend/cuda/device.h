@@ -32,6 +32,7 @@ struct yk_backend_device {
     int32_t number;
     char name[YK_CUDA_NAME_SIZE];
     size_t memory_bytes;
+    size_t allowed_bytes; /* that this process may take of them; 0: all */
     struct yk_cuda_chip chip;
     enum yk_cuda_attention_choice attention_choice;
     bool side_streams;
@@ -78,7 +79,8 @@ void yk_cuda_enter(const struct yk_backend_device *device);
 /* versions.c: the entry of the backend's table. */
 void yk_cuda_versions(const struct yk_backend_device *device, struct yk_text *out);
 
-/* memory.c, lanes.c and clock.c: the entries of the backend's table, some by way of replay.h. */
+/* held.c, memory.c, lanes.c and clock.c: the entries of the backend's table, some by way of
+ * replay.h. */
 yk_status yk_cuda_take(struct yk_backend_device *device, size_t bytes, void **out) YK_MUST_USE;
 void yk_cuda_give_back(struct yk_backend_device *device, void *memory);
 yk_status yk_cuda_take_host(struct yk_backend_device *device, size_t bytes, void **out) YK_MUST_USE;
@@ -104,6 +106,7 @@ void yk_cuda_event_destroy(struct yk_backend_event *event);
 void yk_cuda_record(struct yk_backend_lane *lane, struct yk_backend_event *event);
 void yk_cuda_wait(struct yk_backend_lane *lane, struct yk_backend_event *event);
 yk_status yk_cuda_reach(struct yk_backend_event *event) YK_MUST_USE;
+bool yk_cuda_happened(const struct yk_backend_event *event);
 double yk_cuda_event_s(const struct yk_backend_event *event);
 yk_status yk_cuda_clock_open(struct yk_backend_device *device) YK_MUST_USE;
 void yk_cuda_clock_close(struct yk_backend_device *device);

@@ -75,14 +75,6 @@ void yk_cuda_give_back_host(struct yk_backend_device *device, void *memory)
     }
 }
 
-size_t yk_cuda_used(struct yk_backend_device *device)
-{
-    size_t unused = 0;
-    size_t all = 0;
-    yk_cuda_enter(device);
-    return cudaMemGetInfo(&unused, &all) == cudaSuccess ? all - unused : 0;
-}
-
 bool yk_cuda_holds(const struct yk_backend_device *device, const void *memory)
 {
     struct cudaPointerAttributes about;

@@ -1,15 +1,12 @@
 /* Versions: driver, libraries, limits and choices that times on a GPU depend on. */
 #include "backend/code.h"
-#include "backend/cuda/device.h"
+#include "backend/cuda/driver.h"
 
-#include <dlfcn.h>
-#include <string.h>
 #ifndef YK_WITHOUT_CUDNN
 #include <cudnn.h>
 #endif
 
 enum {
-    BUS_SIZE = 32,
     DRIVER_SIZE = 80,
     CLOCK_SM = 1, /* nvmlClockType_t */
 };
@@ -21,15 +18,8 @@ struct limits {
     unsigned power_mw;
 };
 
-static bool find(void *library, const char *name, void *function)
-{
-    void *symbol = dlsym(library, name);
-    memcpy(function, &symbol, sizeof symbol);
-    return symbol != NULL;
-}
-
 /* The clock that applications are held to, where one is set; else the most there is. */
-static unsigned ask_clock(void *library, void *device)
+static unsigned ask_clock(const struct yk_cuda_driver *driver)
 {
     static const char *const names[] = {"nvmlDeviceGetApplicationsClock",
                                         "nvmlDeviceGetMaxCustomerBoostClock",
@@ -37,36 +27,29 @@ static unsigned ask_clock(void *library, void *device)
     int (*ask)(void *, unsigned, unsigned *) = NULL;
     unsigned mhz = 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0] && mhz == 0; i++) {
-        if (find(library, names[i], &ask) && ask(device, CLOCK_SM, &mhz) != 0) {
+        if (yk_cuda_driver_find(driver, names[i], &ask) && ask(driver->gpu, CLOCK_SM, &mhz) != 0) {
             mhz = 0;
         }
     }
     return mhz;
 }
 
-/* By the GPU's place on the bus: the driver's numbers need not be CUDA's. */
-static void ask_driver(const struct yk_backend_device *gpu, struct limits *out)
+static void ask_driver(const struct yk_backend_device *device, struct limits *out)
 {
-    int (*begin)(void) = NULL;
     int (*ask_version)(char *, unsigned) = NULL;
-    int (*ask_handle)(const char *, void **) = NULL;
     int (*ask_power)(void *, unsigned *) = NULL;
-    char bus[BUS_SIZE];
-    void *device = NULL;
-    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library || !find(library, "nvmlInit_v2", &begin) || begin() != 0) {
-        return; /* the library stays loaded: others use it */
+    struct yk_cuda_driver driver;
+    if (!yk_cuda_driver_open(device, &driver)) {
+        return;
     }
-    if (!find(library, "nvmlSystemGetDriverVersion", &ask_version) ||
+    if (!yk_cuda_driver_find(&driver, "nvmlSystemGetDriverVersion", &ask_version) ||
         ask_version(out->driver, DRIVER_SIZE) != 0) {
         out->driver[0] = '\0';
     }
-    if (find(library, "nvmlDeviceGetHandleByPciBusId_v2", &ask_handle) &&
-        cudaDeviceGetPCIBusId(bus, BUS_SIZE, gpu->number) == cudaSuccess &&
-        ask_handle(bus, &device) == 0) {
-        out->clock_mhz = ask_clock(library, device);
-        if (find(library, "nvmlDeviceGetPowerManagementLimit", &ask_power) &&
-            ask_power(device, &out->power_mw) != 0) {
+    if (driver.gpu) {
+        out->clock_mhz = ask_clock(&driver);
+        if (yk_cuda_driver_find(&driver, "nvmlDeviceGetPowerManagementLimit", &ask_power) &&
+            ask_power(driver.gpu, &out->power_mw) != 0) {
             out->power_mw = 0;
         }
     }

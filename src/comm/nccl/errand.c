@@ -91,7 +91,7 @@ static void tell_left(struct yk_comm_world *world, const char *doing, double mos
 {
     char sentence[YK_TROUBLE_SIZE];
     (void)snprintf(sentence, sizeof sentence,
-                   "nccl, %s: not all %d ranks have come within %.0f s; see what the others say, "
+                   "nccl, %s: not all %d ranks have come within %g s; see what the others say, "
                    "whether NCCL_SOCKET_IFNAME names the network that joins them, or set "
                    "YOKE_MEET_S to more seconds",
                    doing, (int)world->size, most_s);

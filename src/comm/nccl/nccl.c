@@ -1,8 +1,13 @@
 /* The comm's table, and a world from its opening to its end. */
 #include "comm/nccl/world.h"
 
+#include "base/number.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /*
@@ -24,6 +29,7 @@ enum {
     BLOCKS_MOST = 4, /* of threads of NCCL on the device: those that wait for a link hold
                         processors that computing needs; YOKE_NCCL_CTAS is another number */
     MEET_S = 60,     /* unless YOKE_MEET_S says otherwise */
+    LARGEST = 1000000,
     ENDING_LOOK_US = 50000,
     ENDING_LOOKS = 100,
     CLOSE_S = 5, /* that the others are waited for at the end */
@@ -48,21 +54,28 @@ bool yk_nccl_fail(struct yk_comm_world *world, ncclResult_t result, const char *
 
 /* ---- opening ---- */
 
-/* A number from the environment that is at least 1. */
-static yk_status read_number(const char *name, int usual, int *out)
+/* A number from the environment, above 0. */
+static yk_status read_number(const char *name, double usual, double *out)
 {
     const char *words = getenv(name);
-    char *end = NULL;
     *out = usual;
-    if (!words || !*words) {
-        return YK_OK;
+    if (words && *words &&
+        (!yk_number_read(words, strlen(words), out) || !(*out > 0 && *out <= LARGEST))) {
+        return yk_fail(YK_ERROR_INPUT, "%s=%s: a number above 0", name, words);
     }
-    const long number = strtol(words, &end, 10);
-    if (*end || number < 1 || number > 1000000) {
-        return yk_fail(YK_ERROR_INPUT, "%s is \"%s\", and not a number from 1 on", name, words);
-    }
-    *out = (int)number;
     return YK_OK;
+}
+
+/* Worlds that a thread was left behind in: they stay for ever. */
+static struct yk_comm_world *left_worlds;
+static pthread_mutex_t left_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void leave_world(struct yk_comm_world *world)
+{
+    (void)pthread_mutex_lock(&left_lock);
+    world->next_left = left_worlds;
+    left_worlds = world;
+    (void)pthread_mutex_unlock(&left_lock);
 }
 
 static void free_world(struct yk_comm_world *world)
@@ -71,6 +84,7 @@ static void free_world(struct yk_comm_world *world)
     options->backend->event_destroy(world->event);
     options->backend->give_back_host(options->device, world->bounce);
     options->backend->give_back(options->device, world->travel);
+    (void)pthread_cond_destroy(&world->wake);
     (void)pthread_mutex_destroy(&world->list);
     (void)pthread_mutex_destroy(&world->use);
     free(world);
@@ -88,6 +102,7 @@ static yk_status make_world(const struct yk_comm_options *options, struct yk_com
     world->size = options->meeting->size;
     (void)pthread_mutex_init(&world->use, NULL);
     (void)pthread_mutex_init(&world->list, NULL);
+    (void)pthread_cond_init(&world->wake, NULL);
     world->stream = options->backend->native(options->lane, &world->device);
     YK_TRY_GOTO(
         options->backend->take(options->device, YK_NCCL_TRAVEL_BYTES, (void **)&world->travel),
@@ -103,12 +118,25 @@ undo:
     return status;
 }
 
+static void prepare_process(void)
+{
+    struct rlimit files;
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        (void)setenv(settings[i].name, settings[i].value, 0);
+    }
+    /* Every connection is many sockets, and the usual limit of open files is soon reached. */
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
 static yk_status open_world(const struct yk_comm_options *options, struct yk_comm_world **out)
 {
     ncclUniqueId id;
     struct yk_comm_world *world = NULL;
-    int blocks = 0;
-    int patience_s = 0;
+    double blocks = 0;
+    double patience_s = 0;
     bool left = false;
     if (!options->backend->native) {
         return yk_fail(YK_ERROR_INPUT, "nccl: ranks on a device \"%s\" cannot be joined by NCCL",
@@ -120,15 +148,13 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
     }
     YK_TRY(read_number("YOKE_NCCL_CTAS", BLOCKS_MOST, &blocks));
     YK_TRY(read_number("YOKE_MEET_S", MEET_S, &patience_s));
-    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
-        (void)setenv(settings[i].name, settings[i].value, 0);
-    }
+    prepare_process();
     YK_TRY(make_world(options, &world));
     world->patience_s = patience_s;
     yk_status status = yk_nccl_share_id(options->meeting, &id);
     world->options.meeting = NULL;
     if (status == YK_OK) {
-        status = yk_nccl_meet(world, &id, blocks, &left);
+        status = yk_nccl_meet(world, &id, (int)ceil(blocks), &left);
     }
     if (status == YK_OK) {
         status = yk_nccl_watch(world);
@@ -141,7 +167,9 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
         yk_nccl_end_all(world);
         left = left || !atomic_load(&world->gone);
     }
-    if (!left) {
+    if (left) {
+        leave_world(world);
+    } else {
         free_world(world);
     }
     return status;
@@ -164,7 +192,6 @@ static ncclResult_t run_close(struct yk_nccl_errand *errand)
     return result == ncclSuccess ? ncclCommDestroy(world->comm) : result;
 }
 
-/* A world that a thread was left behind in stays for ever. */
 static void close_world(struct yk_comm_world *world)
 {
     if (!world) {
@@ -181,6 +208,8 @@ static void close_world(struct yk_comm_world *world)
     }
     if (end == YK_NCCL_DONE || (end == YK_NCCL_REFUSED && atomic_load(&world->gone))) {
         free_world(world);
+    } else {
+        leave_world(world);
     }
 }
 
@@ -214,19 +243,22 @@ static yk_status check(const struct yk_comm_world *world)
     return yk_trouble_check(&world->trouble);
 }
 
-/*
- * The connections of the others to this rank close, which ends what they wait for and tells them
- * that it is lost; no code can be handed on. This process is the caller's to end: what was on the
- * device has left it by then, and other processes that share the device go on.
- */
-static void end_all(struct yk_comm_world *world, int code)
+/* Where another thread is about it, that is waited for. */
+static void let_go(struct yk_comm_world *world)
 {
-    (void)code;
     yk_trouble_set(&world->trouble, YK_ERROR_LOST, "this rank has ended the run");
     yk_nccl_end_all(world);
     for (int i = 0; i < ENDING_LOOKS && !atomic_load(&world->gone); i++) {
-        (void)usleep(ENDING_LOOK_US); /* another thread is about it */
+        (void)usleep(ENDING_LOOK_US);
     }
+}
+
+/* The connections of the others to this rank close, which ends what they wait for and tells them
+ * that it is lost; no code can be handed on, and this process is the caller's to end. */
+static void end_all(struct yk_comm_world *world, int code)
+{
+    (void)code;
+    let_go(world);
 }
 
 extern const struct yk_comm yk_comm_plugin;
@@ -248,4 +280,5 @@ __attribute__((visibility("default"))) const struct yk_comm yk_comm_plugin = {
     .recv = yk_nccl_recv,
     .check = check,
     .abort = end_all,
+    .let_go = let_go,
 };

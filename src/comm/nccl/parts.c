@@ -1,6 +1,8 @@
 /* Exchanges as comm.h has them, put on the lane's stream: those of parts. */
 #include "comm/nccl/world.h"
 
+#include <assert.h>
+
 /* ---- parts, block by block ---- */
 
 /* Block b of every part, one behind the other: where they begin, from 0 on, to the group's own
@@ -63,6 +65,7 @@ static void gather_bytes(const struct yk_comm_gather *op)
 {
     const struct yk_comm_group *group = op->group;
     struct yk_comm_gather bytes = *op;
+    assert(group->members > 0);
     bytes.size = 1;
     for (int32_t i = 0; i <= group->members; i++) {
         group->byte_firsts[i] = op->firsts[i] * (int64_t)op->size;

@@ -6,7 +6,9 @@
 static const double use_s = 1;   /* that somebody may be within NCCL and not be disturbed */
 static const double abort_s = 5; /* that NCCL may take to end what is on the device */
 
-static const struct timespec look = {.tv_nsec = 100000000}; /* between two looks */
+enum {
+    LOOK_NS = 100000000, /* between two looks */
+};
 
 static void look_at(struct yk_comm_world *world, ncclComm_t comm)
 {
@@ -19,26 +21,39 @@ static void look_at(struct yk_comm_world *world, ncclComm_t comm)
 
 static void look_at_all(struct yk_comm_world *world)
 {
-    (void)pthread_mutex_lock(&world->list);
     if (!atomic_load(&world->aborted)) {
         look_at(world, world->comm);
         for (const struct yk_comm_group *g = world->groups; g; g = g->next) {
             look_at(world, g->comm);
         }
     }
-    (void)pthread_mutex_unlock(&world->list);
+}
+
+/* The list is open meanwhile. */
+static void wait_a_little(struct yk_comm_world *world)
+{
+    struct timespec until;
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LOOK_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    (void)pthread_cond_timedwait(&world->wake, &world->list, &until);
 }
 
 static void *watch(void *user)
 {
     struct yk_comm_world *world = user;
-    while (!atomic_load(&world->leaving)) {
+    (void)pthread_mutex_lock(&world->list);
+    while (!world->leaving && !yk_trouble_is(&world->trouble)) {
         look_at_all(world);
-        if (yk_trouble_is(&world->trouble)) {
-            yk_nccl_end_all(world);
-            break;
+        if (!yk_trouble_is(&world->trouble)) {
+            wait_a_little(world);
         }
-        (void)nanosleep(&look, NULL);
+    }
+    const bool is_troubled = yk_trouble_is(&world->trouble);
+    (void)pthread_mutex_unlock(&world->list);
+    if (is_troubled) {
+        yk_nccl_end_all(world);
     }
     return NULL;
 }
@@ -55,7 +70,10 @@ yk_status yk_nccl_watch(struct yk_comm_world *world)
 void yk_nccl_watch_end(struct yk_comm_world *world)
 {
     if (world->is_watched) {
-        atomic_store(&world->leaving, true);
+        (void)pthread_mutex_lock(&world->list);
+        world->leaving = true;
+        (void)pthread_cond_signal(&world->wake);
+        (void)pthread_mutex_unlock(&world->list);
         (void)pthread_join(world->watcher, NULL);
         world->is_watched = false;
     }

@@ -51,10 +51,12 @@ struct yk_comm_world {
     atomic_size_t chores_put;
     atomic_size_t chores_done;
     struct yk_trouble trouble;
+    struct yk_comm_world *next_left;
 
     pthread_t watcher;
     bool is_watched;
-    atomic_bool leaving;
+    bool leaving; /* under the lock of the list, which the watcher waits with */
+    pthread_cond_t wake;
     pthread_mutex_t use;  /* held while NCCL is called to put an exchange */
     pthread_mutex_t list; /* held while the communicators are looked at or change */
     atomic_bool aborted;  /* somebody is about it, or it is done */

@@ -1,0 +1,32 @@
+/* Fake inside: what the sources of the fake share. */
+#ifndef YK_TESTS_COMM_FAKE_INSIDE_H
+#define YK_TESTS_COMM_FAKE_INSIDE_H
+
+#include "fake_nccl.h"
+
+#include "comm/ranks.h"
+
+#include <nccl.h>
+
+struct ncclComm {
+    struct yk_ranks *ranks; /* of the rank whose it is */
+    struct yk_comm_group *group;
+    int size;
+    int me;
+    bool is_world;
+    bool is_dead; /* destroyed or given up: nobody may use it */
+};
+
+void fake_cuda_begin(enum fake_kind kind);
+void fake_misuse(const char *words);
+void fake_exchanges_begin(void);
+int fake_current_device(void);
+bool fake_is(const void *memory, enum cudaMemoryType type);
+
+/* False, and a misuse, for one that is destroyed. */
+bool fake_is_alive(const struct ncclComm *comm);
+
+/* The entry of the backend's table. */
+void *fake_native(const struct yk_backend_lane *lane, int32_t *number);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * Fake NCCL: a world of threads for tests of the comm over NCCL, see nccl.h here. One world at a
+ * time.
+ */
+#ifndef YK_TESTS_COMM_FAKE_NCCL_H
+#define YK_TESTS_COMM_FAKE_NCCL_H
+
+#include "backend/backend.h"
+#include "support/thread_comm.h"
+
+enum {
+    FAKE_RANKS = 4,
+};
+
+/* What memory that no device gave is said to be. */
+enum fake_kind {
+    FAKE_OF_SYSTEM, /* such as a number on the stack: copies must not touch it */
+    FAKE_OF_HOST,   /* pinned */
+    FAKE_OF_DEVICE,
+};
+
+void fake_nccl_begin(int32_t ranks, enum fake_kind kind);
+/* After every rank has closed its world; who still waits to join one must have been let go, by
+ * fake_nccl_lose(). */
+void fake_nccl_end(void);
+
+/* A CPU that has memory as a GPU has it. */
+extern struct yk_backend fake_gpu;
+
+/* The device and the lane of this rank, before it opens its world. */
+void fake_nccl_sit(int32_t rank, struct yk_backend_device *device, struct yk_backend_lane *lane);
+
+/* A rank is gone: what others wait for ends, and their communicators are not well. */
+void fake_nccl_lose(int32_t rank);
+
+/* What was asked for that must not be asked of NCCL or CUDA, in words; NULL: nothing. */
+const char *fake_nccl_misuse(void);
+
+/* How many sums of 16-bit numbers NCCL was asked for since fake_nccl_begin(). */
+int fake_nccl_narrow_sums(void);
+
+#endif

@@ -1,0 +1,409 @@
+/* The comm over NCCL, with threads for ranks and for NCCL (fake_nccl/nccl.h). */
+#include "support/support.h"
+
+#include "base/clock.h"
+#include "comm/exchange.h"
+#include "fake_nccl/fake_nccl.h"
+#include "support/exchange_host.h"
+#include "support/exchange_table.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern const struct yk_comm yk_comm_plugin;
+
+/* ---- ranks ---- */
+
+/* Rank 0's bytes, for all. */
+struct table {
+    pthread_barrier_t barrier;
+    char bytes[256];
+};
+
+struct guest {
+    struct table *table;
+    int32_t rank;
+};
+
+static yk_status share(void *user, void *bytes, size_t size)
+{
+    const struct guest *guest = user;
+    if (guest->rank == 0) {
+        memcpy(guest->table->bytes, bytes, size);
+    }
+    (void)pthread_barrier_wait(&guest->table->barrier);
+    memcpy(bytes, guest->table->bytes, size);
+    return YK_OK;
+}
+
+/* What a rank does once it has joined. */
+typedef yk_status (*act)(const struct yk_ranks *ranks, struct yk_backend_device *device);
+
+struct play {
+    struct table table;
+    act act;
+};
+
+static yk_status join(struct play *play, int32_t rank, int32_t ranks,
+                      struct yk_backend_device *device, struct yk_backend_lane *lane)
+{
+    struct guest guest = {&play->table, rank};
+    struct yk_ranks joined = {0};
+    const struct yk_comm_meeting meeting = {rank, ranks, share, &guest};
+    const struct yk_comm_options options = {
+        .backend = &fake_gpu, .device = device, .lane = lane, .meeting = &meeting};
+    fake_nccl_sit(rank, device, lane);
+    (void)pthread_barrier_wait(&play->table.barrier);
+    YK_TRY(yk_ranks_open(&yk_comm_plugin, &options, &joined));
+    const yk_status status = joined.rank == rank && joined.size == ranks
+                                 ? play->act(&joined, device)
+                                 : yk_fail(YK_ERROR_NUMBERS, "it is rank %d", (int)joined.rank);
+    yk_ranks_close(&joined);
+    return status;
+}
+
+static yk_status be_rank(int32_t rank, int32_t ranks, void *user)
+{
+    const struct yk_backend_options options = {.threads = 1};
+    struct yk_backend_device *device = NULL;
+    struct yk_backend_lane *lane = NULL;
+    YK_TRY(yk_backend_cpu.open(&options, &device));
+    yk_status status = yk_backend_cpu.lane_create(device, "comm", &lane);
+    if (status == YK_OK) {
+        status = join(user, rank, ranks, device, lane);
+    }
+    yk_backend_cpu.lane_destroy(lane);
+    yk_backend_cpu.close(device);
+    return status;
+}
+
+static yk_status run(int32_t ranks, enum fake_kind kind, act part)
+{
+    struct play play = {.act = part};
+    (void)pthread_barrier_init(&play.table.barrier, NULL, (unsigned)ranks);
+    fake_nccl_begin(ranks, kind);
+    const yk_status status = yk_thread_world_run(ranks, be_rank, &play);
+    fake_nccl_end();
+    (void)pthread_barrier_destroy(&play.table.barrier);
+    return status;
+}
+
+/* ---- exchanges ---- */
+
+static yk_status try_table(const struct yk_ranks *ranks, struct yk_backend_device *device)
+{
+    (void)device;
+    YK_TRY(exchange_table_run(ranks, 5000, 1));
+    return exchange_host_run(ranks);
+}
+
+static void exchanges_are_as_the_table_says_whatever_the_memory(void **state)
+{
+    (void)state;
+    static const struct {
+        enum fake_kind kind;
+        int32_t ranks;
+    } runs[] = {
+        {FAKE_OF_DEVICE, 1}, {FAKE_OF_DEVICE, 2}, {FAKE_OF_DEVICE, 4},
+        {FAKE_OF_SYSTEM, 2}, {FAKE_OF_SYSTEM, 3}, {FAKE_OF_HOST, 3},
+    };
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        assert_ok(run(runs[i].ranks, runs[i].kind, try_table));
+        assert_null(fake_nccl_misuse());
+    }
+}
+
+/* Of the device itself, while all other memory is the system's. */
+static yk_status try_far(const struct yk_ranks *ranks, struct yk_backend_device *device)
+{
+    struct yk_backend gpu = fake_gpu;
+    const struct exchange_far far = {&gpu, device, ranks->lane};
+    gpu.copy = yk_backend_cpu.copy; /* the test's own copies may wait */
+    return exchange_table_run_far(ranks, &far, 3000, 1);
+}
+
+static void memory_of_the_device_is_exchanged_beside_that_of_the_system(void **state)
+{
+    (void)state;
+    assert_ok(run(3, FAKE_OF_SYSTEM, try_far));
+    assert_null(fake_nccl_misuse());
+}
+
+enum {
+    MANY = (2 << 20) + 12345 /* doubles: two blocks on their way, of pieces for the host */
+};
+
+static yk_status try_many(const struct yk_ranks *ranks, struct yk_backend_device *device)
+{
+    const int32_t n = ranks->size;
+    double *numbers = calloc(MANY, sizeof *numbers);
+    yk_status status = numbers ? YK_OK : yk_fail_out_of_memory();
+    (void)device;
+    for (int i = 0; numbers && i < MANY; i++) {
+        numbers[i] = (i % 1000) * (ranks->rank + 1);
+    }
+    if (status == YK_OK) {
+        status = yk_exchange_sum(ranks, numbers, MANY);
+    }
+    for (int i = 0; status == YK_OK && i < MANY; i++) {
+        const double expected = (i % 1000) * (n * (n + 1) / 2.0);
+        status = numbers[i] == expected ? YK_OK
+                                        : yk_fail(YK_ERROR_NUMBERS, "number %d is %g, not %g", i,
+                                                  numbers[i], expected);
+    }
+    free(numbers);
+    return status;
+}
+
+static void more_than_a_block_goes_in_blocks(void **state)
+{
+    (void)state;
+    assert_ok(run(2, FAKE_OF_SYSTEM, try_many));
+    assert_null(fake_nccl_misuse());
+}
+
+/* Equal parts behind something that is nobody's: 5 numbers, of 2 each. */
+static yk_status try_later(const struct yk_ranks *ranks, struct yk_backend_device *device)
+{
+    enum {
+        BEFORE = 5,
+        EACH = 2
+    };
+    float whole[BEFORE + EACH * FAKE_RANKS] = {0};
+    float own[EACH] = {0};
+    int64_t firsts[FAKE_RANKS + 1];
+    (void)device;
+    for (int i = 0; i <= FAKE_RANKS; i++) {
+        firsts[i] = BEFORE + EACH * i;
+    }
+    for (int i = 0; i < EACH * FAKE_RANKS; i++) {
+        whole[BEFORE + i] = (float)(i + 100 * ranks->rank);
+    }
+    const struct yk_comm_scatter scatter = {ranks->all, whole,        own,  false,
+                                            firsts,     YK_COMM_FP32, false};
+    const struct yk_comm_gather gather = {ranks->all, own, whole, firsts, sizeof(float)};
+    ranks->comm->scatter(&scatter);
+    ranks->comm->gather(&gather);
+    YK_TRY(yk_ranks_finish(ranks));
+    for (int i = 0; i < EACH * FAKE_RANKS; i++) {
+        if (whole[BEFORE + i] != (float)(4 * i + 600)) {
+            return yk_fail(YK_ERROR_NUMBERS, "number %d is %g", i, (double)whole[BEFORE + i]);
+        }
+    }
+    return whole[BEFORE - 1] == 0 ? YK_OK : yk_fail(YK_ERROR_NUMBERS, "what is before is changed");
+}
+
+static void parts_may_begin_later(void **state)
+{
+    (void)state;
+    assert_ok(run(FAKE_RANKS, FAKE_OF_SYSTEM, try_later));
+    assert_ok(run(FAKE_RANKS, FAKE_OF_DEVICE, try_later));
+}
+
+static yk_status sum_halves(const struct yk_ranks *ranks, bool wide)
+{
+    uint16_t numbers[4] = {0};
+    uint16_t own[4] = {0};
+    const int64_t firsts[] = {0, 1, 4};
+    const struct yk_comm_reduce reduce = {ranks->all, numbers, 4, YK_COMM_FP16, wide};
+    const struct yk_comm_scatter scatter = {ranks->all, numbers,      own, true,
+                                            firsts,     YK_COMM_BF16, wide};
+    ranks->comm->reduce(&reduce);
+    ranks->comm->scatter(&scatter);
+    return yk_ranks_finish(ranks);
+}
+
+static yk_status try_wide(const struct yk_ranks *ranks, struct yk_backend_device *device)
+{
+    (void)device;
+    return sum_halves(ranks, true);
+}
+
+static yk_status try_narrow(const struct yk_ranks *ranks, struct yk_backend_device *device)
+{
+    (void)device;
+    return sum_halves(ranks, false);
+}
+
+static void wide_sums_travel_as_fp32(void **state)
+{
+    (void)state;
+    for (enum fake_kind kind = FAKE_OF_SYSTEM; kind <= FAKE_OF_DEVICE; kind++) {
+        assert_ok(run(2, kind, try_wide));
+        assert_int_equal(fake_nccl_narrow_sums(), 0);
+    }
+    assert_ok(run(2, FAKE_OF_DEVICE, try_narrow));
+    assert_int_equal(fake_nccl_narrow_sums(), 2 + 2 * 2); /* the parts are two sums */
+}
+
+static yk_status try_description(const struct yk_ranks *ranks, struct yk_backend_device *device)
+{
+    struct yk_text text = {0};
+    (void)device;
+    ranks->comm->describe(ranks->world, &text);
+    const bool is_right = strcmp(yk_text_chars(&text), "NCCL 2.28.9, 3 ranks on one host") == 0;
+    const yk_status status =
+        is_right ? YK_OK : yk_fail(YK_ERROR_NUMBERS, "it says %s", yk_text_chars(&text));
+    yk_text_free(&text);
+    return status;
+}
+
+static void it_says_how_many_ranks_are_on_how_many_hosts(void **state)
+{
+    (void)state;
+    assert_ok(run(3, FAKE_OF_DEVICE, try_description));
+}
+
+/* ---- trouble ---- */
+
+static const char lost[] = "nccl, exchanging: remote process exited or there was a network error: "
+                           "Connection closed by remote peer";
+
+/* Exchanges until one of them fails. */
+static yk_status wait_for_loss(const struct yk_ranks *ranks)
+{
+    double numbers[2] = {1, 2};
+    const double begun_s = yk_clock_now_s();
+    while (yk_exchange_sum(ranks, numbers, 2) == YK_OK) {
+        if (yk_clock_now_s() > begun_s + 5) {
+            return yk_fail(YK_ERROR_NUMBERS, "nothing was told in 5 s");
+        }
+        (void)usleep(1000);
+    }
+    return strcmp(yk_status_message(), lost) == 0
+               ? YK_OK
+               : yk_fail(YK_ERROR_NUMBERS, "it says %s", yk_status_message());
+}
+
+/* Rank 1 leaves without a word. The others wait for it, and are told. */
+static yk_status try_loss(const struct yk_ranks *ranks, struct yk_backend_device *device)
+{
+    (void)device;
+    YK_TRY(yk_exchange_barrier(ranks));
+    if (ranks->rank == 1) {
+        fake_nccl_lose(1);
+        return YK_OK;
+    }
+    return wait_for_loss(ranks);
+}
+
+static void a_rank_that_is_gone_is_told_of(void **state)
+{
+    (void)state;
+    assert_ok(run(3, FAKE_OF_SYSTEM, try_loss));
+    assert_null(fake_nccl_misuse());
+}
+
+static yk_status try_abort(const struct yk_ranks *ranks, struct yk_backend_device *device)
+{
+    (void)device;
+    YK_TRY(yk_exchange_barrier(ranks));
+    if (ranks->rank == 0) {
+        return wait_for_loss(ranks);
+    }
+    ranks->comm->let_go(ranks->world);
+    ranks->comm->abort(ranks->world, 6); /* nothing is left to do */
+    const yk_status status = ranks->comm->check(ranks->world);
+    return status == YK_ERROR_LOST &&
+                   strcmp(yk_status_message(), "this rank has ended the run") == 0
+               ? YK_OK
+               : yk_fail(YK_ERROR_NUMBERS, "it says %s", yk_status_message());
+}
+
+static void a_rank_that_gives_up_ends_what_others_wait_for(void **state)
+{
+    (void)state;
+    assert_ok(run(2, FAKE_OF_SYSTEM, try_abort));
+    assert_null(fake_nccl_misuse());
+}
+
+static yk_status try_nobody(const struct yk_ranks *ranks, struct yk_backend_device *device)
+{
+    struct yk_comm_message message = {ranks->world, &ranks, 8, ranks->size, 3};
+    (void)device;
+    ranks->comm->send(&message);
+    const yk_status status = yk_ranks_finish(ranks);
+    return status == YK_ERROR_INPUT &&
+                   strcmp(yk_status_message(),
+                          "message 3 between rank 0 and rank 1 of 1 cannot be") == 0
+               ? YK_OK
+               : yk_fail(YK_ERROR_NUMBERS, "it says %s", yk_status_message());
+}
+
+static void a_message_to_nobody_is_refused(void **state)
+{
+    (void)state;
+    assert_ok(run(1, FAKE_OF_DEVICE, try_nobody));
+}
+
+/* Rank 0 of two is alone. */
+static void a_rank_that_never_comes_is_not_waited_for_for_ever(void **state)
+{
+    const struct yk_backend_options options = {.threads = 1};
+    struct play play = {0};
+    struct guest guest = {&play.table, 0};
+    const struct yk_comm_meeting meeting = {0, 2, share, &guest};
+    struct yk_comm_options comm_options = {.backend = &fake_gpu, .meeting = &meeting};
+    struct yk_ranks joined = {0};
+    (void)state;
+    (void)setenv("YOKE_MEET_S", "0.05", 1);
+    (void)pthread_barrier_init(&play.table.barrier, NULL, 1);
+    fake_nccl_begin(2, FAKE_OF_SYSTEM);
+    assert_ok(yk_backend_cpu.open(&options, &comm_options.device));
+    assert_ok(yk_backend_cpu.lane_create(comm_options.device, "comm", &comm_options.lane));
+    fake_nccl_sit(0, comm_options.device, comm_options.lane);
+    assert_fails(yk_ranks_open(&yk_comm_plugin, &comm_options, &joined), YK_ERROR_LOST,
+                 "nccl, meeting the other ranks: not all 2 ranks have come within 0.05 s; see what "
+                 "the others say, whether NCCL_SOCKET_IFNAME names the network that joins them, or "
+                 "set YOKE_MEET_S to more seconds");
+    (void)unsetenv("YOKE_MEET_S");
+    fake_nccl_lose(1);
+    fake_nccl_end();
+    yk_backend_cpu.lane_destroy(comm_options.lane);
+    yk_backend_cpu.close(comm_options.device);
+    (void)pthread_barrier_destroy(&play.table.barrier);
+}
+
+static void what_it_needs_is_asked_for(void **state)
+{
+    struct yk_comm_world *world = NULL;
+    const struct yk_comm_meeting meeting = {0, 1, share, NULL};
+    const struct yk_comm_options of_cpu = {.backend = &yk_backend_cpu, .meeting = &meeting};
+    const struct yk_comm_options nowhere = {.backend = &fake_gpu};
+    const struct yk_comm_options somewhere = {.backend = &fake_gpu, .meeting = &meeting};
+    (void)state;
+    fake_nccl_begin(1, FAKE_OF_DEVICE);
+    assert_fails(yk_comm_plugin.open(&of_cpu, &world), YK_ERROR_INPUT,
+                 "nccl: ranks on a device \"cpu\" cannot be joined by NCCL");
+    assert_fails(yk_comm_plugin.open(&nowhere, &world), YK_ERROR_INPUT,
+                 "nccl: nobody has said where the ranks meet; start them with mpirun, srun or "
+                 "torchrun");
+    (void)setenv("YOKE_NCCL_CTAS", "few", 1);
+    assert_fails(yk_comm_plugin.open(&somewhere, &world), YK_ERROR_INPUT,
+                 "YOKE_NCCL_CTAS=few: a number above 0");
+    (void)unsetenv("YOKE_NCCL_CTAS");
+    assert_null(world);
+    yk_comm_plugin.close(NULL);
+    yk_comm_plugin.group_destroy(NULL);
+    fake_nccl_end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exchanges_are_as_the_table_says_whatever_the_memory),
+        cmocka_unit_test(memory_of_the_device_is_exchanged_beside_that_of_the_system),
+        cmocka_unit_test(more_than_a_block_goes_in_blocks),
+        cmocka_unit_test(parts_may_begin_later),
+        cmocka_unit_test(wide_sums_travel_as_fp32),
+        cmocka_unit_test(it_says_how_many_ranks_are_on_how_many_hosts),
+        cmocka_unit_test(a_rank_that_is_gone_is_told_of),
+        cmocka_unit_test(a_rank_that_gives_up_ends_what_others_wait_for),
+        cmocka_unit_test(a_message_to_nobody_is_refused),
+        cmocka_unit_test(a_rank_that_never_comes_is_not_waited_for_for_ever),
+        cmocka_unit_test(what_it_needs_is_asked_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
