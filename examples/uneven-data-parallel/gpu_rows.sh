@@ -1,0 +1,349 @@
+# Read by ./gpu (". …/gpu_rows.sh"): ranks, plans, rows. Variables are those of ./gpu.
+# shellcheck shell=sh disable=SC2154,SC2034
+# A row of ./rows, with tabs between its fields: batch, yoke or PyTorch, name, words, shares, predicted
+# step, measured step, planned and measured bytes of every rank (with / between them), largest
+# difference of a loss to that of device 0 alone, the plan in words or why it failed.
+tab=$(printf '\t')
+together=shares,parts,strategies,block,order,recomputation
+elapsed() { echo $(($(date +%s) - began)); }
+say() { echo "$(elapsed) s: $1" >&2; }
+# Whether SECONDS are left for it; else it is noted as left out.
+worth() { # SECONDS WORDS
+    [ "$(calculate %.0f "$(elapsed) + $1")" -le "$time_limit" ] || {
+        echo "$2" >>left-out
+        false
+    }
+}
+last_words() { grep -v '^lab: \|^ *$' "$1" | tail -n 1 | cut -c 1-300 | tr '\t' ' '; }
+
+# ---- ranks ----
+on_ranks() { # SECONDS SHARES MEMORY VERB WORD…
+    seconds=$1 rank_shares=$2 rank_memory=$3 verb=$4
+    shift 4
+    if [ -n "$pretend" ]; then
+        timeout -k 5 "$seconds" "$yoke" "$verb" --ranks "$(echo "$rank_shares" | tr ',' '\n' | wc -l)" "$@"
+    else
+        timeout -k 5 "$seconds" "$lab" --shares "$rank_shares" --memory "$rank_memory" -- \
+            "$yoke" "$verb" --device cuda ${WIRE:+--wire "$WIRE"} "$@"
+    fi
+}
+on_torch_ranks() { # SECONDS WORD…
+    seconds=$1
+    shift
+    if [ -z "$pretend" ]; then
+        timeout -k 5 "$seconds" "$lab" --shares "$shares" --memory "$memory" --launcher env -- "$@"
+        return
+    fi
+    for rank in 0 1 2; do
+        RANK=$rank WORLD_SIZE=3 LOCAL_RANK=0 MASTER_ADDR=127.0.0.1 MASTER_PORT=$((20000 + $$ % 9000)) \
+            timeout -k 5 "$seconds" "$@" &
+    done
+    wait
+}
+pick() { # LIST NUMBER…: of words between commas
+    list=$1
+    shift
+    for number; do echo "$list" | cut -d , -f $((number + 1)); done | paste -s -d , -
+}
+
+# ---- what is trained: a model, and tokens of which low ones are likelier ----
+write_tokens() { # COUNT: a shard as llm.c writes them: 256 int32 (magic, version, count), then uint16
+    printf '\210\330\064\001\001\000\000\000'
+    printf '%b' "$(printf '\\%03o\\%03o\\%03o\\000' $(($1 % 256)) $(($1 / 256 % 256)) $(($1 / 65536)))"
+    head -c 1012 /dev/zero
+    LC_ALL=C awk -v tokens="$1" -v high=$((vocabulary / 256 - 1)) 'BEGIN {
+        srand(1)
+        for (i = 0; i < tokens; i++) printf "%c%c", 1 + int(255 * rand()), 1 + int(high * rand() ^ 3)
+    }'
+}
+# Both sides start from the weights that one step of a rate of almost nothing leaves behind.
+make_case() {
+    if [ -n "$pretend" ]; then
+        sed 's/50304/512/; s/768/48/; s/3072/192/; s/"n_layer": 12/"n_layer": 3/; s/"n_head": 12/"n_head": 3/' \
+            "$here/gpt2.json" >case/config.json
+    else
+        cp "$here/gpt2.json" case/config.json
+    fi
+    write_tokens $((large * (steps + 2) * sequence)) >case/tokens.bin
+    on_ranks 60 "$(pick "$shares" 0)" "$(pick "$memory" 0)" train --model case/config.json --data case/tokens.bin \
+        --eval-part 0% --seq 32 --batch 1 --steps 1 --rate 1e-30 --save-every 0 --keep 1 --seed 1 --profile none --quiet \
+        --out runs/start >runs/start.txt 2>&1 || {
+        say "no weights: $(last_words runs/start.txt)"
+        exit 1
+    }
+    mv runs/start/checkpoints/*/model.safetensors case/
+    rm -rf runs/start
+}
+
+# ---- times ----
+cluster_line() { # the parts by datasheets, with the link of loopback: where they were not measured
+    if [ -n "$pretend" ]; then
+        echo '3xcpu:1'
+        return
+    fi
+    echo "$shares $memory" | awk '{
+        n = split($1, share, ","); split($2, memory, ",")
+        for (i = 1; i <= n; i++) {
+            sub(/G$/, "GiB", memory[i])
+            printf "%s1x(1xh200:%s%%:%s)", (i > 1 ? " + " : ""), share[i], memory[i]
+        }
+        print " @ 3GB/s" }'
+}
+measure_parts() {
+    cluster=cluster.json profile=profile.db
+    if ! on_ranks 60 "$shares" "$memory" profile --model case/config.json --seq "$sequence" --batch "$small" \
+        --precision bf16 --seconds "$profile_s" ${pretend:+--cluster 3xcpu:1} --profile profile.db \
+        --cluster-out cluster.json --quiet >profile.txt 2>&1 || [ ! -s cluster.json ]; then
+        say "no measurements: $(last_words profile.txt); times are those of datasheets"
+        cluster=$(cluster_line) profile=none
+    fi
+}
+device_names() { # NUMBER…: as the cluster calls them
+    for number; do
+        if [ -s "$cluster" ]; then
+            sed -n 's/.*{"name": "\([^"]*\)".*/\1/p' "$cluster" | sed -n "$((number + 1))p"
+        else
+            echo "${pretend:+cpu}$number" | sed 's/^[0-9]/gpu&/'
+        fi
+    done | paste -s -d , -
+}
+
+# ---- plans ----
+plan() { # NAME BATCH WORD…: plans/NAME-BATCH.json, and what is said of it beside it
+    planned=$1-$2 plan_batch=$2
+    shift 2
+    timeout -k 5 60 "$yoke" plan --model case/config.json --seq "$sequence" --batch "$plan_batch" --precision bf16 --clip \
+        --cluster "$cluster" --profile "$profile" --json --quiet -o "plans/$planned.json" "$@" \
+        >"plans/$planned-result.json" 2>"plans/$planned.txt" || true
+}
+# The even plan with other shares: a plan is a file to edit.
+by_percent() { # BATCH SHARES
+    [ -s "plans/even-$1.json" ] || return 0
+    set -- "$1" "$(echo "$2" | cut -d / -f 1)" "$(echo "$2" | cut -d / -f 2)" "$(echo "$2" | cut -d / -f 3)"
+    sed "s/\"rank\": 0, \"share\": [0-9]*/\"rank\": 0, \"share\": $2/
+         s/\"rank\": 1, \"share\": [0-9]*/\"rank\": 1, \"share\": $3/
+         s/\"rank\": 2, \"share\": [0-9]*/\"rank\": 2, \"share\": $4/" "plans/even-$1.json" >"plans/by-percent-$1.json"
+    "$yoke" simulate "plans/by-percent-$1.json" --model case/config.json --cluster "$cluster" --profile "$profile" \
+        --json --quiet >"plans/by-percent-$1-result.json" 2>"plans/by-percent-$1.txt" || true
+}
+# A plan may leave devices out: ranks are started for those that it has.
+plan_devices() { # PLAN: numbers from 0
+    sed -n '/"ranks"/,/\]/p' "$1" | grep -o '"device": *"[a-z]*[0-9]*"' | grep -o '[0-9]*"' | tr -d '"'
+}
+
+# ---- yoke's rows ----
+of_ranks() { # SUMMARY KEY: of every rank, with / between them
+    if grep -q '"ranks"' "$1"; then
+        sed 's/.*"ranks": *\[//' "$1" | grep -o "\"$2\": *[-+0-9.e]*" | sed 's/.*: *//' | paste -s -d / -
+        return
+    fi
+    case $2 in # one rank alone
+    share) number "$1" batch ;;
+    predicted_peak_bytes) number "$1" planned_bytes ;;
+    *) if grep -q '"device_bytes"' "$1"; then number "$1" device_bytes; else number "$1" peak_bytes; fi ;;
+    esac
+}
+settled() { # METRICS: the middle of the second half of the steps
+    sed -n '/"loss"/s/.*"seconds": *\([-+0-9.e]*\).*/\1/p' "$1" |
+        awk '{ v[NR] = $1 } END { for (i = int(NR / 2) + 1; i <= NR; i++) print v[i] }' | median
+}
+add_row() { # BATCH WHO NAME WORDS SHARES PREDICTED STEP PLANNED MEASURED DIFFERENCE REMARK
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$@" >>rows
+}
+row() { # NAME BATCH WORDS
+    by=plans/$1-$2.json said=plans/$1-$2 run=$1-$2 reference=runs/0-$2/metrics.jsonl
+    if [ ! -s "$by" ] || [ ! -s "$said-result.json" ]; then
+        add_row "$2" yoke "$1" "$3" '' '' '' '' '' '' "no plan: $(last_words "$said.txt" 2>&1)"
+        return
+    fi
+    expected=$(number "$said-result.json" step_s)
+    # shellcheck disable=SC2046 # one word for each device
+    set -- "$@" "$(pick "$shares" $(plan_devices "$by"))" "$(pick "$memory" $(plan_devices "$by"))"
+    count=$(calculate %d "$expected < 0.3 ? $steps : $steps / 2 + 1")
+    needed=$(calculate %.0f "6 + $count * $expected")
+    worth "$needed" "$3, $2 samples" || return 0
+    say "$2 samples: $3"
+    # What was run before by the same plan on the same ranks is not run again.
+    for earlier in 0 all 01; do
+        if [ "$1" = planned ] && cmp -s "$by" "plans/$earlier-$2.json" && [ -s "runs/$earlier-$2/summary.json" ]; then
+            run=$earlier-$2
+        fi
+    done
+    if [ "$run" = "$1-$2" ]; then
+        on_ranks $((30 + 3 * needed)) "$4" "$5" train --weights case --data case/tokens.bin --eval-part 0% --eval-every 0 \
+            --seq "$sequence" --batch "$2" --precision bf16 --rate 3e-4 --rate-rule constant --warmup 0 --seed 1 \
+            --save-every 0 --keep 0 --log-every 1 --steps "$count" --plan "$by" --cluster "$cluster" --profile "$profile" \
+            --quiet --out "runs/$run" >"runs/$run.txt" 2>&1 || true
+    fi
+    if [ ! -s "runs/$run/summary.json" ]; then
+        add_row "$2" yoke "$1" "$3" '' "$expected" '' '' '' '' "failed: $(last_words "runs/$run.txt")"
+        return
+    fi
+    difference=
+    [ ! -s "$reference" ] || difference=$(shared_difference "$reference" "runs/$run/metrics.jsonl")
+    summary=runs/$run/summary.json
+    add_row "$2" yoke "$1" "$3" "$(of_ranks "$summary" share)" "$(number "$summary" predicted_step_s)" \
+        "$(settled "runs/$run/metrics.jsonl")" "$(of_ranks "$summary" predicted_peak_bytes)" \
+        "$(of_ranks "$summary" peak_bytes)" "$difference" \
+        "$(sed -n 's/.*"summary":"\([^"]*\)".*/\1/p' "$said-result.json" | head -n 1)"
+}
+# The largest difference of losses in the steps that both have: slow rows take fewer.
+shared_difference() { # METRICS METRICS
+    count=$(grep -c '"loss"' "$2" || true)
+    head -n "$count" "$1" >reference.part
+    loss_difference reference.part "$2"
+}
+
+# ---- PyTorch's ----
+# Best of all that is tried; what needs the same code compiled stands together.
+pieces=blocks whole=whole fewer=$((steps / 2 + 1)) even=$((small / 3)) large_even=$((large / 3))
+[ -z "$pretend" ] || pieces=eager whole=eager
+tuned_settings() {
+    echo "alone-halves:alone:$small/0/0:2:$pieces"
+    echo "large-alone:alone:$large/0/0:$((2 * accumulate)):$pieces:$fewer"
+    echo "weighted-bf16:ddp-bf16:$by_percent_small:1:$pieces"
+    echo "large-weighted-bf16:ddp-bf16:$by_percent_large:$accumulate:$pieces:$fewer"
+    [ "$quick" = 0 ] || return 0
+    echo "weighted-fsdp2:fsdp2-kept:$by_percent_small:1:$pieces"
+    echo "large-weighted-fsdp2:fsdp2-kept:$by_percent_large:$accumulate:$pieces:$fewer"
+    echo "even:ddp:$even/$even/$even:1:eager"
+    echo "weighted:ddp:$by_percent_small:1:eager"
+    echo "even-fsdp2:fsdp2:$even/$even/$even:1:eager"
+    echo "weighted-fsdp2-eager:fsdp2:$by_percent_small:1:eager"
+    echo "alone-whole:alone:$small/0/0:1:$whole"
+    echo "pair-bf16:ddp-bf16:$pair_small:1:$pieces"
+    echo "large-pair-bf16:ddp-bf16:$pair_large:$accumulate:$pieces:$fewer"
+    echo "large-even-bf16:ddp-bf16:$large_even/$large_even/$large_even:$accumulate:eager:$fewer"
+}
+# As published: NCCL as it comes, nothing compiled.
+plain_settings() {
+    echo "plain-even:ddp:$even/$even/$even:1:eager"
+    echo "plain-weighted:ddp:$by_percent_small:1:eager"
+    echo "plain-even-fsdp2:fsdp2:$even/$even/$even:1:eager"
+    echo "plain-weighted-fsdp2:fsdp2:$by_percent_small:1:eager"
+    echo "plain-weighted-bf16:ddp-bf16:$by_percent_small:1:$pieces"
+}
+torch_words() { # WAY COMPILE LABEL
+    case $1 in
+    alone) words='device 0 alone' ;;
+    ddp) words=DDP ;;
+    ddp-bf16) words='DDP, gradients sent in bf16' ;;
+    fsdp2) words='FSDP2, resharded after forward' ;;
+    *) words='FSDP2, kept until backward' ;;
+    esac
+    [ "$2" = eager ] || words="$words, compiled"
+    [ "$3" = tuned ] || words="$words, NCCL as it comes"
+    echo "$words"
+}
+# LABEL is tuned (NCCL with the sockets that yoke asks for) or plain (as NCCL comes).
+torch_rows() { # LABEL SETTINGS
+    label=$1 settings=$2 lines=torch-$1.jsonl
+    torch_device=cuda torch_precision=bf16
+    [ -z "$pretend" ] || torch_device=cpu torch_precision=fp32
+    if [ "$python" = none ] || ! "$python" -c 'import torch, numpy' 2>torch.txt; then
+        add_row "$small" PyTorch "$label" 'DDP and FSDP2' '' '' '' '' '' '' 'not measured: there is no Python with torch here'
+        return
+    fi
+    limit=$(by_length 50 110)
+    [ "$full" = 0 ] || limit=300
+    worth 30 "PyTorch, $label" || return 0
+    say "PyTorch, $label: at most $limit s"
+    if [ "$label" = tuned ]; then
+        export NCCL_SOCKET_NTHREADS=4 NCCL_NSOCKS_PERTHREAD=4
+    fi
+    # shellcheck disable=SC2086 # one word for each setting
+    TORCHINDUCTOR_COMPILE_THREADS=5 on_torch_ranks "$limit" "$python" "$here/../../bench/lab/torch_dp.py" --model case --data case/tokens.bin --out "$lines" \
+        --seq "$sequence" --steps "$steps" --device "$torch_device" --precision "$torch_precision" --label "$label" \
+        $settings >"torch-$label.txt" 2>&1 || say "PyTorch ended early: $(last_words "torch-$label.txt")"
+    unset NCCL_SOCKET_NTHREADS NCCL_NSOCKS_PERTHREAD
+    for setting in $settings; do
+        torch_row "$setting"
+    done
+}
+torch_row() { # SETTING
+    name=${1%%:*} way=$(echo "$1" | cut -d : -f 2) parts=$(echo "$1" | cut -d : -f 3)
+    words=$(torch_words "$way" "$(echo "$1" | cut -d : -f 5)" "$label")
+    many=$(echo "$1" | cut -d : -f 4)
+    batch=$(calculate %d "$(echo "$parts" | tr / +)")
+    grep "\"name\": \"$name\"" "$lines" 2>/dev/null | grep -v '"begun"' | tail -n 1 >torch-line || true
+    step_s=$(number torch-line median_step_s || true)
+    if [ -z "$step_s" ]; then
+        why=$(sed -n 's/.*"error": *"\(.*\)"}.*/\1/p' torch-line | cut -c 1-300)
+        [ -s torch-line ] || why='not reached in its time'
+        add_row "$batch" PyTorch "$name" "$words" "$parts" '' '' '' '' '' "failed: $why"
+        return
+    fi
+    held=$(sed 's/.*"reserved_bytes": *\[\([^]]*\)\].*/\1/; s/, */\//g' torch-line)
+    # Its losses as lines like those of yoke.
+    sed 's/.*"losses": *\[\([^]]*\)\].*/\1/; s/, */\n/g' torch-line |
+        awk '{ printf "{\"step\": %d, \"loss\": %s}\n", NR, $1 }' >"runs/torch-$name.jsonl"
+    difference=
+    [ ! -s "runs/0-$batch/metrics.jsonl" ] ||
+        difference=$(shared_difference "runs/0-$batch/metrics.jsonl" "runs/torch-$name.jsonl")
+    remark=
+    [ "$many" = 1 ] || remark="$many micro-batches"
+    add_row "$batch" PyTorch "$name" "$words" "$parts" '' "$step_s" '' "$held" "$difference" "$remark"
+}
+
+# ---- each group alone on a part of the data ----
+make_text() { # its last tenth is for evaluation; a first line with all of its characters gives every part the same vocabulary
+    if [ -n "$text" ]; then
+        cp "$text" all.txt
+    else
+        find "$here/../../src/" -name '*.[ch]' | LC_ALL=C sort | while read -r file; do cat "$file"; done |
+            head -c "$text_bytes" | sed '$d' >all.txt
+    fi
+    lines=$(wc -l <all.txt)
+    tail -n +$((lines * 9 / 10 + 1)) all.txt >held-out.txt
+    {
+        LC_ALL=C.UTF-8 grep -o . all.txt | LC_ALL=C.UTF-8 sort -u | tr -d '\n'
+        echo
+        head -n $((lines * 9 / 10)) all.txt
+    } >text.txt
+    rm all.txt
+}
+train_group() { # RUN SECONDS SHARES WORD…
+    run=$1 group_s=$2 group_shares=$3
+    shift 3
+    on_ranks "$group_s" "$group_shares" "$(echo "$group_shares" | sed 's/[0-9.]*/16G/g')" train --model "$group_model" \
+        --seq "$group_sequence" --batch "$group_batch" --precision bf16 --data text.txt --eval-data held-out.txt --eval-every 0 \
+        --eval-samples 256 --save-every 0 --keep 0 --log-every 1 --warmup 10 --rate 2e-3 --rate-rule constant --seed 1 --quiet \
+        --out "runs/$run" "$@" >"runs/$run.txt" 2>&1
+}
+measure_group() { # NAME SHARES
+    on_ranks 45 "$2" "$(echo "$2" | sed 's/[0-9.]*/16G/g')" profile --model runs/one-step/config.json \
+        --seq "$group_sequence" --batch "$group_batch" --precision bf16 --seconds "$(by_length 2 3)" --profile "profile-$1.db" \
+        --cluster-out "cluster-$1.json" --quiet >"profile-$1.txt" 2>&1 && [ -s "cluster-$1.json" ]
+}
+# A row of ./groups: group, part in percent, steps, seconds, predicted seconds, training loss (mean of the last ten steps),
+# evaluation loss.
+group_rows() {
+    worth 20 'each group alone on a part of the data' || return 0
+    make_text
+    train_group one-step 60 "$(pick "$strong" 0)" --steps 1 --profile none || {
+        echo "each group alone: $(last_words runs/one-step.txt)" >>left-out
+        return 0
+    }
+    for group in strong weak; do
+        if [ $group = strong ]; then group_shares=$strong; else group_shares=$weak; fi
+        say "the $group group: $group_shares"
+        set -- --profile none
+        if measure_group $group "$group_shares"; then
+            set -- --profile "profile-$group.db" --cluster "cluster-$group.json"
+        fi
+        for part in $group_parts; do
+            worth 9 "the $group group on $part % of the data" || continue
+            run=$group-$part summary=runs/$group-$part/summary.json
+            train_group "$run" 90 "$group_shares" --data-part "$part%" --epochs 1 "$@" || true
+            if [ ! -s "$summary" ]; then
+                echo "the $group group on $part % of the data: $(last_words "runs/$run.txt")" >>left-out
+                continue
+            fi
+            printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$group" "$part" "$(number "$summary" steps_done)" \
+                "$(number "$summary" seconds)" \
+                "$(calculate %.6g "$(number "$summary" steps_done) * $(number "$summary" predicted_step_s)")" \
+                "$(losses x "runs/$run/metrics.jsonl" | tail -n 10 | awk '{ sum += $3 } END { printf "%.4f", sum / NR }')" \
+                "$(number "$summary" evaluation_loss)" >>groups
+        done
+    done
+}
