@@ -9,7 +9,7 @@ as llm.c writes them, from which the samples that yoke train takes are taken. A 
 NAME:WAY:SAMPLES[:ACCUMULATE[:COMPILE[:STEPS]]], as in weighted:ddp:34/7/7:1:blocks
 
     WAY         alone (one rank), ddp, ddp-bf16 (gradients sent in bf16), fsdp2, fsdp2-kept (not
-                resharded after forward)
+                resharded after forward), fsdp2-kept-recomputed (blocks checkpointed, too)
     SAMPLES     of each rank in a step; a rank with 0 is left out
     ACCUMULATE  micro-batches of a step, none of which but the last exchanges gradients
     COMPILE     eager, blocks (each block and the loss compiled), whole
@@ -44,7 +44,7 @@ sys.path.append(str(pathlib.Path(__file__).parent.parent / "gpu"))
 from window_order import first_token  # noqa: E402
 
 HEADER_BYTES = 1024
-WAYS = ("alone", "ddp", "ddp-bf16", "fsdp2", "fsdp2-kept")
+WAYS = ("alone", "ddp", "ddp-bf16", "fsdp2", "fsdp2-kept", "fsdp2-kept-recomputed")
 EXCHANGE_LIMIT = datetime.timedelta(seconds=120)  # compiling is waited for in exchanges
 
 
@@ -167,11 +167,12 @@ def wrap_fsdp2(model, setting, world, options, group):
     from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 
     mesh = DeviceMesh.from_group(group, world.device.type)
-    kept = setting.way == "fsdp2-kept"
+    kept = setting.way.startswith("fsdp2-kept")
     how = {"mesh": mesh, "reshard_after_forward": not kept}
     if options.precision == "bf16":
         how["mp_policy"] = MixedPrecisionPolicy(torch.bfloat16, torch.bfloat16)
     for block in model.blocks:
+        block.recompute = setting.way.endswith("recomputed")
         fully_shard(block, **how)
     fully_shard(model, **how)
     model = model.to_empty(device=world.device)

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 TYPES = {"F32": torch.float32, "BF16": torch.bfloat16, "F16": torch.float16}
 
@@ -29,6 +30,7 @@ class Block(nn.Module):
         super().__init__()
         width, inner = sizes["width"], sizes["inner"]
         self.heads = sizes["heads"]
+        self.recompute = False  # saves its input only, and runs again during backward
         self.norm1 = nn.LayerNorm(width)
         self.qkv = nn.Linear(width, 3 * width)
         self.out = nn.Linear(width, width)
@@ -37,6 +39,11 @@ class Block(nn.Module):
         self.down = nn.Linear(inner, width)
 
     def forward(self, x):  # (B, T, C)
+        if self.recompute:
+            return checkpoint(self.compute, x, use_reentrant=False)
+        return self.compute(x)
+
+    def compute(self, x):
         batch, length, width = x.shape
         parts = self.qkv(self.norm1(x)).split(width, dim=2)
         q, k, v = (p.view(batch, length, self.heads, -1).transpose(1, 2) for p in parts)

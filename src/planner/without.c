@@ -15,9 +15,18 @@ static bool are_alike(const struct yk_study *study, const struct yk_plan *plan, 
            study->limit_bytes[one] == study->limit_bytes[other];
 }
 
+/* Plans of the kind at hand first: there may not be time for all. */
+static yk_status look(struct yk_finder *finder, bool for_stages)
+{
+    if (for_stages) {
+        YK_TRY(yk_finder_pipelines(finder, YK_FIND_ON_ALL));
+    }
+    return yk_finder_look(finder);
+}
+
 /* With an equal part of what is left of the budget, for `rows` searches. */
-static yk_status search_without(struct yk_study *study, const bool *left_out, int32_t rows,
-                                double *out_s)
+static yk_status search_without(struct yk_study *study, const bool *left_out, bool for_stages,
+                                int32_t rows, double *out_s)
 {
     struct yk_plan_request request = *study->request;
     struct yk_study *other = NULL;
@@ -30,7 +39,7 @@ static yk_status search_without(struct yk_study *study, const bool *left_out, in
     YK_TRY(yk_study_create(&request, &other));
     yk_status status = yk_finder_create(other, &finder);
     if (status == YK_OK) {
-        status = yk_finder_look(&finder);
+        status = look(&finder, for_stages);
         *out_s = finder.best ? finder.best_s : NAN;
         yk_finder_free(&finder);
     }
@@ -74,7 +83,7 @@ yk_status yk_without_find(struct yk_study *study, const struct yk_plan *plan, do
         yk_study_report(study, "leaving out devices");
         row->device = device;
         left_out[device] = true;
-        YK_TRY(search_without(study, left_out, rows - i, &row->step_s));
+        YK_TRY(search_without(study, left_out, plan->group_count > 1, rows - i, &row->step_s));
         left_out[device] = false;
         /* A search that was cut short must not make a device look harmful: the plan itself, if it
          * did without, is known to be no faster. */

@@ -20,8 +20,8 @@ static void keep_note(void *user, enum yk_log_level level, const char *line)
 {
     (void)user;
     (void)level;
-    strncat(notes, line, sizeof notes - strlen(notes) - 2);
-    strcat(notes, "\n");
+    const size_t length = strlen(notes);
+    snprintf(notes + length, sizeof notes - length, "%s\n", line);
 }
 
 static struct yk_profile_measurement measured(double value)

@@ -1,9 +1,9 @@
 /*
  * Held: how much of a GPU's memory this process has.
  *
- * CUDA counts what is free of the GPU, whoever uses the rest. Under MPS with a limit of memory it
- * counts what is left of this process's own; otherwise the driver's list of processes tells who has
- * what, as long as there are several.
+ * CUDA counts what is free of the GPU, whoever uses the rest. Under MPS with a limit of memory what
+ * is free is what this process has left of its own, while the whole stays that of the GPU; without
+ * one the driver's list of processes tells who has what, as long as there are several.
  */
 #include "backend/cuda/driver.h"
 

@@ -10,6 +10,7 @@ static yk_status refuse(const struct yk_backend_device *device, size_t bytes)
         unused = 0;
         all = device->memory_bytes;
     }
+    all = device->allowed_bytes > 0 && device->allowed_bytes < all ? device->allowed_bytes : all;
     return yk_fail(YK_ERROR_NO_FIT,
                    "GPU %d (%s) has %.1f MiB of %.1f MiB free, and %.1f MiB were asked for; use a "
                    "smaller batch, --memory, or --recompute",

@@ -11,22 +11,18 @@
 #include <unistd.h>
 
 /*
- * How NCCL is set unless the user has set it.
- *
- * Over TCP one connection does not fill the link. All connections are made when a communicator is,
- * and not by the first exchange that needs one: it would wait for the others where it is put.
+ * How NCCL is set unless the user has set it: all connections are made when a communicator is, and
+ * not by the first exchange that needs one, which would wait for the others where it is put.
  */
 static const struct {
     const char *name;
     const char *value;
 } settings[] = {
-    {"NCCL_SOCKET_NTHREADS", "4"},
-    {"NCCL_NSOCKS_PERTHREAD", "4"},
     {"NCCL_RUNTIME_CONNECT", "0"},
 };
 
 enum {
-    BLOCKS_MOST = 4, /* of threads of NCCL on the device: those that wait for a link hold
+    BLOCKS_MOST = 2, /* of threads of NCCL on the device: those that wait for a link hold
                         processors that computing needs; YOKE_NCCL_CTAS is another number */
     MEET_S = 60,     /* unless YOKE_MEET_S says otherwise */
     LARGEST = 1000000,
