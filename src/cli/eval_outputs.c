@@ -36,9 +36,23 @@ static yk_status take_samples(const struct yk_sampler *sampler, int64_t samples,
                : yk_fail_out_of_memory();
 }
 
+static yk_status declare(struct outputs *outputs, int64_t V)
+{
+    const struct yk_piece *piece = &outputs->piece;
+    const int64_t dimensions[] = {piece->samples, piece->sequence, V};
+    YK_TRY(yk_tensor_writer_declare(outputs->writer, "tokens", YK_TENSOR_I32, 2, dimensions));
+    YK_TRY(yk_tensor_writer_declare(outputs->writer, "lengths", YK_TENSOR_I32, 1, dimensions));
+    YK_TRY(yk_tensor_writer_declare(outputs->writer, "logits", YK_TENSOR_F32, 3, dimensions));
+    return yk_tensor_writer_begin(outputs->writer);
+}
+
 static yk_status write_rows(struct outputs *outputs, int64_t V)
 {
     const struct yk_piece *piece = &outputs->piece;
+    const size_t samples = (size_t)piece->samples;
+    YK_TRY(yk_tensor_writer_add(outputs->writer, piece->tokens,
+                                samples * (size_t)piece->sequence * sizeof *piece->tokens));
+    YK_TRY(yk_tensor_writer_add(outputs->writer, piece->lengths, samples * sizeof *piece->lengths));
     for (int64_t sample = 0; sample < piece->samples; sample++) {
         for (int64_t position = 0; position < piece->sequence; position++) {
             YK_TRY(yk_forward_logits(outputs->forward, sample, position, outputs->row));
@@ -56,14 +70,12 @@ static yk_status write_outputs(const struct yk_store *store, const struct yk_sam
     const struct yk_piece *piece = &outputs->piece;
     YK_TRY(take_samples(sampler, samples, V, outputs));
     const struct yk_forward_shape shape = {.samples = piece->samples, .sequence = piece->sequence};
-    const int64_t dimensions[] = {piece->samples, piece->sequence, V};
     YK_TRY(yk_forward_create(store, &shape, &outputs->forward));
     /* Without a decoder, the encoder is all there is. */
     YK_TRY(yk_forward_encode(outputs->forward, piece->tokens, piece->lengths, piece->samples,
                              piece->sequence));
     YK_TRY(yk_tensor_writer_create(path, &outputs->writer));
-    YK_TRY(yk_tensor_writer_declare(outputs->writer, "logits", YK_TENSOR_F32, 3, dimensions));
-    YK_TRY(yk_tensor_writer_begin(outputs->writer));
+    YK_TRY(declare(outputs, V));
     return write_rows(outputs, V);
 }
 

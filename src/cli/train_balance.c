@@ -185,7 +185,8 @@ const struct yk_program *yk_train_balance_look(struct yk_train_balance *balance,
     for (int32_t r = 0; r < step->ranks; r++) {
         balance->slow[r] = 0;
     }
-    const bool can = yk_train_balance_plan(balance)->plan->group_count == 1;
+    const struct yk_plan *plan = yk_train_balance_plan(balance)->plan;
+    const bool can = plan->group_count == 1 && !yk_plan_has_turns(plan);
     if (balance->changes && !can) {
         tell(YK_LOG_NOTE, "layers are placed on ranks: only a new plan can divide them anew");
     }

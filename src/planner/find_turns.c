@@ -10,10 +10,20 @@ enum {
     MOST_HELPERS = 7,
     MOST_HELPED = 16, /* samples; where there are more, sharing them out serves */
     AROUND = 1,       /* layers that the cut is moved by from where it seems best */
+    MOST_WISHES = 6,
 };
 
-/* Estimates leave out messages: plans that seem this much longer than the best may still be. */
-static const double benefit = 1.05;
+/* Devices of nearly one speed share samples out, or are stages. */
+static const double slower = 1.3;
+
+/* What a plan of turns would be like, by an estimate. */
+struct wish {
+    double step_s;
+    int32_t helper_count;
+    int64_t helped; /* samples */
+    int32_t cut;    /* layers that are helped */
+    bool front;
+};
 
 struct looking {
     struct yk_finder *finder;
@@ -23,7 +33,13 @@ struct looking {
     int32_t helpers[MOST_HELPERS]; /* devices, the fastest first */
     int64_t helped[MOST_HELPERS];  /* samples of each */
     int32_t helper_count;
-    bool front; /* they do the first layers, not the last */
+    bool front;                      /* they do the first layers, not the last */
+    bool shared;                     /* some layers share weights */
+    double *own_s;                   /* (L) of the main device, for its own samples */
+    double *rest_s;                  /* (L) and for those that are helped */
+    double *helper_s;                /* (helpers, L) */
+    struct wish wishes[MOST_WISHES]; /* the shortest first */
+    int32_t wish_count;
 };
 
 /* Of the whole batch, by a device. */
@@ -59,8 +75,8 @@ static yk_status line_up(struct looking *looking, const struct yk_device_set *al
         devices[at] = all->devices[i];
     }
     looking->main = devices[0];
-    looking->helper_count = count - 1;
-    for (int32_t i = 0; i + 1 < count; i++) {
+    looking->helper_count = times[count - 1] > slower * times[0] ? count - 1 : 0;
+    for (int32_t i = 0; i < looking->helper_count; i++) {
         looking->helpers[i] = devices[i + 1];
     }
     return YK_OK;
@@ -73,7 +89,7 @@ static bool is_helped(const struct looking *looking, int32_t layer, int32_t cut)
     const struct yk_model *model = looking->study->model;
     const int32_t L = model->layer_count;
     bool helped = looking->front ? layer < cut : layer >= L - cut;
-    for (int32_t l = 0; l < L; l++) {
+    for (int32_t l = 0; l < L && looking->shared; l++) {
         if (model->layers[l].shares == layer || model->layers[layer].shares == l) {
             helped = helped && (looking->front ? l < cut : l >= L - cut);
         }
@@ -81,39 +97,43 @@ static bool is_helped(const struct looking *looking, int32_t layer, int32_t cut)
     return helped;
 }
 
-/* Seconds of layers that are, or are not, helped, for some samples on a device. */
-static yk_status part_s(const struct looking *looking, int32_t device, int32_t cut, bool helped,
-                        int64_t samples, double *out_s)
+/* Forward and backward of every layer, as the samples at hand are divided. */
+static yk_status price_layers(struct looking *looking, int64_t helped)
 {
-    *out_s = 0;
-    for (int32_t l = 0; l < looking->study->model->layer_count && samples > 0; l++) {
-        if (is_helped(looking, l, cut) == helped) {
-            double seconds = 0;
-            YK_TRY(yk_study_layers_s(looking->study, device, l, l, samples, NULL, &seconds));
-            *out_s += seconds;
+    const struct yk_study *study = looking->study;
+    const int32_t L = study->model->layer_count;
+    const int64_t own = study->request->workload.batch - helped;
+    for (int32_t l = 0; l < L; l++) {
+        YK_TRY(yk_study_layers_s(study, looking->main, l, l, own, NULL, &looking->own_s[l]));
+        YK_TRY(yk_study_layers_s(study, looking->main, l, l, helped, NULL, &looking->rest_s[l]));
+        for (int32_t i = 0; i < looking->helper_count; i++) {
+            YK_TRY(yk_study_layers_s(study, looking->helpers[i], l, l, looking->helped[i], NULL,
+                                     &looking->helper_s[i * L + l]));
         }
     }
     return YK_OK;
 }
 
 /* What computing takes at least: all that the main device does, or the way of helped samples. */
-static yk_status estimate(const struct looking *looking, int32_t cut, int64_t helped, double *out_s)
+static double estimate(const struct looking *looking, int32_t cut)
 {
-    const int64_t own = looking->study->request->workload.batch - helped;
+    const int32_t L = looking->study->model->layer_count;
     double own_s = 0;
-    double own_rest_s = 0;
     double rest_s = 0;
     double slowest_s = 0;
-    YK_TRY(part_s(looking, looking->main, cut, true, own, &own_s));
-    YK_TRY(part_s(looking, looking->main, cut, false, own, &own_rest_s));
-    YK_TRY(part_s(looking, looking->main, cut, false, helped, &rest_s));
-    for (int32_t i = 0; i < looking->helper_count; i++) {
-        double seconds = 0;
-        YK_TRY(part_s(looking, looking->helpers[i], cut, true, looking->helped[i], &seconds));
-        slowest_s = fmax(slowest_s, seconds);
+    double helper_s[MOST_HELPERS] = {0};
+    for (int32_t l = 0; l < L; l++) {
+        const bool helped = is_helped(looking, l, cut);
+        own_s += looking->own_s[l];
+        rest_s += helped ? 0 : looking->rest_s[l];
+        for (int32_t i = 0; i < looking->helper_count && helped; i++) {
+            helper_s[i] += looking->helper_s[i * L + l];
+        }
     }
-    *out_s = rest_s + fmax(own_s + own_rest_s, slowest_s);
-    return YK_OK;
+    for (int32_t i = 0; i < looking->helper_count; i++) {
+        slowest_s = fmax(slowest_s, helper_s[i]);
+    }
+    return rest_s + fmax(own_s, slowest_s);
 }
 
 static int by_number(const void *a, const void *b)
@@ -195,29 +215,25 @@ static yk_status consider(struct looking *looking, int32_t cut)
     return status;
 }
 
-/* Where the helped layers end at best, by the estimate, and a few layers around it. */
-static yk_status try_cuts(struct looking *looking, int64_t helped)
+/* Where the helped layers end at best, by the estimate. */
+static struct wish best_cut(const struct looking *looking, int64_t helped)
 {
-    const int32_t L = looking->study->model->layer_count;
-    double best_s = INFINITY;
-    int32_t best = 0;
-    for (int32_t cut = 1; cut < L; cut++) {
-        double seconds = 0;
-        YK_TRY(estimate(looking, cut, helped, &seconds));
-        best = seconds < best_s ? cut : best;
-        best_s = fmin(best_s, seconds);
+    struct wish best = {.step_s = INFINITY,
+                        .helper_count = looking->helper_count,
+                        .helped = helped,
+                        .front = looking->front};
+    for (int32_t cut = 1; cut < looking->study->model->layer_count; cut++) {
+        const double seconds = estimate(looking, cut);
+        if (seconds < best.step_s) {
+            best.step_s = seconds;
+            best.cut = cut;
+        }
     }
-    if (!(best_s < benefit * looking->finder->best_s)) {
-        return YK_OK;
-    }
-    for (int32_t cut = best - AROUND; cut <= best + AROUND; cut++) {
-        YK_TRY(consider(looking, cut));
-    }
-    return YK_OK;
+    return best;
 }
 
 /* So many samples are helped, shared out among the helpers by their speed. */
-static yk_status try_helped(struct looking *looking, int64_t helped)
+static yk_status share_out(struct looking *looking, int64_t helped)
 {
     double speeds[MOST_HELPERS];
     for (int32_t i = 0; i < looking->helper_count; i++) {
@@ -225,15 +241,26 @@ static yk_status try_helped(struct looking *looking, int64_t helped)
         speeds[i] = 1 / speeds[i];
     }
     yk_plan_divide(speeds, looking->helper_count, helped, looking->helped);
-    for (int32_t front = 0; front < 2; front++) {
-        looking->front = front == 1;
-        YK_TRY(try_cuts(looking, helped));
-    }
     return YK_OK;
 }
 
+/* Keeps a wish if it is among the shortest. */
+static void keep(struct looking *looking, struct wish wish)
+{
+    int32_t at = looking->wish_count;
+    looking->wish_count += at < MOST_WISHES ? 1 : 0;
+    for (; at > 0 && wish.step_s < looking->wishes[at - 1].step_s; at--) {
+        if (at < MOST_WISHES) {
+            looking->wishes[at] = looking->wishes[at - 1];
+        }
+    }
+    if (at < MOST_WISHES) {
+        looking->wishes[at] = wish;
+    }
+}
+
 /* The fastest helpers, one after the other; all of them where none may be left out. */
-static yk_status try_helpers(struct looking *looking)
+static yk_status find_wishes(struct looking *looking)
 {
     const struct yk_study *study = looking->study;
     const int64_t batch = study->request->workload.batch;
@@ -241,12 +268,46 @@ static yk_status try_helpers(struct looking *looking)
     for (int32_t count = study->request->all_devices ? all : 1; count <= all; count++) {
         looking->helper_count = count;
         for (int64_t helped = count; helped < batch && helped <= MOST_HELPED; helped++) {
-            if (looking->finder->best && !yk_study_goes_on(study)) {
-                return YK_OK;
+            YK_TRY(share_out(looking, helped));
+            YK_TRY(price_layers(looking, helped));
+            for (int32_t front = 0; front < 2; front++) {
+                looking->front = front == 1;
+                keep(looking, best_cut(looking, helped));
             }
-            yk_study_report(study, "turns");
-            YK_TRY(try_helped(looking, helped));
         }
+    }
+    return YK_OK;
+}
+
+/* The cut that was wished for, and those around it: estimates leave out messages. */
+static yk_status try_wishes(struct looking *looking)
+{
+    const struct yk_study *study = looking->study;
+    for (int32_t w = 0; w < looking->wish_count; w++) {
+        const struct wish *wish = &looking->wishes[w];
+        if (!(wish->step_s < looking->finder->best_s) ||
+            (looking->finder->best && !yk_study_goes_on(study))) {
+            return YK_OK;
+        }
+        yk_study_report(study, "turns");
+        looking->helper_count = wish->helper_count;
+        looking->front = wish->front;
+        YK_TRY(share_out(looking, wish->helped));
+        for (int32_t cut = wish->cut - AROUND; cut <= wish->cut + AROUND; cut++) {
+            YK_TRY(consider(looking, cut));
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status take_room(struct looking *looking, struct yk_arena *arena)
+{
+    const struct yk_model *model = looking->study->model;
+    YK_TRY_NEW(arena, looking->own_s, model->layer_count);
+    YK_TRY_NEW(arena, looking->rest_s, model->layer_count);
+    YK_TRY_NEW(arena, looking->helper_s, (int64_t)MOST_HELPERS * model->layer_count);
+    for (int32_t l = 0; l < model->layer_count; l++) {
+        looking->shared = looking->shared || model->layers[l].shares != YK_LAYER_NONE;
     }
     return YK_OK;
 }
@@ -269,8 +330,14 @@ yk_status yk_finder_turns(struct yk_finder *finder)
     if (status == YK_OK && sets[0].count > 1) {
         status = line_up(&looking, &sets[0]);
     }
+    if (status == YK_OK) {
+        status = take_room(&looking, arena);
+    }
     if (status == YK_OK && looking.helper_count > 0) {
-        status = try_helpers(&looking);
+        status = find_wishes(&looking);
+    }
+    if (status == YK_OK) {
+        status = try_wishes(&looking);
     }
     yk_arena_destroy(arena);
     return status;

@@ -38,6 +38,16 @@ void yk_cuda_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise
  * gets bias, add and ending. */
 void yk_cuda_end_product(struct yk_backend_lane *lane, const struct yk_matmul *op);
 
+/* Some numbers of c, and of the sums that came with it where there are any, on the device: how many
+ * are not what the op makes of its operands, and how many of all ought not to be zero. `from_zero`:
+ * c was zero before it was added to, by `accumulate` or in place. */
+struct yk_product_checked {
+    int bad;
+    int told;
+};
+void yk_cuda_check_product(struct yk_backend_lane *lane, const struct yk_matmul *op, bool from_zero,
+                           const void *sums, struct yk_product_checked *out);
+
 /* to (rows, columns) = from, in another type; `adds` it to what is there. */
 void yk_cuda_cast_matrix(struct yk_backend_lane *lane, int64_t rows, int64_t columns,
                          const void *from, int64_t from_stride, enum yk_precision from_type,

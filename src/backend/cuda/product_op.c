@@ -21,6 +21,9 @@ struct job {
     struct yk_product_shape shape;
     enum yk_product_variant variant;
     const void *made_sums; /* by the library */
+    void *room;            /* of a trial that is not to change c */
+    size_t room_bytes;
+    struct yk_product_checked *checked; /* of a trial, on the device */
 };
 
 static enum yk_precision plain(enum yk_precision type)
@@ -222,15 +225,40 @@ static void put_timed_rest(const struct yk_product_call *call)
 /* ---- the choice, made once ---- */
 
 /* Where the product would be added to what c holds, it is tried out elsewhere. */
-static void *take_trial_room(const struct yk_matmul *op)
+static void *take_trial_room(const struct yk_matmul *op, size_t *bytes)
 {
     void *room = NULL;
-    const size_t bytes = (size_t)(op->m * op->c_stride) * (size_t)yk_precision_bytes(op->c_type);
-    if (cudaMalloc(&room, bytes) != cudaSuccess) {
+    *bytes = (size_t)(op->m * op->c_stride) * (size_t)yk_precision_bytes(op->c_type);
+    if (cudaMalloc(&room, *bytes) != cudaSuccess) {
         (void)cudaGetLastError();
         return NULL;
     }
     return room;
+}
+
+static void begin_trial(const struct yk_product_call *call)
+{
+    const struct job *trial = call->user;
+    if (trial->room) {
+        (void)cudaMemsetAsync(trial->room, 0, trial->room_bytes, call->stream);
+    }
+    (void)cudaMemsetAsync(trial->checked, 0, sizeof *trial->checked, call->stream);
+}
+
+/* What cannot be looked at is not trusted. */
+static enum yk_product_word end_trial(const struct yk_product_call *call)
+{
+    const struct job *trial = call->user;
+    struct yk_product_checked checked = {0, 0};
+    yk_cuda_check_product(trial->lane, &trial->op, trial->room != NULL,
+                          trial->shape.sums_of != YK_SUMS_OF_NOTHING ? call->sums : NULL,
+                          trial->checked);
+    if (cudaMemcpyAsync(&checked, trial->checked, sizeof checked, cudaMemcpyDefault,
+                        call->stream) != cudaSuccess ||
+        cudaStreamSynchronize(call->stream) != cudaSuccess || checked.bad > 0) {
+        return YK_PRODUCT_WRONG;
+    }
+    return checked.told > 0 ? YK_PRODUCT_RIGHT : YK_PRODUCT_UNTOLD;
 }
 
 static bool is_variant(const struct yk_product_shape *shape, enum yk_product_variant variant)
@@ -249,14 +277,19 @@ static void choose(struct yk_cuda_products *products, const struct yk_product_sh
                    void *user, struct yk_product_choice *out)
 {
     struct job trial = *(const struct job *)user;
-    void *room = shape->in_place ? take_trial_room(&trial.op) : NULL;
+    trial.room = shape->in_place ? take_trial_room(&trial.op, &trial.room_bytes) : NULL;
     float best = -1;
-    if (shape->in_place && !room) {
+    if (shape->in_place && !trial.room) {
         return; /* the library's own advice is taken */
     }
-    if (room) {
-        trial.op.c = room;
-        trial.op.add = trial.op.add ? room : NULL;
+    if (trial.room) {
+        trial.op.c = trial.room;
+        trial.op.add = trial.op.add ? trial.room : NULL;
+    }
+    if (cudaMalloc((void **)&trial.checked, sizeof *trial.checked) != cudaSuccess) {
+        (void)cudaGetLastError();
+        (void)cudaFree(trial.room);
+        return;
     }
     char *sums = (char *)trial.lane->scratch + YK_PRODUCT_WORKSPACE;
     const struct yk_product_call call = call_of(&trial, trial.lane->scratch, sums);
@@ -271,6 +304,8 @@ static void choose(struct yk_cuda_products *products, const struct yk_product_sh
         yk_product_shape_reduce(&reduced, trial.variant);
         struct yk_product_call reduced_call = yk_product_call_reduce(&call, &reduced);
         reduced_call.rest = put_timed_rest;
+        reduced_call.begin = begin_trial;
+        reduced_call.end = end_trial;
         reduced_call.user = &trial;
         const float taken = yk_product_try(products, &reduced, &reduced_call, &other);
         if (taken >= 0 && (best < 0 || taken < best)) {
@@ -279,7 +314,8 @@ static void choose(struct yk_cuda_products *products, const struct yk_product_sh
             out->variant = i;
         }
     }
-    (void)cudaFree(room);
+    (void)cudaFree(trial.checked);
+    (void)cudaFree(trial.room);
 }
 
 /* ---- products ---- */

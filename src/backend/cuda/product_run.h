@@ -12,6 +12,12 @@ enum {
     YK_PRODUCT_WORKSPACE = 32 << 20, /* bytes, what the library's makers advise for large GPUs */
 };
 
+enum yk_product_word {
+    YK_PRODUCT_RIGHT,
+    YK_PRODUCT_WRONG,
+    YK_PRODUCT_UNTOLD, /* all numbers are zero */
+};
+
 /* The numbers of a product. */
 struct yk_product_call {
     cudaStream_t stream;
@@ -26,10 +32,14 @@ struct yk_product_call {
     void *workspace;
     /* Puts what the library does not do on the stream, where that is timed with it; or NULL. */
     void (*rest)(const struct yk_product_call *call);
+    /* Before one is tried that is to be checked, and how it came out; with rest. Or NULL. */
+    void (*begin)(const struct yk_product_call *call);
+    enum yk_product_word (*end)(const struct yk_product_call *call);
     void *user;
 };
 
-/* Times the algorithms that the library proposes; the best one's milliseconds, or −1. */
+/* Times the algorithms that the library proposes; the milliseconds of the best that is right, or
+ * −1. */
 float yk_product_try(struct yk_cuda_products *products, const struct yk_product_shape *shape,
                      const struct yk_product_call *call, struct yk_product_choice *out);
 

@@ -47,7 +47,7 @@ yk_status yk_cuda_products_create(struct yk_backend_device *device, const char *
     }
     /* A part of a GPU (MPS) has other algorithms that are fastest than all of it. */
     (void)snprintf(origin, sizeof origin,
-                   "yoke products 3, %s, %d SMs, cuBLASLt %zu, shapes of %zu bytes", device->name,
+                   "yoke products 4, %s, %d SMs, cuBLASLt %zu, shapes of %zu bytes", device->name,
                    (int)device->chip.processors, cublasLtGetVersion(),
                    sizeof(struct yk_product_shape));
     products->device = device;
@@ -182,34 +182,89 @@ static float time_one(struct yk_cuda_products *products, const struct yk_product
     return best;
 }
 
+/* Whether k is divided among processors, which algorithms do that are wrong on parts of a GPU. */
+static bool splits(const cublasLtMatmulAlgo_t *algorithm)
+{
+    int32_t parts = 1;
+    size_t written = 0;
+    return cublasLtMatmulAlgoConfigGetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &parts,
+                                                sizeof parts, &written) == CUBLAS_STATUS_SUCCESS &&
+           parts != 1 && parts != 0;
+}
+
+/* Whether the algorithm makes the numbers that it should. */
+static bool is_right(struct yk_cuda_products *products, const struct yk_product_plan *plan,
+                     const cublasLtMatmulAlgo_t *algorithm, const struct yk_product_call *call)
+{
+    if (!call->end) {
+        return true;
+    }
+    call->begin(call);
+    if (run(products, plan, algorithm, call) != CUBLAS_STATUS_SUCCESS) {
+        (void)cudaGetLastError();
+        return false;
+    }
+    call->rest(call);
+    const enum yk_product_word word = call->end(call);
+    return word == YK_PRODUCT_RIGHT || (word == YK_PRODUCT_UNTOLD && !splits(algorithm));
+}
+
+static int fastest(const float *taken, int count)
+{
+    int best = -1;
+    for (int i = 0; i < count; i++) {
+        if (taken[i] >= 0 && (best < 0 || taken[i] < taken[best])) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* The fastest that is right, and what it takes. */
+static float choose_right(struct yk_cuda_products *products, const struct yk_product_plan *plan,
+                          const cublasLtMatmulHeuristicResult_t *found, int count,
+                          const struct yk_product_call *call, struct yk_product_choice *out)
+{
+    float taken[CANDIDATES];
+    cudaEvent_t events[2] = {NULL, NULL};
+    if (cudaEventCreate(&events[0]) != cudaSuccess) {
+        return -1;
+    }
+    if (cudaEventCreate(&events[1]) != cudaSuccess) {
+        (void)cudaEventDestroy(events[0]);
+        return -1;
+    }
+    for (int i = 0; i < count; i++) {
+        taken[i] = time_one(products, plan, &found[i].algo, call, events);
+    }
+    int best = fastest(taken, count);
+    while (best >= 0 && !is_right(products, plan, &found[best].algo, call)) {
+        taken[best] = -1;
+        best = fastest(taken, count);
+    }
+    for (int i = 0; i < 2; i++) {
+        (void)cudaEventDestroy(events[i]);
+    }
+    if (best < 0) {
+        return -1;
+    }
+    out->algorithm = found[best].algo;
+    out->exists = 1;
+    return taken[best];
+}
+
 float yk_product_try(struct yk_cuda_products *products, const struct yk_product_shape *shape,
                      const struct yk_product_call *call, struct yk_product_choice *out)
 {
     cublasLtMatmulHeuristicResult_t found[CANDIDATES];
     struct yk_product_plan plan;
-    cudaEvent_t events[2] = {NULL, NULL};
-    float best = -1;
     *out = (struct yk_product_choice){0};
     if (yk_product_plan_make(shape, &plan) != CUBLAS_STATUS_SUCCESS) {
         return -1;
     }
     const int count =
         point(&plan, call) == CUBLAS_STATUS_SUCCESS ? propose(products, shape, &plan, found) : 0;
-    if (cudaEventCreate(&events[0]) == cudaSuccess && cudaEventCreate(&events[1]) == cudaSuccess) {
-        for (int i = 0; i < count; i++) {
-            const float taken = time_one(products, &plan, &found[i].algo, call, events);
-            if (taken >= 0 && (best < 0 || taken < best)) {
-                best = taken;
-                out->algorithm = found[i].algo;
-                out->exists = 1;
-            }
-        }
-    }
-    for (int i = 0; i < 2; i++) {
-        if (events[i]) {
-            (void)cudaEventDestroy(events[i]);
-        }
-    }
+    const float best = choose_right(products, &plan, found, count, call, out);
     yk_product_plan_free(&plan);
     return best;
 }

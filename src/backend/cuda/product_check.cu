@@ -1,0 +1,147 @@
+/*
+ * Whether a product came out right, by some of its numbers.
+ *
+ * Libraries have algorithms that are wrong where their authors did not try them: on a part of a
+ * GPU, under MPS, some that split k among processors count what they add to more than once. So
+ * before an algorithm is taken, numbers of its output are computed once more, one warp for each.
+ */
+#include "backend/cuda/kernels.h"
+
+#include "backend/cuda/curves.cuh"
+#include "backend/cuda/held_rows.cuh"
+
+enum {
+    WARPS = 8,
+    SAMPLES = 4096,
+    SUM_SAMPLES = 256,
+};
+
+/* How far a number may be from its own value, and from what its terms amount to: rounding of 16
+ * bits is well below, and a term too many above. */
+#define TOLERANCE 0.02F
+
+static __device__ __forceinline__ float number_at(enum yk_precision type, const void *base,
+                                                  int64_t at)
+{
+    float x[1];
+    yk_typed_get<1>(type, base, at, x);
+    return x[0];
+}
+
+/* A number below `end` that depends on `sample` alone (Knuth's multiplicative hash). */
+static __device__ __forceinline__ int64_t place_of(unsigned sample, unsigned salt, int64_t end)
+{
+    const unsigned mixed = (sample * 2654435761U) ^ (salt * 2246822519U);
+    return static_cast<int64_t>((static_cast<unsigned long long>(mixed * 2654435761U) *
+                                 static_cast<unsigned long long>(end)) >>
+                                32);
+}
+
+static __device__ float end_number(const struct yk_matmul &op, int64_t row, int64_t column, float x)
+{
+    const float aux = op.aux && op.ending >= YK_ENDING_GELU_BACK
+                          ? number_at(op.c_type, op.aux, row * op.aux_stride + column)
+                          : 0.0F;
+    switch (op.ending) {
+    case YK_ENDING_GELU:
+        return yk_gelu<float>(x);
+    case YK_ENDING_GELU_ERF:
+        return yk_gelu_erf(x);
+    case YK_ENDING_RELU:
+        return x < 0.0F ? 0.0F : x;
+    case YK_ENDING_SILU:
+        return yk_silu<float>(x);
+    case YK_ENDING_GELU_BACK:
+        return x * yk_gelu_slope<float>(aux);
+    case YK_ENDING_GELU_ERF_BACK:
+        return x * yk_gelu_erf_slope<float>(aux);
+    case YK_ENDING_RELU_BACK:
+        return aux > 0.0F ? x : 0.0F;
+    case YK_ENDING_SILU_BACK:
+        return x * yk_silu_slope<float>(aux);
+    default:
+        return x;
+    }
+}
+
+static __device__ void judge_number(float made, float expected, float amount,
+                                    struct yk_product_checked *out)
+{
+    if (!isfinite(expected)) {
+        return;
+    }
+    if (!(fabsf(made - expected) <= TOLERANCE * (fabsf(expected) + amount))) {
+        atomicAdd(&out->bad, 1);
+    }
+    if (expected != 0.0F) {
+        atomicAdd(&out->told, 1);
+    }
+}
+
+/* Numbers of c. Where it was added to, it began as zero. */
+static __global__ void __launch_bounds__(32 * WARPS)
+    check_numbers(struct yk_matmul op, bool from_zero, struct yk_product_checked *out)
+{
+    const unsigned sample = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int64_t row = place_of(sample, 1, op.m);
+    const int64_t column = place_of(sample, 2, op.n);
+    float sum = 0;
+    float squares = 0;
+    for (int64_t i = threadIdx.x % 32; i < op.k; i += 32) {
+        const int64_t in_a = op.a_transposed ? i * op.a_stride + row : row * op.a_stride + i;
+        const int64_t in_b = op.b_transposed ? column * op.b_stride + i : i * op.b_stride + column;
+        const float term = number_at(op.a_type, op.a, in_a) * number_at(op.b_type, op.b, in_b);
+        sum += term;
+        squares += term * term;
+    }
+    sum = yk_warp_sum(sum);
+    squares = yk_warp_sum(squares);
+    if (threadIdx.x % 32 != 0) {
+        return;
+    }
+    float x = op.scale * sum;
+    if (op.bias) {
+        x += number_at(op.bias_type, op.bias, column);
+    }
+    if (op.add && !from_zero) {
+        x += number_at(op.c_type, op.add, row * op.add_stride + column);
+    }
+    judge_number(number_at(op.c_type, op.c, row * op.c_stride + column),
+                 end_number(op, row, column, x), fabsf(op.scale) * sqrtf(squares), out);
+}
+
+/* Sums that came with it, of c's type. */
+static __global__ void __launch_bounds__(32 * WARPS)
+    check_sums(struct yk_matmul op, const void *sums, struct yk_product_checked *out)
+{
+    const unsigned sample = blockIdx.x * WARPS + threadIdx.x / 32;
+    const bool of_a = op.sums_of == YK_SUMS_OF_A;
+    const bool of_c = op.sums_of == YK_SUMS_OF_C;
+    const int64_t column = place_of(sample, 3, of_a ? op.m : op.n);
+    const int64_t rows = of_c ? op.m : op.k;
+    const int64_t stride = of_c ? op.c_stride : of_a ? op.a_stride : op.b_stride;
+    const enum yk_precision type = of_c ? op.c_type : of_a ? op.a_type : op.b_type;
+    const void *from = of_c ? op.c : of_a ? op.a : op.b;
+    float sum = 0;
+    float squares = 0;
+    for (int64_t i = threadIdx.x % 32; i < rows; i += 32) {
+        const float x = number_at(type, from, i * stride + column);
+        sum += x;
+        squares += x * x;
+    }
+    sum = yk_warp_sum(sum);
+    squares = yk_warp_sum(squares);
+    if (threadIdx.x % 32 == 0) {
+        judge_number(number_at(op.c_type, sums, column), sum, sqrtf(squares), out);
+    }
+}
+
+void yk_cuda_check_product(struct yk_backend_lane *lane, const struct yk_matmul *op, bool from_zero,
+                           const void *sums, struct yk_product_checked *out)
+{
+    const cudaStream_t stream = yk_cuda_stream(lane);
+    check_numbers<<<SAMPLES / WARPS, 32 * WARPS, 0, stream>>>(*op, from_zero, out);
+    if (sums) {
+        check_sums<<<SUM_SAMPLES / WARPS, 32 * WARPS, 0, stream>>>(*op, sums, out);
+    }
+}
