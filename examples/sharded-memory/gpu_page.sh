@@ -38,6 +38,10 @@ lab_table() { # LAB
 }
 # For every row of FSDP2, the fastest of yoke that held no more: with data parallelism alone, and at all.
 beside_table() { # LAB
+    awk -F '\t' -v lab="$1" '$1 == lab && $2 == "FSDP2" && $7 != "" { found = 1 } END { exit !found }' rows || {
+        echo 'FSDP2 was not measured here.'
+        return
+    }
     echo '| FSDP2 | memory, GiB | step, ms | sharded by yoke in no more | step, ms | times as fast | planned freely in no more | step, ms | times as fast |'
     echo '|---|---|---|---|---|---|---|---|---|'
     awk -F '\t' -v lab="$1" "$row_functions"'
@@ -63,7 +67,7 @@ write_table() {
     for lab_told in $labs; do
         echo "## Four $lab_told parts"
         echo
-        echo "GPT-2 XL ($(parameters) parameters) in bf16, $batch samples of $sequence tokens a step, on $(what_ran "$lab_told"). Steps are medians of the second half of $steps (of $fast_steps where a step takes less than half a second); predictions are from times $(origin_of_times "$lab_told"). Of yoke, memory is all that a process has on the GPU, its context included; of FSDP2, what tensors took at most. Losses are compared with those of one GPU."
+        echo "$(basename "$model" .json) ($(parameters) parameters) in bf16, $batch samples of $sequence tokens a step, on $(what_ran "$lab_told"). Steps are medians of the second half of $steps (of $fast_steps where a step takes less than half a second); predictions are from times $(origin_of_times "$lab_told"). Of yoke, memory is all that a process has on the GPU, its context included; of FSDP2, what tensors took at most. Losses are compared with those of one GPU."
         echo
         lab_table "$lab_told"
         echo
@@ -117,7 +121,7 @@ split_chart() {
         lines -v title="The split of ${split_limit:-memory}: a step" -v across='% of free memory for scheduling' -v up='ms'
 }
 write_page() {
-    begin_page 'Step time against memory, on GPUs' "GPT-2 XL on $(what_ran equal)."
+    begin_page 'Step time against memory, on GPUs' "$(basename "$model" .json) on $(what_ran equal)."
     echo '<section class="charts">'
     for lab_told in $labs; do memory_chart "$lab_told"; done
     split_chart

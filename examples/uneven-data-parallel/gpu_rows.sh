@@ -14,7 +14,10 @@ worth() { # SECONDS WORDS
         false
     }
 }
-last_words() { grep -v '^lab: \|^ *$' "$1" | tail -n 1 | cut -c 1-300 | tr '\t' ' '; }
+# What a program complained of: its own sentence before those of its launcher.
+last_words() { # FILE
+    { grep '^yoke: ' "$1" || grep -v '^lab: \|^ *$\|^-*$' "$1" || echo 'it took too long'; } | tail -n 1 | cut -c 1-300 | tr '\t' ' '
+}
 
 # ---- ranks ----
 on_ranks() { # SECONDS SHARES MEMORY VERB WORD…
@@ -89,14 +92,28 @@ cluster_line() { # the parts by datasheets, with the link of loopback: where the
         }
         print " @ 3GB/s" }'
 }
+measure() { # SHARES MEMORY DATABASE WORD…
+    measured_shares=$1 measured_memory=$2 database=$3
+    shift 3
+    on_ranks 60 "$measured_shares" "$measured_memory" profile --model case/config.json --seq "$sequence" --batch "$small" \
+        --precision bf16 --seconds "$profile_s" --profile "$database" --quiet "$@" >"${database%.db}.txt" 2>&1
+}
 measure_parts() {
     cluster=cluster.json profile=profile.db
-    if ! on_ranks 60 "$shares" "$memory" profile --model case/config.json --seq "$sequence" --batch "$small" \
-        --precision bf16 --seconds "$profile_s" ${pretend:+--cluster 3xcpu:1} --profile profile.db \
-        --cluster-out cluster.json --quiet >profile.txt 2>&1 || [ ! -s cluster.json ]; then
+    if ! measure "$shares" "$memory" profile.db ${pretend:+--cluster 3xcpu:1} --cluster-out cluster.json || [ ! -s cluster.json ]; then
         say "no measurements: $(last_words profile.txt); times are those of datasheets"
         cluster=$(cluster_line) profile=none
     fi
+}
+# Parts of one GPU share its DRAM, its L2 cache and its power, which devices of their own would not: what one does while the
+# others rest is measured by itself.
+measure_alone() { # NUMBER
+    if [ "$profile" = none ] || ! measure "$(pick "$shares" "$1")" "$(pick "$memory" "$1")" "profile-$1.db" ${pretend:+--cluster cpu:1}; then
+        rm -f "profile-$1.db"
+    fi
+}
+profile_of() { # NUMBER…: where the times of these devices by themselves are
+    if [ $# = 1 ] && [ -s "profile-$1.db" ]; then echo "profile-$1.db"; else echo "$profile"; fi
 }
 device_names() { # NUMBER…: as the cluster calls them
     for number; do
@@ -110,10 +127,11 @@ device_names() { # NUMBER…: as the cluster calls them
 
 # ---- plans ----
 plan() { # NAME BATCH WORD…: plans/NAME-BATCH.json, and what is said of it beside it
-    planned=$1-$2 plan_batch=$2
+    planned=$1-$2 plan_batch=$2 plan_profile=$profile
+    case $1 in 0 | 1 | 2) plan_profile=$(profile_of "$1") ;; esac
     shift 2
     timeout -k 5 60 "$yoke" plan --model case/config.json --seq "$sequence" --batch "$plan_batch" --precision bf16 --clip \
-        --cluster "$cluster" --profile "$profile" --json --quiet -o "plans/$planned.json" "$@" \
+        --cluster "$cluster" --profile "$plan_profile" --json --quiet -o "plans/$planned.json" "$@" \
         >"plans/$planned-result.json" 2>"plans/$planned.txt" || true
 }
 # The even plan with other shares: a plan is a file to edit.
@@ -158,7 +176,7 @@ row() { # NAME BATCH WORDS
     fi
     expected=$(number "$said-result.json" step_s)
     # shellcheck disable=SC2046 # one word for each device
-    set -- "$@" "$(pick "$shares" $(plan_devices "$by"))" "$(pick "$memory" $(plan_devices "$by"))"
+    set -- "$@" "$(pick "$shares" $(plan_devices "$by"))" "$(pick "$memory" $(plan_devices "$by"))" "$(profile_of $(plan_devices "$by"))"
     count=$(calculate %d "$expected < 0.3 ? $steps : $steps / 2 + 1")
     needed=$(calculate %.0f "6 + $count * $expected")
     worth "$needed" "$3, $2 samples" || return 0
@@ -172,7 +190,7 @@ row() { # NAME BATCH WORDS
     if [ "$run" = "$1-$2" ]; then
         on_ranks $((30 + 3 * needed)) "$4" "$5" train --weights case --data case/tokens.bin --eval-part 0% --eval-every 0 \
             --seq "$sequence" --batch "$2" --precision bf16 --rate 3e-4 --rate-rule constant --warmup 0 --seed 1 \
-            --save-every 0 --keep 0 --log-every 1 --steps "$count" --plan "$by" --cluster "$cluster" --profile "$profile" \
+            --save-every 0 --keep 0 --log-every 1 --steps "$count" --plan "$by" --cluster "$cluster" --profile "$6" \
             --quiet --out "runs/$run" >"runs/$run.txt" 2>&1 || true
     fi
     if [ ! -s "runs/$run/summary.json" ]; then

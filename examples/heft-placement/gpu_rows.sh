@@ -1,0 +1,236 @@
+# Read by ./gpu (". …/gpu_rows.sh"): ranks, plans, rows. Variables are those of ./gpu.
+# shellcheck shell=sh disable=SC2154,SC2034
+# A row of ./rows, with tabs between its fields: parts, batch, name, words, predicted step, measured
+# step, planned and measured bytes of every rank (with / between them), devices, bound, largest difference of a loss
+# to that of HEFT's placement, the plan in words or why it failed.
+tab=$(printf '\t')
+elapsed() { echo $(($(date +%s) - began)); }
+say() { echo "$(elapsed) s: $1" >&2; }
+kept_back_s=0
+keep_time() { kept_back_s=$1; } # for what comes later
+# Whether SECONDS are left for it; else it is noted as left out.
+worth() { # SECONDS WORDS
+    [ "$(calculate %.0f "$(elapsed) + $1 + $kept_back_s")" -le "$time_limit" ] || {
+        echo "$2" >>left-out
+        false
+    }
+}
+
+# ---- what is trained on: tokens, any of them; a model to pretend with, and a map of it ----
+make_case() {
+    tokens=$((16 * (fast_steps + 2) * sequence))
+    { # a shard as llm.c writes them: 256 int32 (magic, version, count), then uint16
+        printf '\210\330\064\001\001\000\000\000'
+        printf '%b' "$(printf '\\%03o\\%03o\\%03o\\000' $((tokens % 256)) $((tokens / 256 % 256)) $((tokens / 65536)))"
+        head -c 1012 /dev/zero
+        LC_ALL=C awk -v tokens="$tokens" -v high="$([ -n "$pretend" ] && echo 1 || echo 120)" 'BEGIN {
+            srand(1)
+            for (i = 0; i < tokens; i++) printf "%c%c", 1 + int(120 * rand()), 1 + int(high * rand())
+        }'
+    } >case/tokens.bin
+    [ -n "$pretend" ] || return 0
+    cat >case/config.json <<'END'
+{"model_type": "llama", "architectures": ["LlamaForCausalLM"], "vocab_size": 512, "hidden_size": 64,
+ "intermediate_size": 176, "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2,
+ "max_position_embeddings": 64, "rms_norm_eps": 1e-5, "tie_word_embeddings": false}
+END
+    echo '{"model.embed_tokens": 0, "model.layers.0": 0, "model.layers.1": 1, "model.layers.2": 1, "model.layers.3": 2,
+ "model.norm": 2, "model.rotary_emb": 0, "lm_head": 2}' >case/device_map.json
+}
+
+# ---- ranks ----
+enter() { # SHARES MEMORY
+    lab_shares=$1 lab_memory=$2
+    lab_name=$(echo "$1" | tr , -)
+    cluster=cluster-$lab_name.json profile=profile-$lab_name.db
+    [ -s "$cluster" ] || cluster=$(cluster_line)
+    [ -s "$profile" ] || profile=none
+}
+# The laboratory by datasheets, with the link that ranks have on loopback: where it was not measured.
+cluster_line() {
+    if [ -n "$pretend" ]; then
+        echo '3xcpu:1'
+        return
+    fi
+    echo "$lab_shares $lab_memory" | awk '{
+        n = split($1, share, ","); split($2, memory, ",")
+        for (i = 1; i <= n; i++) {
+            sub(/G$/, "GiB", memory[i])
+            printf "%s1x(1xh200:%s%%:%s)", (i > 1 ? " + " : ""), share[i], memory[i]
+        }
+        print " @ 3GB/s" }'
+}
+on_ranks() { # SECONDS SHARES MEMORY VERB WORD…
+    seconds=$1 ranks_shares=$2 ranks_memory=$3 verb=$4
+    shift 4
+    if [ -n "$pretend" ]; then
+        timeout -k 5 "$seconds" "$yoke" "$verb" --ranks "$(echo "$ranks_shares" | tr ',' '\n' | wc -l)" "$@"
+    else
+        timeout -k 5 "$seconds" "$lab" --shares "$ranks_shares" --memory "$ranks_memory" -- \
+            "$yoke" "$verb" --device cuda ${WIRE:+--wire "$WIRE"} "$@"
+    fi
+}
+last_words() { grep -v '^lab: ' "$1" | grep . | tail -n 1 | cut -c 1-300 | tr '\t' ' '; }
+
+# ---- times ----
+measure_parts() {
+    say "$lab_shares: measuring"
+    most_samples=8 # of more, times are told from these: a slow part would take long to measure 16
+    [ -z "$pretend" ] || most_samples=4
+    # shellcheck disable=SC2086 # one word for each option
+    on_ranks 75 "$lab_shares" "$lab_memory" profile --model "$model" --seq "$sequence" $work --batch "$most_samples" \
+        --precision "$precision" --seconds "$profile_s" ${pretend:+--cluster 3xcpu:1} --profile "profile-$lab_name.db" \
+        --cluster-out "cluster-$lab_name.json" --quiet >"profile-$lab_name.txt" 2>&1 ||
+        say "measuring ended early: $(last_words "profile-$lab_name.txt")"
+    # What was measured by then serves; without any of it times are those of datasheets.
+    enter "$lab_shares" "$lab_memory"
+}
+
+# ---- plans ----
+plan() { # NAME WORD…: plans/LAB-BATCH-NAME.json, and what is said of it beside it
+    planned=$lab_name-$batch-$1
+    shift
+    # shellcheck disable=SC2086 # one word for each option
+    timeout -k 5 60 "$yoke" plan --model "$model" --seq "$sequence" $work --batch "$batch" --precision "$precision" \
+        --cluster "$cluster" --profile "$profile" --json --quiet -o "plans/$planned.json" "$@" \
+        >"plans/$planned-result.json" 2>"plans/$planned.txt"
+}
+# A placement takes the batch whole, as Accelerate does; where it does not fit so, with recomputation.
+plan_placement() { # NAME WORD…
+    name=$1
+    shift
+    plan "$name" --micro-batches 1 "$@" || plan "$name" --micro-batches 1 --recompute "$@" || true
+}
+# All plans of a laboratory and batch, side by side.
+plan_all() {
+    if [ -s case/accelerate.json ]; then
+        plan_placement accelerate --map case/accelerate.json &
+        plan_placement auto --placement auto &
+    else
+        plan_placement accelerate --placement auto &
+    fi
+    plan_placement published --map "$published_map" &
+    plan heft --micro-batches 1 --placement heft &
+    plan heft-2 --micro-batches 2 --placement heft &
+    plan alone-0 --devices "$(device_name 0)" --trials 100 &
+    plan alone-1 --devices "$(device_name 1)" --trials 100 &
+    # shellcheck disable=SC2086 # one word for each option
+    plan yoke $search &
+}
+device_name() { if [ -n "$pretend" ]; then echo "cpu$1"; else echo "gpu$1"; fi; }
+# Accelerate's own map, where it is here; yoke follows the same rule, and it is said whether they agree.
+accelerate_map() {
+    [ -z "$pretend" ] && [ "$python" != none ] || return 0
+    # shellcheck disable=SC2046 # one word for each device
+    if timeout 60 "$python" "$here/accelerate_map.py" $(echo "$memory_of_lab" | tr -d G | tr , ' ') >case/map.part 2>case/accelerate.txt; then
+        mv case/map.part case/accelerate.json
+    fi
+}
+# The layers of a plan, a device for each.
+layers_of() { sed -n '/"layers": \[/,/\]/p' "$1" | grep -o '"from": "[^"]*"\(, "to": "[^"]*"\)\{0,1\}, "group": [0-9]*'; }
+accelerate_words() {
+    for file in plans/*-auto.json; do
+        [ -s "$file" ] || continue
+        if [ "$(layers_of "$file")" = "$(layers_of "${file%auto.json}accelerate.json")" ]; then
+            echo "Accelerate's own map for ${file#plans/} is the one that yoke's rule gives." | sed 's/-auto.json//'
+        else
+            echo "Accelerate's own map for ${file#plans/} is another than yoke's rule gives." | sed 's/-auto.json//'
+        fi
+    done
+    [ -n "$(find plans -name '*-auto.json')" ] || echo "Accelerate's map is by yoke's own copy of the rule: there is no Python with accelerate here."
+}
+
+# ---- rows ----
+of_ranks() { # SUMMARY KEY: of every rank, with / between them
+    if grep -q '"ranks": *\[' "$1"; then
+        sed 's/.*"ranks": *\[//' "$1" | grep -o "\"$2\": *[-+0-9.e]*" | sed 's/.*: *//' | paste -s -d / -
+    else
+        number "$1" "$(case $2 in predicted_peak_bytes) echo planned_bytes ;; *) if grep -q '"device_bytes": *[1-9]' "$1"; then echo device_bytes; else echo peak_bytes; fi ;; esac)"
+    fi
+}
+settled() { # METRICS: the middle of the second half of the steps
+    sed -n '/"loss"/s/.*"seconds": *\([-+0-9.e]*\).*/\1/p' "$1" |
+        awk '{ v[NR] = $1 } END { for (i = int(NR / 2) + 1; i <= NR; i++) print v[i] }' | median
+}
+add_row() { # NAME WORDS PREDICTED STEP PLANNED MEASURED DEVICES BOUND DIFFERENCE REMARK
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$lab_name" "$batch" "$@" >>rows
+}
+# A plan may leave devices out: the shares of those that it has, and as many limits.
+plan_devices() { # PLAN: numbers from 0
+    sed -n '/"ranks"/,/\]/p' "$1" | grep -o '"device": *"[a-z]*[0-9]*"' | grep -o '[0-9]*"' | tr -d '"'
+}
+pick() { # LIST NUMBER…: of words between commas
+    list=$1
+    shift
+    for number; do echo "$list" | cut -d , -f $((number + 1)); done | paste -s -d , -
+}
+# Plans that do the same with the same devices are run once. What a plan does, without its origins:
+deeds() { sed -n '/"micro_batches"/,$p' "$1" 2>/dev/null | grep -v '"block"'; }
+row() { # NAME WORDS PLAN, where that has another name
+    row_name=$1 words=$2 said=plans/$lab_name-$batch-${3:-$1}
+    by=$said.json
+    run=$lab_name-$batch-$row_name
+    if [ ! -s "$by" ] && [ "$row_name:${3:-}" = heft: ]; then
+        row heft "HEFT's placement, in 2 micro-batches" heft-2
+        return
+    fi
+    if [ ! -s "$by" ]; then
+        add_row "$row_name" "$words" '' '' '' '' '' '' '' "no plan: $(last_words "$said.txt" 2>&1)"
+        return
+    fi
+    ! grep -q '"recompute": true' "$by" || words="$words, with recomputation"
+    expected=$(number "$said-result.json" step_s)
+    bound=$(number "$said-result.json" bound_s)
+    again=
+    [ "$row_name:${3:-}" != heft: ] || again=heft-2
+    # shellcheck disable=SC2046 # one word for each device
+    set -- $(plan_devices "$by")
+    devices=$(echo "$*" | tr ' ' '/')
+    if [ "$row_name" != heft ] && [ "$(deeds "$by")" = "$(deeds "plans/$lab_name-$batch-heft.json")" ]; then
+        same_row "HEFT's placement"
+        return
+    fi
+    count=$(calculate %.0f "$expected < 0.7 ? $fast_steps : $expected < 1.5 ? $steps + 1 : $steps")
+    needed=$(calculate %.0f "7 + 1.1 * $count * $expected")
+    worth "$needed" "$words at $lab_shares with a batch of $batch" || return 0
+    say "$lab_shares, batch $batch: $words"
+    # shellcheck disable=SC2086 # one word for each option
+    if on_ranks $((25 + 3 * needed)) "$(pick "$lab_shares" "$@")" "$(pick "$lab_memory" "$@")" train --model "$model" --weights "$weights" $work $alpha \
+        --data case/tokens.bin --eval-part 0% --eval-every 0 --seq "$sequence" --batch "$batch" --precision "$precision" --clip 0 --rate 1e-4 \
+        --rate-rule constant --warmup 0 --seed 1 --save-every 0 --keep 0 --steps "$count" --plan "$by" --cluster "$cluster" --profile "$profile" \
+        --quiet --out "runs/$run" >"runs/$run.txt" 2>&1 && [ -s "runs/$run/summary.json" ]; then
+        difference=
+        other=runs/$lab_name-$batch-heft/metrics.jsonl
+        [ "$row_name" = heft ] || [ ! -s "$other" ] || difference=$(loss_difference "$other" "runs/$run/metrics.jsonl")
+        add_row "$row_name" "$words" "$(number "runs/$run/summary.json" predicted_step_s)" "$(settled "runs/$run/metrics.jsonl")" \
+            "$(of_ranks "runs/$run/summary.json" predicted_peak_bytes)" "$(of_ranks "runs/$run/summary.json" peak_bytes)" "$devices" "$bound" \
+            "$difference" "$(sed -n 's/.*"summary":"\([^"]*\)".*/\1/p' "$said-result.json" | head -n 1)"
+    elif [ -n "$again" ] && [ "$batch" = 16 ]; then
+        # Nearly all of the device's memory is planned for: should it not be there, less will do.
+        say "failed: $(last_words "runs/$run.txt")"
+        rm -rf "runs/$run"
+        row heft "HEFT's placement, in 2 micro-batches (whole it failed)" "$again"
+    else
+        add_row "$row_name" "$words" "$expected" '' '' '' "$devices" "$bound" '' "failed: $(last_words "runs/$run.txt")"
+    fi
+}
+# The row of HEFT's placement once more.
+same_row() { # WORDS
+    awk -F '\t' -v OFS='\t' -v lab="$lab_name" -v batch="$batch" -v name="$row_name" -v words="$words" -v same="$1" '
+        $1 == lab && $2 == batch && $3 == "heft" { $3 = name; $4 = words; $11 = ""; $12 = "the same plan as " same; print }' rows >same
+    cat same >>rows
+    rm -f same
+}
+
+# ---- a small Llama on instructions: the base on one device, the adapters on all ranks of the laboratory ----
+tune_small() {
+    worth 24 'the small Llama on instructions' || return 0
+    say 'a small Llama on instructions'
+    if [ -n "$pretend" ]; then
+        tune 20 2 on_ranks 60 "$lab_shares" "$lab_memory" train --cluster 3xcpu:1 --threads 1 ||
+            say "tuning failed: $(cat tune/*.txt | last_words /dev/stdin)"
+    else
+        tune 200 6 on_ranks 60 "$lab_shares" "$lab_memory" train --profile none ||
+            say "tuning failed: $(cat tune/*.txt | last_words /dev/stdin)"
+    fi
+}
