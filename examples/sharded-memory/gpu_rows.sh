@@ -214,7 +214,6 @@ row() { # NAME WORDS PLAN LIMIT OPTION…
 }
 
 # ---- PyTorch's ----
-# LABEL is tuned (NCCL with the sockets that yoke asks for) or plain (as NCCL comes).
 torch_rows() { # LABEL STEPS SETTINGS
     label=$1 torch_steps=$2 settings=$3 lines=torch-$lab_name-$1.jsonl
     torch_device=cuda torch_precision=bf16
@@ -225,14 +224,10 @@ torch_rows() { # LABEL STEPS SETTINGS
     fi
     worth "$(calculate %.0f "12 + 2.3 * $torch_steps * $(echo "$settings" | wc -w)")" "FSDP2, $label" || return 0
     say "$lab_name: FSDP2, $label"
-    if [ "$label" = tuned ]; then
-        export NCCL_SOCKET_NTHREADS=4 NCCL_NSOCKS_PERTHREAD=4
-    fi
     # shellcheck disable=SC2086 # one word for each setting
     on_torch_ranks 90 "$python" "$here/../../bench/lab/torch_dp.py" --model case --data case/tokens.bin --out "$lines" \
         --seq "$sequence" --steps "$torch_steps" --clip 0 --device "$torch_device" --precision "$torch_precision" \
         $settings >torch.txt 2>&1 || say "FSDP2 ended early: $(tail -n 1 torch.txt)"
-    unset NCCL_SOCKET_NTHREADS NCCL_NSOCKS_PERTHREAD
     for setting in $settings; do
         torch_row "${setting%%:*}" "$label" "$lines"
     done
@@ -241,7 +236,6 @@ torch_row() { # NAME LABEL LINES
     words='FSDP2, resharded after forward'
     [ "$1" = fsdp2 ] || words='FSDP2, kept until backward'
     [ "$1" != fsdp2-kept-recomputed ] || words="$words, blocks recomputed"
-    [ "$2" = tuned ] || words="$words, NCCL as it comes"
     grep "\"name\": \"$1\"" "$3" 2>/dev/null | grep -v '"begun"' | tail -n 1 >torch-line || true
     step_s=$(number torch-line median_step_s || true)
     if [ -n "$step_s" ]; then

@@ -19,9 +19,7 @@ on_torch_ranks() { # SECONDS WORD…
     limit=$1
     shift
     if [ -z "$pretend" ]; then
-        # The threads of sockets that yoke asks NCCL for.
-        NCCL_SOCKET_NTHREADS=${NCCL_SOCKET_NTHREADS:-4} NCCL_NSOCKS_PERTHREAD=${NCCL_NSOCKS_PERTHREAD:-4} \
-            timeout "$limit" "$lab" --shares "$shares" --memory "$memory" --launcher env -- "$@"
+        timeout "$limit" "$lab" --shares "$shares" --memory "$memory" --launcher env -- "$@"
         return
     fi
     port=$((20000 + $$ % 20000))

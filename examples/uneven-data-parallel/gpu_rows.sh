@@ -216,7 +216,7 @@ shared_difference() { # METRICS METRICS
 # Best of all that is tried; what needs the same code compiled stands together.
 pieces=blocks whole=whole fewer=$((steps / 2 + 1)) even=$((small / 3)) large_even=$((large / 3))
 [ -z "$pretend" ] || pieces=eager whole=eager
-tuned_settings() {
+torch_settings() {
     echo "alone-halves:alone:$small/0/0:2:$pieces"
     echo "large-alone:alone:$large/0/0:$((2 * accumulate)):$pieces:$fewer"
     echo "weighted-bf16:ddp-bf16:$by_percent_small:1:$pieces"
@@ -233,14 +233,6 @@ tuned_settings() {
     echo "large-pair-bf16:ddp-bf16:$pair_large:$accumulate:$pieces:$fewer"
     echo "large-even-bf16:ddp-bf16:$large_even/$large_even/$large_even:$accumulate:eager:$fewer"
 }
-# As published: NCCL as it comes, nothing compiled.
-plain_settings() {
-    echo "plain-even:ddp:$even/$even/$even:1:eager"
-    echo "plain-weighted:ddp:$by_percent_small:1:eager"
-    echo "plain-even-fsdp2:fsdp2:$even/$even/$even:1:eager"
-    echo "plain-weighted-fsdp2:fsdp2:$by_percent_small:1:eager"
-    echo "plain-weighted-bf16:ddp-bf16:$by_percent_small:1:$pieces"
-}
 torch_words() { # WAY COMPILE LABEL
     case $1 in
     alone) words='device 0 alone' ;;
@@ -250,10 +242,8 @@ torch_words() { # WAY COMPILE LABEL
     *) words='FSDP2, kept until backward' ;;
     esac
     [ "$2" = eager ] || words="$words, compiled"
-    [ "$3" = tuned ] || words="$words, NCCL as it comes"
     echo "$words"
 }
-# LABEL is tuned (NCCL with the sockets that yoke asks for) or plain (as NCCL comes).
 torch_rows() { # LABEL SETTINGS
     label=$1 settings=$2 lines=torch-$1.jsonl
     torch_device=cuda torch_precision=bf16
@@ -266,14 +256,10 @@ torch_rows() { # LABEL SETTINGS
     [ "$full" = 0 ] || limit=300
     worth 30 "PyTorch, $label" || return 0
     say "PyTorch, $label: at most $limit s"
-    if [ "$label" = tuned ]; then
-        export NCCL_SOCKET_NTHREADS=4 NCCL_NSOCKS_PERTHREAD=4
-    fi
     # shellcheck disable=SC2086 # one word for each setting
     TORCHINDUCTOR_COMPILE_THREADS=5 on_torch_ranks "$limit" "$python" "$here/../../bench/lab/torch_dp.py" --model case --data case/tokens.bin --out "$lines" \
         --seq "$sequence" --steps "$steps" --device "$torch_device" --precision "$torch_precision" --label "$label" \
         $settings >"torch-$label.txt" 2>&1 || say "PyTorch ended early: $(last_words "torch-$label.txt")"
-    unset NCCL_SOCKET_NTHREADS NCCL_NSOCKS_PERTHREAD
     for setting in $settings; do
         torch_row "$setting"
     done
