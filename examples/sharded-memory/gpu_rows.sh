@@ -82,6 +82,12 @@ on_torch_ranks() { # SECONDS WORD…
 
 # ---- times ----
 measure_parts() {
+    if [ -s "${PROFILES:-}/profile-$lab_name.db" ] && [ -s "$PROFILES/cluster-$lab_name.json" ]; then
+        say "$lab_name parts: as measured before"
+        cp "$PROFILES/profile-$lab_name.db" "$PROFILES/cluster-$lab_name.json" .
+        enter "$lab_name" "$lab_shares" "$lab_memory"
+        return
+    fi
     say "$lab_name parts: measuring"
     on_ranks 45 "$lab_shares" "$lab_memory" profile --model case/config.json --seq "$sequence" \
         --batch "$([ "$lab_name" = equal ] && echo 2 || echo 4)" --precision bf16 --seconds "$profile_s" ${pretend:+--cluster 4xcpu:1} \

@@ -1,9 +1,9 @@
 /*
  * Whether a product came out right, by some of its numbers.
  *
- * Libraries have algorithms that are wrong where their authors did not try them: on a part of a
- * GPU, under MPS, some that split k among processors count what they add to more than once. So
- * before an algorithm is taken, numbers of its output are computed once more, one warp for each.
+ * Libraries have algorithms that are wrong where their authors did not try them, such as on a part
+ * of a GPU. So before one is taken, numbers from everywhere in its output are computed once more, a
+ * warp for each.
  */
 #include "backend/cuda/kernels.h"
 
@@ -12,7 +12,9 @@
 
 enum {
     WARPS = 8,
-    SAMPLES = 4096,
+    TILE = 64, /* rows and columns, of each of which a number is looked at */
+    LEAST_SAMPLES = 4096,
+    MOST_SAMPLES = 1 << 18,
     SUM_SAMPLES = 256,
 };
 
@@ -78,13 +80,17 @@ static __device__ void judge_number(float made, float expected, float amount,
     }
 }
 
-/* Numbers of c. Where it was added to, it began as zero. */
+/* Numbers of c, of `tiles` tiles that are `wide` beside each other. Where c was added to, it began
+ * as zero. */
 static __global__ void __launch_bounds__(32 * WARPS)
-    check_numbers(struct yk_matmul op, bool from_zero, struct yk_product_checked *out)
+    check_numbers(struct yk_matmul op, int64_t wide, int64_t tiles, bool from_zero,
+                  struct yk_product_checked *out)
 {
     const unsigned sample = blockIdx.x * WARPS + threadIdx.x / 32;
-    const int64_t row = place_of(sample, 1, op.m);
-    const int64_t column = place_of(sample, 2, op.n);
+    const int64_t samples = static_cast<int64_t>(gridDim.x) * WARPS;
+    const int64_t tile = tiles > samples ? sample * tiles / samples : sample % tiles;
+    const int64_t row = min(tile / wide * TILE + place_of(sample, 1, TILE), op.m - 1);
+    const int64_t column = min(tile % wide * TILE + place_of(sample, 2, TILE), op.n - 1);
     float sum = 0;
     float squares = 0;
     for (int64_t i = threadIdx.x % 32; i < op.k; i += 32) {
@@ -140,7 +146,13 @@ void yk_cuda_check_product(struct yk_backend_lane *lane, const struct yk_matmul 
                            const void *sums, struct yk_product_checked *out)
 {
     const cudaStream_t stream = yk_cuda_stream(lane);
-    check_numbers<<<SAMPLES / WARPS, 32 * WARPS, 0, stream>>>(*op, from_zero, out);
+    const int64_t wide = yk_ceil_div(op->n, TILE);
+    const int64_t tiles = yk_ceil_div(op->m, TILE) * wide;
+    const int64_t samples = tiles < LEAST_SAMPLES  ? LEAST_SAMPLES
+                            : tiles > MOST_SAMPLES ? MOST_SAMPLES
+                                                   : tiles;
+    const unsigned blocks = static_cast<unsigned>(yk_ceil_div(samples, WARPS));
+    check_numbers<<<blocks, 32 * WARPS, 0, stream>>>(*op, wide, tiles, from_zero, out);
     if (sums) {
         check_sums<<<SUM_SAMPLES / WARPS, 32 * WARPS, 0, stream>>>(*op, sums, out);
     }

@@ -28,6 +28,7 @@ struct known {
 
 struct yk_cuda_products {
     struct yk_backend_device *device;
+    size_t workspace_bytes; /* that algorithms may use */
     cublasLtHandle_t library;
     struct yk_product_cache *cache;
     pthread_mutex_t lock;
@@ -36,6 +37,17 @@ struct yk_cuda_products {
 };
 
 /* ---- made and destroyed ---- */
+
+/*
+ * Whether this process has some of the GPU's multiprocessors only, by MPS. The library then has
+ * algorithms that keep sums in the workspace and write past its end, or add some of them twice: on
+ * 18 and on 92 of 132, with cuBLASLt 13.1. None of these is taken there.
+ */
+static bool is_part(void)
+{
+    const char *percent = getenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE");
+    return percent && strtod(percent, NULL) < 100;
+}
 
 yk_status yk_cuda_products_create(struct yk_backend_device *device, const char *path,
                                   struct yk_cuda_products **out)
@@ -47,10 +59,11 @@ yk_status yk_cuda_products_create(struct yk_backend_device *device, const char *
     }
     /* A part of a GPU (MPS) has other algorithms that are fastest than all of it. */
     (void)snprintf(origin, sizeof origin,
-                   "yoke products 4, %s, %d SMs, cuBLASLt %zu, shapes of %zu bytes", device->name,
+                   "yoke products 5, %s, %d SMs, cuBLASLt %zu, shapes of %zu bytes", device->name,
                    (int)device->chip.processors, cublasLtGetVersion(),
                    sizeof(struct yk_product_shape));
     products->device = device;
+    products->workspace_bytes = is_part() ? 0 : YK_PRODUCT_WORKSPACE;
     (void)pthread_mutex_init(&products->lock, NULL);
     yk_status status = YK_OK;
     if (cublasLtCreate(&products->library) != CUBLAS_STATUS_SUCCESS) {
@@ -121,7 +134,7 @@ static cublasStatus_t run(struct yk_cuda_products *products, const struct yk_pro
     const void *add = call->add ? call->add : call->c;
     return cublasLtMatmul(products->library, plan->work, &call->scale, call->b, plan->b, call->a,
                           plan->a, &beta, add, plan->add, call->c, plan->c, algorithm,
-                          call->workspace, YK_PRODUCT_WORKSPACE, call->stream);
+                          call->workspace, products->workspace_bytes, call->stream);
 }
 
 /* ---- choosing an algorithm ---- */
@@ -130,7 +143,7 @@ static int propose(struct yk_cuda_products *products, const struct yk_product_sh
                    const struct yk_product_plan *plan, cublasLtMatmulHeuristicResult_t *out)
 {
     cublasLtMatmulPreference_t wish = NULL;
-    const size_t workspace = YK_PRODUCT_WORKSPACE;
+    const size_t workspace = products->workspace_bytes;
     const uint32_t alignment = (uint32_t)shape->alignment;
     int count = 0;
     if (cublasLtMatmulPreferenceCreate(&wish) != CUBLAS_STATUS_SUCCESS) {
