@@ -112,6 +112,10 @@ static __global__ void __launch_bounds__(32 * WARPS)
     if (op.add && !from_zero) {
         x += number_at(op.c_type, op.add, row * op.add_stride + column);
     }
+    if (op.aux && op.ending == YK_ENDING_GELU) {
+        judge_number(number_at(op.c_type, op.aux, row * op.aux_stride + column), x,
+                     fabsf(op.scale) * sqrtf(squares), out);
+    }
     judge_number(number_at(op.c_type, op.c, row * op.c_stride + column),
                  end_number(op, row, column, x), fabsf(op.scale) * sqrtf(squares), out);
 }

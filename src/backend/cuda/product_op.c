@@ -236,11 +236,28 @@ static void *take_trial_room(const struct yk_matmul *op, size_t *bytes)
     return room;
 }
 
+/* No numbers at all: what a trial does not write is not taken for what one before it wrote. */
+static void poison(void *rows, int64_t stride, const struct yk_matmul *op, cudaStream_t stream)
+{
+    const size_t width = (size_t)yk_precision_bytes(op->c_type);
+    (void)cudaMemset2DAsync(rows, (size_t)stride * width, 0xff, (size_t)op->n * width,
+                            (size_t)op->m, stream);
+}
+
 static void begin_trial(const struct yk_product_call *call)
 {
     const struct job *trial = call->user;
+    const struct yk_matmul *op = &trial->op;
     if (trial->room) {
         (void)cudaMemsetAsync(trial->room, 0, trial->room_bytes, call->stream);
+    } else {
+        poison(op->c, op->c_stride, op, call->stream);
+    }
+    if (op->aux && op->ending == YK_ENDING_GELU) {
+        poison(op->aux, op->aux_stride, op, call->stream);
+    }
+    if (call->sums) {
+        (void)cudaMemsetAsync(call->sums, 0xff, YK_PRODUCT_SUMS / 2, call->stream);
     }
     (void)cudaMemsetAsync(trial->checked, 0, sizeof *trial->checked, call->stream);
 }
@@ -273,12 +290,25 @@ static bool is_variant(const struct yk_product_shape *shape, enum yk_product_var
     }
 }
 
+/* Rather no number than a wrong one. */
+static void refuse_wrong(struct yk_backend_lane *lane, const struct yk_matmul *op)
+{
+    char sentence[YK_CUDA_WORDS_SIZE];
+    (void)snprintf(sentence, sizeof sentence,
+                   "all that cuBLASLt has for a product of %" PRId64 " x %" PRId64 " x %" PRId64
+                   " in %s comes out wrong here; where the GPU is divided by MPS, divide it "
+                   "otherwise",
+                   op->m, op->n, op->k, yk_precision_name(op->a_type));
+    yk_cuda_trouble(lane, sentence);
+}
+
 static void choose(struct yk_cuda_products *products, const struct yk_product_shape *shape,
                    void *user, struct yk_product_choice *out)
 {
     struct job trial = *(const struct job *)user;
     trial.room = shape->in_place ? take_trial_room(&trial.op, &trial.room_bytes) : NULL;
     float best = -1;
+    bool wrong = false;
     if (shape->in_place && !trial.room) {
         return; /* the library's own advice is taken */
     }
@@ -304,10 +334,13 @@ static void choose(struct yk_cuda_products *products, const struct yk_product_sh
         yk_product_shape_reduce(&reduced, trial.variant);
         struct yk_product_call reduced_call = yk_product_call_reduce(&call, &reduced);
         reduced_call.rest = put_timed_rest;
-        reduced_call.begin = begin_trial;
-        reduced_call.end = end_trial;
+        if (trial.op.c != trial.op.aux) { /* else a trial would change what it reads */
+            reduced_call.begin = begin_trial;
+            reduced_call.end = end_trial;
+        }
         reduced_call.user = &trial;
         const float taken = yk_product_try(products, &reduced, &reduced_call, &other);
+        wrong = wrong || taken == YK_PRODUCT_NONE_RIGHT;
         if (taken >= 0 && (best < 0 || taken < best)) {
             best = taken;
             *out = other;
@@ -316,6 +349,9 @@ static void choose(struct yk_cuda_products *products, const struct yk_product_sh
     }
     (void)cudaFree(trial.checked);
     (void)cudaFree(trial.room);
+    if (wrong && best < 0) {
+        refuse_wrong(trial.lane, &trial.op);
+    }
 }
 
 /* ---- products ---- */

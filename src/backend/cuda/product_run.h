@@ -38,8 +38,11 @@ struct yk_product_call {
     void *user;
 };
 
-/* Times the algorithms that the library proposes; the milliseconds of the best that is right, or
- * −1. */
+/* Negative where there is no time to tell. */
+#define YK_PRODUCT_NONE_RUNS (-1.0F)
+#define YK_PRODUCT_NONE_RIGHT (-2.0F)
+
+/* Times the algorithms that the library proposes; the milliseconds of the best that is right. */
 float yk_product_try(struct yk_cuda_products *products, const struct yk_product_shape *shape,
                      const struct yk_product_call *call, struct yk_product_choice *out);
 

@@ -241,16 +241,17 @@ static float choose_right(struct yk_cuda_products *products, const struct yk_pro
     float taken[CANDIDATES];
     cudaEvent_t events[2] = {NULL, NULL};
     if (cudaEventCreate(&events[0]) != cudaSuccess) {
-        return -1;
+        return YK_PRODUCT_NONE_RUNS;
     }
     if (cudaEventCreate(&events[1]) != cudaSuccess) {
         (void)cudaEventDestroy(events[0]);
-        return -1;
+        return YK_PRODUCT_NONE_RUNS;
     }
     for (int i = 0; i < count; i++) {
         taken[i] = time_one(products, plan, &found[i].algo, call, events);
     }
     int best = fastest(taken, count);
+    const float none = best < 0 ? YK_PRODUCT_NONE_RUNS : YK_PRODUCT_NONE_RIGHT;
     while (best >= 0 && !is_right(products, plan, &found[best].algo, call)) {
         taken[best] = -1;
         best = fastest(taken, count);
@@ -259,7 +260,7 @@ static float choose_right(struct yk_cuda_products *products, const struct yk_pro
         (void)cudaEventDestroy(events[i]);
     }
     if (best < 0) {
-        return -1;
+        return none;
     }
     out->algorithm = found[best].algo;
     out->exists = 1;
@@ -273,7 +274,7 @@ float yk_product_try(struct yk_cuda_products *products, const struct yk_product_
     struct yk_product_plan plan;
     *out = (struct yk_product_choice){0};
     if (yk_product_plan_make(shape, &plan) != CUBLAS_STATUS_SUCCESS) {
-        return -1;
+        return YK_PRODUCT_NONE_RUNS;
     }
     const int count =
         point(&plan, call) == CUBLAS_STATUS_SUCCESS ? propose(products, shape, &plan, found) : 0;
