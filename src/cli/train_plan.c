@@ -108,6 +108,32 @@ static int32_t count_ranks(const struct yk_train_words *words, const struct yk_t
                                                 : 1;
 }
 
+/* GPUs of this machine for ranks that will be: "1xh200:143771MiB + 1xh200:143771MiB". Ranks may
+ * share one. */
+static yk_status describe_gpus(int32_t ranks, int32_t first, struct yk_arena *arena,
+                               const char **out)
+{
+    struct yk_text text = {0};
+    int32_t gpus = 0;
+    yk_status status = yk_device_count_gpus(&gpus);
+    for (int32_t i = 0; i < ranks && status == YK_OK; i++) {
+        const char *line = NULL;
+        status = yk_device_describe_gpu(gpus > 0 ? (first + i) % gpus : first, arena, &line);
+        if (status == YK_OK) {
+            yk_text_addf(&text, "%s1x%s", i > 0 ? " + " : "", line);
+        }
+    }
+    if (status == YK_OK) {
+        status = yk_text_status(&text);
+    }
+    if (status == YK_OK) {
+        *out = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
+        status = *out ? YK_OK : yk_fail_out_of_memory();
+    }
+    yk_text_free(&text);
+    return status;
+}
+
 static yk_status find_cluster(const struct yk_train_words *words, const struct yk_train_team *team,
                               const struct yk_device_choice *device, struct yk_arena *arena,
                               const char **out)
@@ -119,8 +145,23 @@ static yk_status find_cluster(const struct yk_train_words *words, const struct y
     if (!yk_train_team_is_alone(team)) {
         return yk_train_team_describe(team, device, words->threads, arena, out);
     }
-    return device->gpu ? yk_device_describe_gpu(device->number, arena, out)
-                       : describe_machine(words->threads, count_ranks(words, team), arena, out);
+    const int32_t ranks = count_ranks(words, team);
+    if (!device->gpu) {
+        return describe_machine(words->threads, ranks, arena, out);
+    }
+    return ranks > 1 ? describe_gpus(ranks, device->number, arena, out)
+                     : yk_device_describe_gpu(device->number, arena, out);
+}
+
+/* Where ranks that will be compute, unless they are told: on GPUs where each can have its own. */
+static yk_status foresee_device(int32_t ranks, struct yk_device_choice *device)
+{
+    int32_t gpus = 0;
+    YK_TRY(yk_device_count_gpus(&gpus));
+    if (ranks > 1 && gpus < ranks) {
+        *device = (struct yk_device_choice){0};
+    }
+    return YK_OK;
 }
 
 /* `planned` is what the file of --plan says it is for, if there is one. */
@@ -369,6 +410,9 @@ yk_status yk_train_plan_find(const struct yk_train_words *words, const struct yk
     yk_status status = words->plan ? read_sources(words->plan, arena, &planned) : YK_OK;
     YK_TRY(yk_train_team_agree(team, status));
     YK_TRY(yk_train_team_choose(team, words->device, &out->device));
+    if (yk_train_team_is_alone(team) && out->device.automatic) {
+        YK_TRY(foresee_device(count_ranks(words, team), &out->device));
+    }
     YK_TRY(find_cluster(words, team, &out->device, arena, &source));
     status = open_cluster(words, team, &planned, source, arena, out);
     if (status == YK_OK) {
