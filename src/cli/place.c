@@ -103,8 +103,7 @@ static yk_status prepare(struct placing *placing)
     if (profile) {
         YK_TRY(yk_profile_open(profile, &placing->profile));
     }
-    YK_TRY(
-        yk_cost_settle(placing->profile, placing->request.config->name, placing->cluster));
+    YK_TRY(yk_cost_settle(placing->profile, placing->request.config->name, placing->cluster));
     YK_TRY(yk_workload_read(&arguments->workload, placing->request.config,
                             &placing->request.workload));
     placing->book = (struct yk_cost_book){

@@ -1,5 +1,5 @@
-/* Exchanges of a device's memory through the host's, with threads for ranks and a CPU that says that
- * all memory is the device's. */
+/* Exchanges of a device's memory through the host's, with threads for ranks and a CPU that says
+ * that all memory is the device's. */
 #include "support/support.h"
 
 #include "comm/staged.h"

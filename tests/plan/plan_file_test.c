@@ -382,8 +382,9 @@ static void words_that_are_none_are_refused(void **state)
 {
     assert_edit_refused("\"pipeline\": \"gpipe\"", "\"pipeline\": \"gpip\"",
                         "\"pipeline\" is \"gpip\"; did you mean \"gpipe\"?");
-    assert_edit_refused("\"pipeline\": \"gpipe\"", "\"pipeline\": \"interleaved\"",
-                        "\"pipeline\" must be \"gpipe\", \"1f1b\" or \"nested\", not \"interleaved\"");
+    assert_edit_refused(
+        "\"pipeline\": \"gpipe\"", "\"pipeline\": \"interleaved\"",
+        "\"pipeline\" must be \"gpipe\", \"1f1b\" or \"nested\", not \"interleaved\"");
     assert_edit_refused("\"strategy\": \"kept\"", "\"strategy\": \"zero\"",
                         "layers[2]: \"strategy\" must be \"replicated\", \"sharded-state\", "
                         "\"kept\" or \"fully-sharded\", not \"zero\"");
