@@ -5,23 +5,19 @@
 #include "cli/profile_path.h"
 #include "cli/search.h"
 #include "cli/terminal.h"
+#include "cli/train_devices.h"
 #include "cli/workload.h"
-#include "cluster/topology.h"
 #include "comm/exchange.h"
 #include "planner/planned_facts.h"
 #include "profile/profile.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
     /* Counted, not timed: one setting gives one plan, so that a run goes on as it began. */
     TRIALS = 64,
-    LINE_SIZE = 64,
 };
-
-#define MIB (1024.0 * 1024.0)
 
 yk_status yk_train_plan_workload(const struct yk_train_words *words,
                                  const struct yk_model_config *config, struct yk_workload *out)
@@ -37,133 +33,6 @@ yk_status yk_train_plan_workload(const struct yk_train_words *words,
     return yk_workload_read(&workload, config, out);
 }
 
-/* This machine's cores and memory, divided among so many ranks, as a line that a plan's file can
- * keep. */
-static yk_status describe_machine(int64_t threads, int32_t ranks, struct yk_arena *arena,
-                                  const char **out)
-{
-    struct yk_topology machine;
-    char line[LINE_SIZE];
-    YK_TRY(yk_topology_find(&machine));
-    int64_t cores = machine.core_count > 0 ? machine.core_count : machine.thread_count;
-    cores = threads > 0 ? threads : cores >= ranks ? cores / ranks : 1;
-    int length = ranks > 1 ? snprintf(line, sizeof line, "%dxcpu:%" PRId64, (int)ranks, cores)
-                           : snprintf(line, sizeof line, "cpu:%" PRId64, cores);
-    if (machine.memory_bytes > MIB) {
-        length += snprintf(line + length, sizeof line - (size_t)length, ":%.0fMiB",
-                           machine.memory_bytes / MIB / ranks - 0.5);
-    }
-    *out = yk_arena_copy_text(arena, line, (size_t)length);
-    return *out ? YK_OK : yk_fail_out_of_memory();
-}
-
-static yk_status refuse_devices(const struct yk_train_words *words, const char *source,
-                                bool from_plan, const char *reason)
-{
-    return from_plan ? yk_fail(YK_ERROR_INPUT,
-                               "%s: the plan is for %s, but %s; make another plan, or leave --plan "
-                               "out",
-                               words->plan, source, reason)
-                     : yk_fail(YK_ERROR_INPUT, "%s: %s; name others, or leave --cluster out",
-                               source, reason);
-}
-
-/* Devices that a plan may be for: a CPU for each rank, or a GPU. */
-static yk_status check_cluster(const struct yk_train_words *words, const char *source,
-                               bool from_plan, int32_t ranks, const struct yk_cluster *cluster,
-                               struct yk_device_choice *device)
-{
-    int32_t cpus = 0;
-    for (int32_t i = 0; i < cluster->device_count; i++) {
-        cpus += cluster->devices[i].is_cpu ? 1 : 0;
-    }
-    const bool gpu = cpus < cluster->device_count;
-    if (gpu && cpus > 0) {
-        return refuse_devices(words, source, from_plan,
-                              "training runs on CPUs or on GPUs, not on both at once");
-    }
-    if (gpu && !device->gpu && !words->dry_run) {
-        return refuse_devices(words, source, from_plan,
-                              "no GPU is used here (yoke doctor says what is missing)");
-    }
-    if (!gpu && device->gpu && words->device && strncmp(words->device, "cuda", 4) == 0) {
-        return refuse_devices(words, source, from_plan, "--device asks for a GPU");
-    }
-    device->gpu = gpu;
-    if (!words->plan && cluster->device_count != ranks) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "%s: %d device%s for %d rank%s; start one for each by --ranks %d, or by "
-                       "mpirun or srun",
-                       source, (int)cluster->device_count, cluster->device_count == 1 ? "" : "s",
-                       (int)ranks, ranks == 1 ? "" : "s", (int)cluster->device_count);
-    }
-    return YK_OK;
-}
-
-/* How many ranks there will be: those of --ranks in a run that is only foreseen. */
-static int32_t count_ranks(const struct yk_train_words *words, const struct yk_train_team *team)
-{
-    return !yk_train_team_is_alone(team)        ? team->ranks.size
-           : words->dry_run && words->ranks > 1 ? (int32_t)words->ranks
-                                                : 1;
-}
-
-/* GPUs of this machine for ranks that will be: "1xh200:143771MiB + 1xh200:143771MiB". Ranks may
- * share one. */
-static yk_status describe_gpus(int32_t ranks, int32_t first, struct yk_arena *arena,
-                               const char **out)
-{
-    struct yk_text text = {0};
-    int32_t gpus = 0;
-    yk_status status = yk_device_count_gpus(&gpus);
-    for (int32_t i = 0; i < ranks && status == YK_OK; i++) {
-        const char *line = NULL;
-        status = yk_device_describe_gpu(gpus > 0 ? (first + i) % gpus : first, arena, &line);
-        if (status == YK_OK) {
-            yk_text_addf(&text, "%s1x%s", i > 0 ? " + " : "", line);
-        }
-    }
-    if (status == YK_OK) {
-        status = yk_text_status(&text);
-    }
-    if (status == YK_OK) {
-        *out = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
-    }
-    yk_text_free(&text);
-    return status;
-}
-
-static yk_status find_cluster(const struct yk_train_words *words, const struct yk_train_team *team,
-                              const struct yk_device_choice *device, struct yk_arena *arena,
-                              const char **out)
-{
-    if (words->cluster) {
-        *out = words->cluster;
-        return YK_OK;
-    }
-    if (!yk_train_team_is_alone(team)) {
-        return yk_train_team_describe(team, device, words->threads, arena, out);
-    }
-    const int32_t ranks = count_ranks(words, team);
-    if (!device->gpu) {
-        return describe_machine(words->threads, ranks, arena, out);
-    }
-    return ranks > 1 ? describe_gpus(ranks, device->number, arena, out)
-                     : yk_device_describe_gpu(device->number, arena, out);
-}
-
-/* Where ranks that will be compute, unless they are told: on GPUs where each can have its own. */
-static yk_status foresee_device(int32_t ranks, struct yk_device_choice *device)
-{
-    int32_t gpus = 0;
-    YK_TRY(yk_device_count_gpus(&gpus));
-    if (ranks > 1 && gpus < ranks) {
-        *device = (struct yk_device_choice){0};
-    }
-    return YK_OK;
-}
-
 /* `planned` is what the file of --plan says it is for, if there is one. */
 static yk_status open_cluster(const struct yk_train_words *words, const struct yk_train_team *team,
                               const struct yk_plan_sources *planned, const char *source,
@@ -173,8 +42,8 @@ static yk_status open_cluster(const struct yk_train_words *words, const struct y
     const bool first = yk_train_team_rank(team) == 0; /* the one that measurements are asked by */
     const char *profile = first ? planned->profile : NULL;
     YK_TRY(yk_cluster_open(source, &out->cluster));
-    YK_TRY(check_cluster(words, source, from_plan, count_ranks(words, team), out->cluster,
-                         &out->device));
+    YK_TRY(yk_train_devices_check(words, source, from_plan, yk_train_devices_ranks(words, team),
+                                  out->cluster, &out->device));
     if (first && (words->profile || !words->plan)) {
         YK_TRY(yk_profile_path_settle(words->profile, arena, &profile));
     }
@@ -314,7 +183,7 @@ static yk_status read_file(const struct yk_train_words *words, int32_t ranks,
 static yk_status search(const struct yk_train_words *words, const struct yk_train_team *team,
                         struct yk_train_plan *out)
 {
-    const int32_t ranks = count_ranks(words, team);
+    const int32_t ranks = yk_train_devices_ranks(words, team);
     yk_terminal_progress_begin();
     yk_status status = yk_planned_find(&out->request, &out->planned);
     const struct yk_plan *found = status == YK_OK ? out->planned->plan : NULL;
@@ -346,7 +215,7 @@ static yk_status find_here(const struct yk_train_words *words, const struct yk_t
 {
     if (words->plan) {
         YK_TRY(check_vocabulary(words, config, planned, arena));
-        return read_file(words, count_ranks(words, team), arena, out);
+        return read_file(words, yk_train_devices_ranks(words, team), arena, out);
     }
     return search(words, team, out);
 }
@@ -409,11 +278,8 @@ yk_status yk_train_plan_find(const struct yk_train_words *words, const struct yk
     const char *source = NULL;
     yk_status status = words->plan ? read_sources(words->plan, arena, &planned) : YK_OK;
     YK_TRY(yk_train_team_agree(team, status));
-    YK_TRY(yk_train_team_choose(team, words->device, &out->device));
-    if (yk_train_team_is_alone(team) && out->device.automatic) {
-        YK_TRY(foresee_device(count_ranks(words, team), &out->device));
-    }
-    YK_TRY(find_cluster(words, team, &out->device, arena, &source));
+    YK_TRY(yk_train_devices_choose(words, team, &out->device));
+    YK_TRY(yk_train_devices_describe(words, team, &out->device, arena, &source));
     status = open_cluster(words, team, &planned, source, arena, out);
     if (status == YK_OK) {
         status = yk_cost_settle(out->profile, config->name, out->cluster);
