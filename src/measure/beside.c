@@ -25,6 +25,9 @@ static const double usual_s = 10;
 /* Of the time that computation takes alone, how much the two must share to tell anything. */
 static const double least_shared = 0.1;
 
+/* Of a step, how much messages must have met. */
+static const double least_met = 0.25;
+
 double yk_beside_compute(struct yk_beside_span compute, double alone_s,
                          struct yk_beside_span messages)
 {
@@ -37,6 +40,11 @@ double yk_beside_compute(struct yk_beside_span compute, double alone_s,
     /* What was left to do while both were under way, and what it took. */
     const double done_s = fmax(alone_s - apart_s, least_shared * shared_s);
     return fmax(shared_s / done_s, 1);
+}
+
+bool yk_beside_tells(double met_s, double step_s)
+{
+    return met_s >= least_met * step_s;
 }
 
 double yk_beside_message(struct yk_beside_span compute, const double *begin_s, const double *end_s,
@@ -221,6 +229,20 @@ static double alone_s(const struct besiding *besiding, const bool *quiet, int32_
     return yk_timings_median(seconds, count);
 }
 
+/* All of a step alone. */
+static double step_alone_s(const struct besiding *besiding, const bool *quiet)
+{
+    int32_t first = -1;
+    int32_t last = -1;
+    for (int32_t i = 0; i < besiding->list->op_count; i++) {
+        if (besiding->list->ops[i].lane == YK_LANE_COMPUTE) {
+            first = first < 0 ? i : first;
+            last = i;
+        }
+    }
+    return first < 0 ? 0 : alone_s(besiding, quiet, first, last);
+}
+
 static double message_alone_s(const struct besiding *besiding)
 {
     double seconds[MOST_ROUNDS];
@@ -247,14 +269,15 @@ static yk_status compare(struct besiding *besiding)
     choose_quiet(besiding, besiding->alone, alone);
     choose_quiet(besiding, besiding->both, both);
     const double message_s = message_alone_s(besiding);
+    const double step_s = step_alone_s(besiding, alone);
     for (int32_t i = 0; i < besiding->round_count; i++) {
         const struct round *round = &besiding->rounds[i];
         if (!both[i] || !round->has_met) {
             continue;
         }
-        const double compute = yk_beside_compute(
-            round->met, alone_s(besiding, alone, round->first, round->last), round->messages);
-        if (!isnan(compute)) {
+        const double met_s = alone_s(besiding, alone, round->first, round->last);
+        const double compute = yk_beside_compute(round->met, met_s, round->messages);
+        if (!isnan(compute) && yk_beside_tells(met_s, step_s)) {
             YK_TRY(yk_timings_add(&besiding->compute, compute));
         }
         if (!isnan(round->message_s)) {

@@ -24,6 +24,11 @@ struct yk_beside_span {
 double yk_beside_compute(struct yk_beside_span compute, double alone_s,
                          struct yk_beside_span messages);
 
+/* Whether messages met enough of a step to tell what they cost it: what they met takes `met_s`
+ * alone, and all of the step `step_s`. Of a moment at its end, waits for the host would be taken
+ * for it. */
+bool yk_beside_tells(double met_s, double step_s);
+
 /* What a message took on average, of those that were under way beside computation only; NAN where
  * there are none. */
 double yk_beside_message(struct yk_beside_span compute, const double *begin_s, const double *end_s,

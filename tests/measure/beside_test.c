@@ -70,9 +70,19 @@ static void ops_that_met_messages_are_found(void **state)
         yk_beside_met(&list, begin_s, end_s, (struct yk_beside_span){9, 12}, &first, &last));
 }
 
+static void messages_that_met_the_end_of_a_step_tell_nothing(void **state)
+{
+    (void)state;
+    assert_true(yk_beside_tells(10, 10));
+    assert_true(yk_beside_tells(2.5, 10));
+    assert_false(yk_beside_tells(2.4, 10));
+    assert_false(yk_beside_tells(NAN, 10));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_that_met_the_end_of_a_step_tell_nothing),
         cmocka_unit_test(computation_took_what_was_left_to_do),
         cmocka_unit_test(messages_that_outlast_computation_count_up_to_its_end),
         cmocka_unit_test(computation_is_never_said_to_be_faster),
