@@ -2,13 +2,14 @@
 # A row is LABEL, VALUE and, where it was predicted, that, with tabs between them: a line in the bar.
 NF >= 2 {
     labels[++count] = $1; values[count] = $2 + 0; predicted[count] = $3 + 0; foreseen[count] = NF >= 3 && $3 != ""
+    if (length($1) > longest) longest = length($1)
     if ($2 + 0 > most) most = $2 + 0
     if ($3 + 0 > most) most = $3 + 0
 }
 END {
     if (!count) exit
-    left = 215; width = 215
-    printf "<svg viewBox=\"0 0 504 %d\" role=\"img\" aria-label=\"%s\">\n", 60 + 34 * count, title
+    left = longest > 28 ? 20 + 7 * longest : 215; width = 215 # 7 to a character
+    printf "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">\n", left + 289, 60 + 34 * count, title
     printf "<text class=\"title\" x=\"0\" y=\"16\">%s</text>\n", title
     for (i = 1; i <= count; i++) {
         y = 34 + 34 * (i - 1)

@@ -13,11 +13,16 @@ what_ran() {
 origin_of_times() { # LAB
     if [ ! -s "profile-$1.db" ]; then
         echo 'of datasheets, since measuring failed'
-    elif grep -q 'stopped before all was measured' "profile-$1.txt"; then
+    elif case " ${earlier:-} " in *" $1 "*) true ;; *) false ;; esac; then
+        echo 'measured there in an earlier run'
+    elif grep -qs 'stopped before all was measured' "profile-$1.txt"; then
         echo 'measured there before, though not all of them'
     else
         echo 'measured there before'
     fi
+}
+of_device_0() { # LAB
+    [ ! -s "profile-$1-0.db" ] || echo "Where device 0 works alone, they are from its times while the others rest. "
 }
 row_functions='
     function most(list, parts, n, i, m) { n = split(list, parts, "/"); m = 0; for (i = 1; i <= n; i++) if (parts[i] + 0 > m) m = parts[i] + 0; return m }
@@ -68,7 +73,7 @@ write_table() {
     for case_told in $(awk -F '\t' '!seen[$1 SUBSEP $2]++ { print $1 ":" $2 }' rows); do
         echo "## $(pretty "${case_told%:*}") % of the SMs, batch of ${case_told#*:}"
         echo
-        echo "Steps are medians of the second half of $fast_steps (of $((steps + 1)) where a step takes more than 0.7 s, of $steps where it takes more than 1.5 s); predictions are from times $(origin_of_times "${case_told%:*}"). A placement takes the batch whole. Losses are compared with those of HEFT's placement."
+        echo "Steps are medians of the second half of $fast_steps (of $((steps + 1)) where a step takes more than 0.7 s, of $steps where it takes more than 1.5 s); predictions are from times $(origin_of_times "${case_told%:*}"). $(of_device_0 "${case_told%:*}")A placement takes the batch whole. Losses are compared with those of the first row that is right, in the steps that both took; what says that its numbers are wrong does not count."
         echo
         lab_table "${case_told%:*}" "${case_told#*:}"
         echo
@@ -85,7 +90,7 @@ write_table() {
     echo
     predicted_well
     accelerate_words
-    [ ! -s left-out ] || echo "Left out, since $time_limit s were over: $(paste -s -d ';' left-out | sed 's/;/; /g')."
+    left_out_words
 }
 
 # ---- files ----
@@ -128,7 +133,7 @@ write_results() {
 }
 check_rows() {
     awk -F '\t' -v most="$tolerance" '
-        $11 != "" && ($11 !~ /^[-+0-9.e]+$/ || $11 + 0 > most) { print "gpu: the losses of " $3 " (" $1 ", batch " $2 ") differ from those of HEFT'"'"'s placement by " $11; bad = 1 }
+        $11 != "" && ($11 !~ /^[-+0-9.e]+$/ || $11 + 0 > most) { print "gpu: the losses of " $3 " (" $1 ", batch " $2 ") differ from those of the first row: " $11; bad = 1 }
         $12 ~ /^failed/ { print "gpu: " $3 " (" $1 ", batch " $2 ") " $12; bad = 1 }
         END { exit bad }' rows >&2
 }

@@ -13,7 +13,9 @@ what_ran() { # LAB
 origin_of_times() { # LAB
     if [ ! -s "profile-$1.db" ]; then
         echo 'of datasheets, since measuring failed'
-    elif grep -q 'stopped before all was measured' "profile-$1.txt"; then
+    elif case " ${earlier:-} " in *" $1 "*) true ;; *) false ;; esac; then
+        echo 'measured there in an earlier run'
+    elif grep -qs 'stopped before all was measured' "profile-$1.txt"; then
         echo 'measured there before, though not all of them'
     else
         echo 'measured there before'
@@ -80,7 +82,7 @@ write_table() {
     echo
     predicted_well
     shuffle_words
-    [ ! -s left-out ] || echo "Left out, since $time_limit s were over: $(paste -s -d ';' left-out | sed 's/;/; /g')."
+    left_out_words
 }
 parameters() { find runs -name summary.json | head -n 1 | while read -r file; do number "$file" parameters; done; }
 shuffle_words() {

@@ -83,7 +83,8 @@ on_torch_ranks() { # SECONDS WORD…
 # ---- times ----
 measure_parts() {
     if [ -s "${PROFILES:-}/profile-$lab_name.db" ] && [ -s "$PROFILES/cluster-$lab_name.json" ]; then
-        say "$lab_name parts: as measured before"
+        say "$lab_name parts: as measured in an earlier run"
+        earlier="${earlier:-} $lab_name"
         cp "$PROFILES/profile-$lab_name.db" "$PROFILES/cluster-$lab_name.json" .
         enter "$lab_name" "$lab_shares" "$lab_memory"
         return
@@ -146,7 +147,6 @@ settled() { # METRICS: the middle of the second half of the steps
 add_row() { # WHO NAME WORDS LIMIT PREDICTED STEP PLANNED MEASURED DIFFERENCE REMARK
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$lab_name" "$@" >>rows
 }
-last_words() { grep -v '^lab: ' "$1" | tail -n 1 | cut -c 1-300 | tr '\t' ' '; }
 # A plan may leave devices out: the shares of those that it has, and as many limits.
 plan_devices() { # PLAN: numbers from 0
     sed -n '/"ranks"/,/\]/p' "$1" | grep -o '"device": *"[a-z]*[0-9]*"' | grep -o '[0-9]*"' | tr -d '"'
@@ -208,6 +208,8 @@ row() { # NAME WORDS PLAN LIMIT OPTION…
         "$(memory_of "$row_limit" $(plan_devices "$by"))" train --plan "$by" --cluster "$cluster" --profile "$profile" "$@" &&
         [ -s "runs/$run/summary.json" ]; then
         difference=
+        wrong=$(wrong_numbers "runs/$run/metrics.jsonl")
+        [ -z "$wrong" ] || say "$wrong"
         [ ! -s runs/single/metrics.jsonl ] || difference=$(loss_difference runs/single/metrics.jsonl "runs/$run/metrics.jsonl")
         add_row yoke "$row_name" "$words" "$limit_bytes" "$(number "runs/$run/summary.json" predicted_step_s)" \
             "$(settled "runs/$run/metrics.jsonl")" "$(of_ranks "runs/$run/summary.json" predicted_peak_bytes)" \
@@ -233,7 +235,7 @@ torch_rows() { # LABEL STEPS SETTINGS
     # shellcheck disable=SC2086 # one word for each setting
     on_torch_ranks 90 "$python" "$here/../../bench/lab/torch_dp.py" --model case --data case/tokens.bin --out "$lines" \
         --seq "$sequence" --steps "$torch_steps" --clip 0 --device "$torch_device" --precision "$torch_precision" \
-        $settings >torch.txt 2>&1 || say "FSDP2 ended early: $(tail -n 1 torch.txt)"
+        $settings >torch.txt 2>&1 || say "FSDP2 ended early: $(last_words torch.txt)"
     for setting in $settings; do
         torch_row "${setting%%:*}" "$label" "$lines"
     done

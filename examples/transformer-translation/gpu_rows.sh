@@ -9,9 +9,9 @@ on_ranks() { # SECONDS VERB WORD…
     limit=$1 verb=$2
     shift 2
     if [ -n "$pretend" ]; then
-        timeout "$limit" "$yoke" "$verb" --ranks "$team" "$@"
+        timeout -k 5 "$limit" "$yoke" "$verb" --ranks "$team" "$@"
     else
-        timeout "$limit" "$lab" --shares "$(echo "$shares" | cut -d , -f "-$team")" \
+        timeout -k 5 "$limit" "$lab" --shares "$(echo "$shares" | cut -d , -f "-$team")" \
             --memory "$(echo "$memory" | cut -d , -f "-$team")" -- "$yoke" "$verb" --device cuda "$@"
     fi
 }
@@ -19,12 +19,12 @@ on_torch_ranks() { # SECONDS WORD…
     limit=$1
     shift
     if [ -z "$pretend" ]; then
-        timeout "$limit" "$lab" --shares "$shares" --memory "$memory" --launcher env -- "$@"
+        timeout -k 5 "$limit" "$lab" --shares "$shares" --memory "$memory" --launcher env -- "$@"
         return
     fi
     port=$((20000 + $$ % 20000))
     for rank in $(seq 0 $((ranks - 1))); do
-        RANK=$rank WORLD_SIZE=$ranks LOCAL_RANK=0 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout "$limit" "$@" &
+        RANK=$rank WORLD_SIZE=$ranks LOCAL_RANK=0 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout -k 5 "$limit" "$@" &
     done
     wait
 }
@@ -40,7 +40,7 @@ measure_parts() {
     cluster=cluster.json profile=profile.db times='measured here'
     if ! profile "$(by_length 40 60)" $((large / ranks)) bf16 ||
         { [ "$quick" = 0 ] && ! profile 60 $((samples / ranks)) fp16,fp32; }; then
-        say "measuring ended early: $(tail -n 1 profile.txt)"
+        say "measuring ended early: $(last_words profile.txt)"
         times='measured here, not all of them: there was no time for the rest'
     fi
     if [ ! -s cluster.json ] || [ ! -s profile.db ]; then
@@ -54,7 +54,7 @@ plan() { # NAME PRECISION MICRO-BATCHES SAMPLES-OF-ONE WORD…
     shift 4
     "$yoke" plan --model "$model" --seq "$seq" --batch "$batch" --micro-batches "$micro" --precision "$plan_precision" \
         --cluster "$cluster" --profile "$profile" --clip --quiet --json -o "plans/$plan_name.json" "$@" \
-        >"plans/$plan_name.txt" 2>&1 || say "plan $plan_name: $(tail -n 1 "plans/$plan_name.txt")"
+        >"plans/$plan_name.txt" 2>&1 || say "plan $plan_name: $(last_words "plans/$plan_name.txt")"
 }
 edit() { # FROM TO SED
     if sed "$3" "plans/$1.json" >plans/edited; then mv plans/edited "plans/$2.json"; fi
@@ -65,9 +65,9 @@ plan_usual() { # NAME PRECISION MICRO-BATCHES SAMPLES-OF-ONE
     edit "$1" "$1" 's/"bucket": "[^"]*"/"bucket": "25MiB"/'
 }
 train() { # SECONDS NAME PLAN PRECISION TOKENS STEPS WORD…
-    time_limit=$1 run=$2 by=$3 in=$4 all_tokens=$5 count=$6
+    train_limit=$1 run=$2 by=$3 in=$4 all_tokens=$5 count=$6
     shift 6
-    on_ranks "$time_limit" train --model "$model" --tokenizer tokenizer.json --data "$source" --target "$target" \
+    on_ranks "$train_limit" train --model "$model" --tokenizer tokenizer.json --data "$source" --target "$target" \
         --faulty skip --longest "$longest" --eval-part 0% --eval-every 0 --batch-tokens "$all_tokens" --seq "$seq" \
         --precision "$in" --plan "plans/$by.json" --cluster "$cluster" --profile "$profile" --steps "$count" \
         --beta2 0.98 --epsilon 1e-9 --decay 0.01 --label-smoothing 0.1 --save-every 0 --quiet \
@@ -96,6 +96,7 @@ what_binds() { sed -n '/class="binds"/,/<\/div>/s/^<p>\(.*\)<\/p>.*/\1/p' "runs/
 row() { # PART NAME PLAN PRECISION MICRO-BATCHES SAMPLES-OF-ONE WORDS OPTION…
     part=$1 row=$2 row_plan=$3 row_precision=$4 row_micro=$5 row_tokens=$(($6 * seq)) words=$7
     shift 7
+    worth 9 "$words" || return 0
     say "$words"
     if train "$(by_length 30 45)" "$row" "$row_plan" "$row_precision" $((row_micro * row_tokens)) "$row_steps" --rate 5e-4 \
         --rate-rule constant --warmup 0 --keep 0 "$@" && [ -s "runs/$row/summary.json" ]; then
@@ -107,12 +108,13 @@ row() { # PART NAME PLAN PRECISION MICRO-BATCHES SAMPLES-OF-ONE WORDS OPTION…
         what_binds "$row"
     else
         printf '%s\t' "$part" "$row" "$words" "$row_precision" "$row_micro" "$row_tokens" '' '' '' '' '' '' '' '' ''
-        echo "failed: $(grep -v '^lab: ' "runs/$row.txt" | tail -n 1 | tr '\t' ' ')"
+        echo "failed: $(last_words "runs/$row.txt")"
     fi >>rows
 }
 
 # What a plan that may leave parts out comes to, where it does; the parts are equal.
 row_free() { # NAME SAMPLES WORDS
+    worth 12 "$3, free to leave parts out" || return 0
     plan "$1" bf16 1 "$2" --trials 300
     team=$(grep -c '{"device": ' "plans/$1.json" || :)
     if [ "$team" -lt "$ranks" ] && [ "$team" -gt 0 ]; then
@@ -133,17 +135,23 @@ measure_torch() {
         torch_said='not measured: there is no Python with torch and tokenizers here'
         return
     fi
-    say 'rows of PyTorch'
-    on_torch_ranks "$(by_length 60 150)" "$python" "$here/../../bench/lab/torch_translation_dp.py" settings.jsonl --model "$model" \
+    worth 35 "all rows of PyTorch" || {
+        torch_said='not measured: there was no time for it'
+        return
+    }
+    torch_limit=$(by_length 60 110)
+    [ "$torch_limit" -le $((time_limit - $(elapsed))) ] || torch_limit=$((time_limit - $(elapsed)))
+    say "rows of PyTorch: at most $torch_limit s"
+    on_torch_ranks "$torch_limit" "$python" "$here/../../bench/lab/torch_translation_dp.py" settings.jsonl --model "$model" \
         --tokenizer tokenizer.json --source "$source" --target "$target" --longest "$longest" --device "$device" \
         --steps "$row_steps" --warmup 3 --out torch.jsonl >torch.txt 2>&1 ||
-        torch_said="ended early: $(tail -n 1 torch.txt)"
+        torch_said="ended early, after $(grep -c . torch.jsonl || :) of $(grep -c . settings.jsonl) settings: $(last_words torch.txt)"
 }
 
 # ---- BLEU ----
 train_for_bleu() { # PRECISION
     train "$(by_length 40 90)" "bleu-$1" "bleu-$1" "$1" $((small * seq)) "$steps" --rate "$rate" --rate-rule inverse-root \
-        --warmup "$warmup" --dropout 0.1 --keep 1 || say "$1 did not come to its end: $(tail -n 1 "runs/bleu-$1.txt")"
+        --warmup "$warmup" --dropout 0.1 --keep 1 || say "$1 did not come to its end: $(last_words "runs/bleu-$1.txt")"
 }
 translate_all() {
     for run in runs/bleu-*/; do
@@ -182,7 +190,8 @@ write_results() {
             awk -F '\t' '{ printf "| %s | %d | %d | %.1f | %.4f | %s |\n", $1, $2, $3, $4, $5, $6 }' bleu.rows
             echo
         fi
-        [ -z "$torch_said" ] || echo "PyTorch: $torch_said."
+        [ -z "$torch_said" ] || printf 'PyTorch: %s.\n\n' "$torch_said"
+        left_out_words
     } >table.md
     {
         echo 'part,name,words,precision,micro_batches,tokens,step_s,predicted_step_s,tokens_per_s,bytes_rank0,bytes,planned_bytes_rank0,planned_bytes,exposed_s,predicted_exposed_s,binds'

@@ -2,7 +2,7 @@
 # shellcheck shell=sh disable=SC2154,SC2034
 # A row of ./rows, with tabs between its fields: batch, yoke or PyTorch, name, words, shares, predicted
 # step, measured step, planned and measured bytes of every rank (with / between them), largest
-# difference of a loss to that of device 0 alone, the plan in words or why it failed.
+# difference of a loss to that of yoke's first row (device 0 alone), the plan in words or why it failed.
 tab=$(printf '\t')
 together=shares,parts,strategies,block,order,recomputation
 elapsed() { echo $(($(date +%s) - began)); }
@@ -13,10 +13,6 @@ worth() { # SECONDS WORDS
         echo "$2" >>left-out
         false
     }
-}
-# What a program complained of: its own sentence before those of its launcher.
-last_words() { # FILE
-    { grep '^yoke: ' "$1" || grep -v '^lab: \|^ *$\|^-*$' "$1" || echo 'it took too long'; } | tail -n 1 | cut -c 1-300 | tr '\t' ' '
 }
 
 # ---- ranks ----
@@ -99,21 +95,30 @@ measure() { # SHARES MEMORY DATABASE WORD…
         --precision bf16 --seconds "$profile_s" --profile "$database" --quiet "$@" >"${database%.db}.txt" 2>&1
 }
 measure_parts() {
-    cluster=cluster.json profile=profile.db
+    cluster=cluster.json profile=profile.db times='measured here before'
+    if [ -s "${PROFILES:-}/profile.db" ] && [ -s "$PROFILES/cluster.json" ]; then
+        say 'as measured in an earlier run'
+        for file in cluster.json profile.db profile-0.db profile-1.db profile-2.db; do
+            [ ! -s "$PROFILES/$file" ] || cp "$PROFILES/$file" .
+        done
+        times='measured in an earlier run'
+        return
+    fi
     if ! measure "$shares" "$memory" profile.db ${pretend:+--cluster 3xcpu:1} --cluster-out cluster.json || [ ! -s cluster.json ]; then
         say "no measurements: $(last_words profile.txt); times are those of datasheets"
-        cluster=$(cluster_line) profile=none
+        cluster=$(cluster_line) profile=none times='of datasheets, since measuring failed'
     fi
 }
 # Parts of one GPU share its DRAM, its L2 cache and its power, which devices of their own would not: what one does while the
 # others rest is measured by itself.
 measure_alone() { # NUMBER
+    [ ! -s "profile-$1.db" ] || return 0
     if [ "$profile" = none ] || ! measure "$(pick "$shares" "$1")" "$(pick "$memory" "$1")" "profile-$1.db" ${pretend:+--cluster cpu:1}; then
         rm -f "profile-$1.db"
     fi
 }
-profile_of() { # NUMBER…: where the times of these devices by themselves are
-    if [ $# = 1 ] && [ -s "profile-$1.db" ]; then echo "profile-$1.db"; else echo "$profile"; fi
+profile_of() { # NUMBER: where the times of this device by itself are
+    if [ -s "profile-$1.db" ]; then echo "profile-$1.db"; else echo "$profile"; fi
 }
 device_names() { # NUMBER…: as the cluster calls them
     for number; do
@@ -134,6 +139,15 @@ plan() { # NAME BATCH WORD…: plans/NAME-BATCH.json, and what is said of it bes
         --cluster "$cluster" --profile "$plan_profile" --json --quiet -o "plans/$planned.json" "$@" \
         >"plans/$planned-result.json" 2>"plans/$planned.txt" || true
 }
+# Where device 0 alone is told to be faster by what was measured of it alone, that is the plan.
+choose_plan() { # BATCH
+    [ -s "plans/planned-$1-result.json" ] && [ -s "plans/0-$1-result.json" ] || return 0
+    together_s=$(number "plans/planned-$1-result.json" step_s) alone_s=$(number "plans/0-$1-result.json" step_s)
+    if [ "$(plan_devices "plans/planned-$1.json")" = 0 ] || [ "$(calculate %d "$alone_s < $together_s")" = 1 ]; then
+        say "$1 samples: device 0 alone is the plan ($alone_s s; from times of all at once: $together_s s)"
+        for file in .json -result.json; do cp "plans/0-$1$file" "plans/planned-$1$file"; done
+    fi
+}
 # The even plan with other shares: a plan is a file to edit.
 by_percent() { # BATCH SHARES
     [ -s "plans/even-$1.json" ] || return 0
@@ -143,6 +157,10 @@ by_percent() { # BATCH SHARES
          s/\"rank\": 2, \"share\": [0-9]*/\"rank\": 2, \"share\": $4/" "plans/even-$1.json" >"plans/by-percent-$1.json"
     "$yoke" simulate "plans/by-percent-$1.json" --model case/config.json --cluster "$cluster" --profile "$profile" \
         --json --quiet >"plans/by-percent-$1-result.json" 2>"plans/by-percent-$1.txt" || true
+}
+# The times that a plan was made with: it is run with no others.
+profile_in() { # PLAN
+    sed -n 's/.*"profile": *{"source": *"\([^"]*\)".*/\1/p' "$1" | grep . || echo none
 }
 # A plan may leave devices out: ranks are started for those that it has.
 plan_devices() { # PLAN: numbers from 0
@@ -169,14 +187,14 @@ add_row() { # BATCH WHO NAME WORDS SHARES PREDICTED STEP PLANNED MEASURED DIFFER
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$@" >>rows
 }
 row() { # NAME BATCH WORDS
-    by=plans/$1-$2.json said=plans/$1-$2 run=$1-$2 reference=runs/0-$2/metrics.jsonl
+    by=plans/$1-$2.json said=plans/$1-$2 run=$1-$2 reference=reference-$2.jsonl
     if [ ! -s "$by" ] || [ ! -s "$said-result.json" ]; then
         add_row "$2" yoke "$1" "$3" '' '' '' '' '' '' "no plan: $(last_words "$said.txt" 2>&1)"
         return
     fi
     expected=$(number "$said-result.json" step_s)
     # shellcheck disable=SC2046 # one word for each device
-    set -- "$@" "$(pick "$shares" $(plan_devices "$by"))" "$(pick "$memory" $(plan_devices "$by"))" "$(profile_of $(plan_devices "$by"))"
+    set -- "$@" "$(pick "$shares" $(plan_devices "$by"))" "$(pick "$memory" $(plan_devices "$by"))" "$(profile_in "$by")"
     count=$(calculate %d "$expected < 0.3 ? $steps : $steps / 2 + 1")
     needed=$(calculate %.0f "6 + $count * $expected")
     worth "$needed" "$3, $2 samples" || return 0
@@ -197,26 +215,28 @@ row() { # NAME BATCH WORDS
         add_row "$2" yoke "$1" "$3" '' "$expected" '' '' '' '' "failed: $(last_words "runs/$run.txt")"
         return
     fi
-    difference=
-    [ ! -s "$reference" ] || difference=$(shared_difference "$reference" "runs/$run/metrics.jsonl")
     summary=runs/$run/summary.json
+    wrong=$(wrong_numbers "runs/$run/metrics.jsonl")
+    if [ -n "$wrong" ]; then
+        add_row "$2" yoke "$1" "$3" "$(of_ranks "$summary" share)" "$expected" '' '' '' '' \
+            "failed: $wrong (a step took $(calculate %.1f "1000 * $(settled "runs/$run/metrics.jsonl")") ms)"
+        return
+    fi
+    [ -s "$reference" ] || cp "runs/$run/metrics.jsonl" "$reference"
     add_row "$2" yoke "$1" "$3" "$(of_ranks "$summary" share)" "$(number "$summary" predicted_step_s)" \
         "$(settled "runs/$run/metrics.jsonl")" "$(of_ranks "$summary" predicted_peak_bytes)" \
-        "$(of_ranks "$summary" peak_bytes)" "$difference" \
+        "$(of_ranks "$summary" peak_bytes)" "$(loss_difference "$reference" "runs/$run/metrics.jsonl")" \
         "$(sed -n 's/.*"summary":"\([^"]*\)".*/\1/p' "$said-result.json" | head -n 1)"
-}
-# The largest difference of losses in the steps that both have: slow rows take fewer.
-shared_difference() { # METRICS METRICS
-    count=$(grep -c '"loss"' "$2" || true)
-    head -n "$count" "$1" >reference.part
-    loss_difference reference.part "$2"
 }
 
 # ---- PyTorch's ----
-# Best of all that is tried; what needs the same code compiled stands together.
+# Best of all that is tried. Compiling takes a minute, so that some of what needs none comes first; what needs the same code
+# compiled stands together.
 pieces=blocks whole=whole fewer=$((steps / 2 + 1)) even=$((small / 3)) large_even=$((large / 3))
 [ -z "$pretend" ] || pieces=eager whole=eager
 torch_settings() {
+    echo "weighted-bf16-eager:ddp-bf16:$by_percent_small:1:eager"
+    echo "large-weighted-bf16-eager:ddp-bf16:$by_percent_large:$accumulate:eager:$fewer"
     echo "alone-halves:alone:$small/0/0:2:$pieces"
     echo "large-alone:alone:$large/0/0:$((2 * accumulate)):$pieces:$fewer"
     echo "weighted-bf16:ddp-bf16:$by_percent_small:1:$pieces"
@@ -252,9 +272,10 @@ torch_rows() { # LABEL SETTINGS
         add_row "$small" PyTorch "$label" 'DDP and FSDP2' '' '' '' '' '' '' 'not measured: there is no Python with torch here'
         return
     fi
-    limit=$(by_length 50 110)
+    limit=$(by_length 75 110)
     [ "$full" = 0 ] || limit=300
-    worth 30 "PyTorch, $label" || return 0
+    worth 40 "PyTorch, $label" || return 0
+    [ "$limit" -le $((time_limit - $(elapsed))) ] || limit=$((time_limit - $(elapsed)))
     say "PyTorch, $label: at most $limit s"
     # shellcheck disable=SC2086 # one word for each setting
     TORCHINDUCTOR_COMPILE_THREADS=5 on_torch_ranks "$limit" "$python" "$here/../../bench/lab/torch_dp.py" --model case --data case/tokens.bin --out "$lines" \
@@ -282,8 +303,7 @@ torch_row() { # SETTING
     sed 's/.*"losses": *\[\([^]]*\)\].*/\1/; s/, */\n/g' torch-line |
         awk '{ printf "{\"step\": %d, \"loss\": %s}\n", NR, $1 }' >"runs/torch-$name.jsonl"
     difference=
-    [ ! -s "runs/0-$batch/metrics.jsonl" ] ||
-        difference=$(shared_difference "runs/0-$batch/metrics.jsonl" "runs/torch-$name.jsonl")
+    [ ! -s "reference-$batch.jsonl" ] || difference=$(loss_difference "reference-$batch.jsonl" "runs/torch-$name.jsonl")
     remark=
     [ "$many" = 1 ] || remark="$many micro-batches"
     add_row "$batch" PyTorch "$name" "$words" "$parts" '' "$step_s" '' "$held" "$difference" "$remark"
