@@ -117,11 +117,33 @@ yk_status yk_train_team_open(const struct yk_launcher *launcher,
     return launcher->meets ? join_without_mpi(out, wish->device) : join_by_mpi(out);
 }
 
+/* What --wire asks for must be there. */
+static yk_status check_wire(const struct yk_train_team *team, const struct yk_device_choice *choice,
+                            const char *word)
+{
+    if (!choice->gpu && strcmp(word, "nccl") == 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "--wire nccl: NCCL connects GPUs, and these ranks compute on "
+                       "CPUs, which exchange by MPI; leave --wire out");
+    }
+    if (team->launcher.meets && strcmp(word, "mpi") == 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "--wire mpi: these ranks were started without MPI and exchange by NCCL; "
+                       "start them with mpirun or srun --mpi=pmix, or leave --wire out");
+    }
+    return YK_OK;
+}
+
 yk_status yk_train_team_connect(struct yk_train_team *team, const struct yk_device_choice *choice,
                                 const char *word)
 {
+    if (!yk_train_team_is_alone(team)) {
+        YK_TRY(check_wire(team, choice, word));
+    }
     const bool needed = choice->gpu && !yk_train_team_is_alone(team) && team->wire.ranks.size == 0;
-    return needed ? yk_train_wire_open(&team->ranks, choice, word, &team->wire) : YK_OK;
+    return needed ? yk_train_team_say(team,
+                                      yk_train_wire_open(&team->ranks, choice, word, &team->wire))
+                  : YK_OK;
 }
 
 void yk_train_team_close(struct yk_train_team *team)
@@ -239,6 +261,15 @@ static void write_line(const struct member *members, int32_t count, struct yk_te
     }
 }
 
+static yk_status join_line(const struct yk_exchange_bytes *said, int32_t count,
+                           struct yk_arena *arena, struct yk_text *out)
+{
+    struct member *members = NULL;
+    YK_TRY(read_members(said, count, arena, &members));
+    write_line(members, count, out);
+    return yk_text_status(out);
+}
+
 yk_status yk_train_team_describe(const struct yk_train_team *team,
                                  const struct yk_device_choice *choice, int64_t threads,
                                  struct yk_arena *arena, const char **out)
@@ -250,12 +281,9 @@ yk_status yk_train_team_describe(const struct yk_train_team *team,
         status = yk_exchange_collect(&team->ranks, yk_text_chars(&text), text.length, arena, &said);
     }
     text.length = 0;
-    if (status == YK_OK && said) {
-        struct member *members = NULL;
-        status = read_members(said, team->ranks.size, arena, &members);
-        if (status == YK_OK) {
-            write_line(members, team->ranks.size, &text);
-        }
+    if (status == YK_OK) {
+        status = yk_train_team_agree(team, said ? join_line(said, team->ranks.size, arena, &text)
+                                                : YK_OK);
     }
     if (status == YK_OK) {
         status = yk_exchange_text(&team->ranks, 0, &text);

@@ -67,7 +67,7 @@ yk_status yk_train_team_choose(const struct yk_train_team *team, const char *wor
                                struct yk_device_choice *out) YK_MUST_USE;
 
 /* From now on GPUs exchange what is in their memory: by --wire's `word`. Nothing on CPUs or alone.
- */
+ * All ranks call it, and fail alike: then it has been said. */
 yk_status yk_train_team_connect(struct yk_train_team *team, const struct yk_device_choice *choice,
                                 const char *word) YK_MUST_USE;
 

@@ -112,7 +112,9 @@ void yk_train_team_give_up(struct yk_train_team *team, yk_status status)
     if (!yk_train_team_is_alone(team)) {
         await_verdict(team, status);
         yk_terminal_progress_end();
-        yk_terminal_complain(yk_status_message());
+        if (*yk_status_message() != '\0') { /* else all have come to it, and it was said */
+            yk_terminal_complain(yk_status_message());
+        }
         if (yk_train_team_work(team) != &team->ranks) {
             let_go(team, status);
         }

@@ -147,8 +147,9 @@ static yk_status open_lane(const struct yk_device_choice *choice, struct yk_trai
     return engine->backend->lane_create(engine->device, "comm", &engine->lane);
 }
 
-static yk_status share(void *user, void *bytes, size_t size)
+static yk_status share(void *user, yk_status mine, void *bytes, size_t size)
 {
+    YK_TRY(yk_exchange_agree(user, mine));
     return yk_exchange_share(user, bytes, size);
 }
 
@@ -171,7 +172,7 @@ yk_status yk_train_wire_open(const struct yk_ranks *met, const struct yk_device_
         .meeting = &meeting,
         .through = met,
     };
-    return yk_ranks_open(comm, &options, &out->ranks);
+    return yk_exchange_agree(met, yk_ranks_open(comm, &options, &out->ranks));
 }
 
 yk_status yk_train_wire_meet(const struct yk_launcher *launcher,
@@ -181,8 +182,10 @@ yk_status yk_train_wire_meet(const struct yk_launcher *launcher,
     struct yk_rendezvous rendezvous;
     if (!choice->gpu) {
         return yk_fail(YK_ERROR_INPUT,
-                       "without MPI ranks exchange numbers by NCCL, between GPUs; start ranks on "
-                       "CPUs with mpirun, or with srun --mpi=pmix");
+                       "%d ranks without MPI exchange numbers by NCCL, each with a GPU, and this "
+                       "one would compute on the CPU (yoke doctor tells of GPUs); start ranks on "
+                       "CPUs with mpirun, or with srun --mpi=pmix",
+                       (int)launcher->size);
     }
     YK_TRY(yk_rendezvous_find(launcher, &rendezvous));
     YK_TRY(yk_train_wire_load("yoke-nccl.so", no_nccl, &comm));

@@ -201,9 +201,12 @@ yk_status yk_launcher_find(struct yk_launcher *out)
         YK_TRY(find_environment("env", &found));
     } else if (in_step) {
         YK_TRY(find_srun(&found));
-    } else if (is_set("MASTER_ADDR") && is_set("RANK")) {
-        return yk_fail(YK_ERROR_INPUT, "the environment has RANK and MASTER_ADDR but no "
-                                       "WORLD_SIZE; set it to the number of ranks");
+    } else if (is_set("MASTER_ADDR") && (is_set("RANK") || is_set("WORLD_SIZE"))) {
+        const bool ranked = is_set("RANK");
+        return yk_fail(YK_ERROR_INPUT,
+                       "the environment has %s and MASTER_ADDR but no %s; set it %s",
+                       ranked ? "RANK" : "WORLD_SIZE", ranked ? "WORLD_SIZE" : "RANK",
+                       ranked ? "to the number of ranks" : "to this one's number, from 0 on");
     }
     if (found.name) {
         YK_TRY(check(&found));

@@ -38,8 +38,10 @@ struct yk_ranks;
 struct yk_comm_meeting {
     int32_t rank;
     int32_t size; /* ranks */
-    /* All ranks call it, and wait for each other. */
-    yk_status (*share)(void *user, void *bytes, size_t size);
+    /* All ranks call it, those as well that have failed before: `mine` is what this rank has come
+     * to, and a failure of its own is returned to it. Others fail as well, at once where they can
+     * be told, or when they have waited for it in vain. */
+    yk_status (*share)(void *user, yk_status mine, void *bytes, size_t size);
     void *user;
 };
 

@@ -60,9 +60,14 @@ yk_status yk_rendezvous_find(const struct yk_launcher *launcher, struct yk_rende
     return YK_OK;
 }
 
-static yk_status share(void *user, void *bytes, size_t size)
+/* A rank that has failed does not come: its own sentence is said at once, and the others name it.
+ */
+static yk_status share(void *user, yk_status mine, void *bytes, size_t size)
 {
     const struct yk_rendezvous *rendezvous = user;
+    if (mine != YK_OK) {
+        return mine;
+    }
     if (size > YK_RENDEZVOUS_MOST) {
         return yk_fail(YK_ERROR_INPUT, "ranks that meet share at most %d bytes",
                        YK_RENDEZVOUS_MOST);

@@ -41,6 +41,10 @@ static bool reach(int link, const struct sockaddr *address, socklen_t size, doub
 {
     int problem = 0;
     socklen_t problem_size = sizeof problem;
+    const int yes = 1;
+    /* On rank 0's machine the system may choose its port for the call, which must not keep rank 0
+     * from listening there. */
+    (void)setsockopt(link, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (connect(link, address, size) == 0) {
         return true;
     }
@@ -122,11 +126,7 @@ static enum outcome greet(struct call *call, struct yk_meet_talk *talk, yk_statu
 static enum outcome call_one(struct call *call, const struct sockaddr *address, socklen_t size,
                              struct yk_meet_talk *talk, yk_status *status)
 {
-    const int yes = 1;
     talk->link = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    /* On rank 0's machine the system may choose its port for the call, which must not keep rank 0
-     * from listening there. */
-    (void)setsockopt(talk->link, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (talk->link < 0 || !reach(talk->link, address, size, until(call, answer_s))) {
         call->trouble = strerror(errno);
         yk_meet_hang_up(talk);

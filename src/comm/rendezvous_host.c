@@ -271,7 +271,8 @@ static yk_status look(struct host *host, double end_s)
     for (int32_t i = 0; i < size; i++) {
         guests[i] = (struct pollfd){.fd = host->guests[i].link, .events = POLLIN};
     }
-    const int wait_ms = (int)(1e3 * (left_s < round_s ? left_s : round_s)) + 1;
+    /* Less than nothing would be for ever. */
+    const int wait_ms = left_s > 0 ? (int)(1e3 * (left_s < round_s ? left_s : round_s)) + 1 : 0;
     if (poll(polls, count, wait_ms) <= 0) {
         return YK_OK;
     }

@@ -1,5 +1,6 @@
 #include "comm/staged.h"
 
+#include "comm/exchange.h"
 #include "comm/staged_world.h"
 
 #include <stdlib.h>
@@ -11,19 +12,18 @@ enum {
 
 static void free_world(struct yk_comm_world *world)
 {
-    const struct yk_comm_options *options = &world->options;
-    options->backend->give_back_host(options->device, world->sums);
-    options->backend->give_back_host(options->device, world->stage);
-    free(world);
+    if (world) {
+        const struct yk_comm_options *options = &world->options;
+        options->backend->give_back_host(options->device, world->sums);
+        options->backend->give_back_host(options->device, world->stage);
+        free(world);
+    }
 }
 
-static yk_status open_world(const struct yk_comm_options *options, struct yk_comm_world **out)
+static yk_status make_world(const struct yk_comm_options *options, struct yk_comm_world **out)
 {
     yk_status status;
     void *memory = NULL;
-    if (!options->through) {
-        return yk_fail(YK_ERROR_INPUT, "staged: there is no world to carry messages");
-    }
     struct yk_comm_world *world = calloc(1, sizeof *world);
     if (!world) {
         return yk_fail_out_of_memory();
@@ -44,6 +44,22 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
 undo:
     free_world(world);
     return status;
+}
+
+/* Where a rank has no memory for it, all are told: they would wait for it in the first exchange. */
+static yk_status open_world(const struct yk_comm_options *options, struct yk_comm_world **out)
+{
+    struct yk_comm_world *world = NULL;
+    if (!options->through) {
+        return yk_fail(YK_ERROR_INPUT, "staged: there is no world to carry messages");
+    }
+    const yk_status status = yk_exchange_agree(options->through, make_world(options, &world));
+    if (status != YK_OK) {
+        free_world(world);
+        return status;
+    }
+    *out = world;
+    return YK_OK;
 }
 
 static void close_world(struct yk_comm_world *world)

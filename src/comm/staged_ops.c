@@ -30,8 +30,9 @@ static bool is_on_device(const struct yk_comm_world *world, const void *memory)
 /* On the lane: what the other world has been given to do is done. */
 static void finish(struct yk_comm_world *world)
 {
-    if (yk_ranks_finish(world->through) != YK_OK) {
-        yk_trouble_set(&world->trouble, YK_ERROR_LOST, yk_status_message());
+    const yk_status status = yk_ranks_finish(world->through);
+    if (status != YK_OK) {
+        yk_trouble_set(&world->trouble, status, yk_status_message());
     }
 }
 
@@ -62,11 +63,11 @@ static void exchange_reduce(const struct yk_comm_reduce *op, bool staged)
     struct yk_comm_world *world = op->group->world;
     struct yk_comm_reduce inner = *op;
     inner.group = op->group->through;
+    if (staged) {
+        inner.numbers = world->stage;
+        inner.count = least(reduce_block(op), op->count - world->done);
+    }
     if (!yk_trouble_is(&world->trouble)) {
-        if (staged) {
-            inner.numbers = world->stage;
-            inner.count = least(reduce_block(op), op->count - world->done);
-        }
         world->through->comm->reduce(&inner);
         finish(world);
     }

@@ -221,6 +221,7 @@ static yk_status check_turns(const struct yk_plan *plan, int32_t group)
 static yk_status check_group(const struct yk_plan *plan, int32_t group, int32_t *scratch)
 {
     const struct yk_plan_group *planned = &plan->groups[group];
+    bool turns = yk_plan_has_turns(plan);
     if (planned->member_count < 1 || planned->member_count > plan->rank_count) {
         return yk_fail(YK_ERROR_INPUT,
                        "group %" PRId32 " has %" PRId32 " members of %" PRId32 " ranks", group,
@@ -229,6 +230,7 @@ static yk_status check_group(const struct yk_plan *plan, int32_t group, int32_t 
     for (int32_t i = 0; i < planned->member_count; i++) {
         YK_TRY(check_member(plan, group, i));
         scratch[i] = planned->members[i].rank;
+        turns = turns || planned->members[i].turn != 0;
     }
     const int32_t twice = find_twice(scratch, planned->member_count);
     if (twice >= 0) {
@@ -236,7 +238,7 @@ static yk_status check_group(const struct yk_plan *plan, int32_t group, int32_t 
                        twice);
     }
     YK_TRY(check_sums(plan, group));
-    return yk_plan_has_turns(plan) ? check_turns(plan, group) : check_micro_batches(plan, group);
+    return turns ? check_turns(plan, group) : check_micro_batches(plan, group);
 }
 
 static yk_status check_ranks_and_groups(const struct yk_plan *plan)

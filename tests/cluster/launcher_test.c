@@ -258,6 +258,7 @@ static void plain_variables_that_cannot_be_are_refused(void **state)
         {"RANK", "3"},        {"RANK", "x"},       {"WORLD_SIZE", "0"},
         {"LOCAL_RANK", "-1"}, {"LOCAL_RANK", "3"}, {"MASTER_PORT", "70000"},
         {"MASTER_PORT", "0"}, {"MASTER_ADDR", ""}, {"WORLD_SIZE", ""},
+        {"RANK", ""},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct yk_launcher found;

@@ -8,6 +8,7 @@
 #include "support/exchange_table.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@ extern const struct yk_comm yk_comm_plugin;
 /* Rank 0's bytes, for all. */
 struct table {
     pthread_barrier_t barrier;
+    atomic_bool fails; /* somebody has come with a failure */
     char bytes[256];
 };
 
@@ -27,15 +29,20 @@ struct guest {
     int32_t rank;
 };
 
-static yk_status share(void *user, void *bytes, size_t size)
+static yk_status share(void *user, yk_status mine, void *bytes, size_t size)
 {
     const struct guest *guest = user;
     if (guest->rank == 0) {
         memcpy(guest->table->bytes, bytes, size);
     }
+    if (mine != YK_OK) {
+        atomic_store(&guest->table->fails, true);
+    }
     (void)pthread_barrier_wait(&guest->table->barrier);
     memcpy(bytes, guest->table->bytes, size);
-    return YK_OK;
+    return mine == YK_OK && atomic_load(&guest->table->fails)
+               ? yk_fail(YK_ERROR_LOST, "another rank has failed")
+               : mine;
 }
 
 /* What a rank does once it has joined. */
@@ -366,14 +373,61 @@ static void a_rank_that_never_comes_is_not_waited_for_for_ever(void **state)
     (void)pthread_barrier_destroy(&play.table.barrier);
 }
 
+static yk_status refuse(struct yk_backend_device *device, size_t bytes, void **out)
+{
+    (void)device;
+    (void)bytes;
+    (void)out;
+    return yk_fail(YK_ERROR_NO_FIT, "there is no memory");
+}
+
+/* Rank 1 has no memory for a world, which the others hear of where they meet. */
+static yk_status be_rich_or_poor(int32_t rank, int32_t ranks, void *user)
+{
+    struct play *play = user;
+    struct guest guest = {&play->table, rank};
+    struct yk_backend gpu = fake_gpu;
+    struct yk_comm_world *world = NULL;
+    const struct yk_comm_meeting meeting = {rank, ranks, share, &guest};
+    struct yk_comm_options options = {.backend = &gpu, .meeting = &meeting};
+    gpu.take = rank == 1 ? refuse : gpu.take;
+    YK_TRY(yk_backend_cpu.open(&(struct yk_backend_options){.threads = 1}, &options.device));
+    yk_status status = yk_backend_cpu.lane_create(options.device, "comm", &options.lane);
+    if (status == YK_OK) {
+        fake_nccl_sit(rank, options.device, options.lane);
+        const yk_status opened = yk_comm_plugin.open(&options, &world);
+        const bool is_right = opened == (rank == 1 ? YK_ERROR_NO_FIT : YK_ERROR_LOST) && !world;
+        status = is_right
+                     ? YK_OK
+                     : yk_fail(YK_ERROR_NUMBERS, "rank %d: %s", (int)rank, yk_status_message());
+    }
+    yk_backend_cpu.lane_destroy(options.lane);
+    yk_backend_cpu.close(options.device);
+    return status;
+}
+
+static void a_rank_that_cannot_join_is_not_waited_for(void **state)
+{
+    struct play play = {0};
+    (void)state;
+    (void)pthread_barrier_init(&play.table.barrier, NULL, 3);
+    fake_nccl_begin(3, FAKE_OF_SYSTEM);
+    assert_ok(yk_thread_world_run(3, be_rich_or_poor, &play));
+    fake_nccl_end();
+    (void)pthread_barrier_destroy(&play.table.barrier);
+}
+
 static void what_it_needs_is_asked_for(void **state)
 {
     struct yk_comm_world *world = NULL;
-    const struct yk_comm_meeting meeting = {0, 1, share, NULL};
+    struct table table = {.bytes = ""};
+    struct guest guest = {&table, 0};
+    const struct yk_comm_meeting meeting = {0, 1, share, &guest};
     const struct yk_comm_options of_cpu = {.backend = &yk_backend_cpu, .meeting = &meeting};
     const struct yk_comm_options nowhere = {.backend = &fake_gpu};
     const struct yk_comm_options somewhere = {.backend = &fake_gpu, .meeting = &meeting};
     (void)state;
+    (void)pthread_barrier_init(&table.barrier, NULL, 1);
     fake_nccl_begin(1, FAKE_OF_DEVICE);
     assert_fails(yk_comm_plugin.open(&of_cpu, &world), YK_ERROR_INPUT,
                  "nccl: ranks on a device \"cpu\" cannot be joined by NCCL");
@@ -388,6 +442,7 @@ static void what_it_needs_is_asked_for(void **state)
     yk_comm_plugin.close(NULL);
     yk_comm_plugin.group_destroy(NULL);
     fake_nccl_end();
+    (void)pthread_barrier_destroy(&table.barrier);
 }
 
 int main(void)
@@ -403,6 +458,7 @@ int main(void)
         cmocka_unit_test(a_rank_that_gives_up_ends_what_others_wait_for),
         cmocka_unit_test(a_message_to_nobody_is_refused),
         cmocka_unit_test(a_rank_that_never_comes_is_not_waited_for_for_ever),
+        cmocka_unit_test(a_rank_that_cannot_join_is_not_waited_for),
         cmocka_unit_test(what_it_needs_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

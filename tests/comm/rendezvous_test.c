@@ -92,7 +92,7 @@ static void meet(struct yk_rendezvous rendezvous, int rounds, struct end *out)
         if (rendezvous.rank == 0) {
             fill(out->id, i);
         }
-        out->status = meeting.share(meeting.user, out->id, ID_SIZE);
+        out->status = meeting.share(meeting.user, YK_OK, out->id, ID_SIZE);
     }
     if (out->status != YK_OK) {
         snprintf(out->sentence, sizeof out->sentence, "%s", yk_status_message());

@@ -7,6 +7,8 @@
 #include "support/exchange_table.h"
 #include "support/thread_comm.h"
 
+#include <string.h>
+
 static struct yk_backend pretended;
 
 static bool holds_all(const struct yk_backend_device *device, const void *memory)
@@ -77,6 +79,45 @@ static void what_is_on_the_host_goes_as_it_is(void **state)
     assert_ok(yk_thread_world_run(3, run_rank, &job));
 }
 
+static yk_status refuse(struct yk_backend_device *device, size_t bytes, void **out)
+{
+    (void)device;
+    (void)bytes;
+    (void)out;
+    return yk_fail(YK_ERROR_NO_FIT, "there is no memory");
+}
+
+/* Rank 1 has no memory to stage messages in. */
+static yk_status be_rich_or_poor(int32_t rank, int32_t ranks, void *user)
+{
+    struct exchange_station station;
+    struct yk_ranks staged = {0};
+    struct yk_backend backend = yk_backend_cpu;
+    (void)ranks;
+    (void)user;
+    backend.take_host = rank == 1 ? refuse : backend.take_host;
+    YK_TRY(exchange_station_open(&yk_comm_threads, 0, &station));
+    const struct yk_comm_options options = {
+        .backend = &backend,
+        .device = station.device,
+        .lane = station.lane,
+        .through = &station.ranks,
+    };
+    const yk_status opened = yk_ranks_open(&yk_comm_staged, &options, &staged);
+    const bool is_right = opened == YK_ERROR_NO_FIT && !staged.world &&
+                          strcmp(yk_status_message(), "rank 1: there is no memory") == 0;
+    const yk_status status =
+        is_right ? YK_OK : yk_fail(YK_ERROR_NUMBERS, "rank %d: %s", (int)rank, yk_status_message());
+    exchange_station_close(&station);
+    return status;
+}
+
+static void a_rank_without_memory_for_it_is_not_waited_for(void **state)
+{
+    (void)state;
+    assert_ok(yk_thread_world_run(3, be_rich_or_poor, NULL));
+}
+
 static void a_world_to_carry_messages_is_needed(void **state)
 {
     (void)state;
@@ -91,6 +132,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_on_a_device_is_exchanged_as_the_table_says),
         cmocka_unit_test(what_is_on_the_host_goes_as_it_is),
+        cmocka_unit_test(a_rank_without_memory_for_it_is_not_waited_for),
         cmocka_unit_test(a_world_to_carry_messages_is_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -256,6 +256,12 @@ static void members_take_turns(void **state)
                  "group 0: the turn of rank 1 is 3; where members take turns, each of a "
                  "group of several has one from 1 to the 2 micro-batches, and one that is "
                  "alone has none");
+    members[0].turn = 0;
+    members[1].turn = 2;
+    assert_fails(check(state), YK_ERROR_INPUT,
+                 "group 0: the turn of rank 0 is 0; where members take turns, each of a "
+                 "group of several has one from 1 to the 2 micro-batches, and one that is "
+                 "alone has none");
 }
 
 static void one_member_has_nothing_to_shard(void **state)

@@ -39,8 +39,8 @@ void yk_cuda_dequantise(struct yk_backend_lane *lane, const struct yk_dequantise
 void yk_cuda_end_product(struct yk_backend_lane *lane, const struct yk_matmul *op);
 
 /* Some numbers of c, and of the sums that came with it where there are any, on the device: how many
- * are not what the op makes of its operands, and how many of all ought not to be zero. `from_zero`:
- * c was zero before it was added to, by `accumulate` or in place. */
+ * are not what the op makes of its operands, and how many are and would not be if they were zero.
+ * `from_zero`: c was zero before it was added to, by `accumulate` or in place. */
 struct yk_product_checked {
     int bad;
     int told;

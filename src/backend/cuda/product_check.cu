@@ -9,6 +9,7 @@
 
 #include "backend/cuda/curves.cuh"
 #include "backend/cuda/held_rows.cuh"
+#include "backend/cuda/product_judge.h"
 
 enum {
     WARPS = 8,
@@ -17,10 +18,6 @@ enum {
     MOST_SAMPLES = 1 << 18,
     SUM_SAMPLES = 256,
 };
-
-/* How far a number may be from its own value, and from what its terms amount to: rounding of 16
- * bits is well below, and a term too many above. */
-#define TOLERANCE 0.02F
 
 static __device__ __forceinline__ float number_at(enum yk_precision type, const void *base,
                                                   int64_t at)
@@ -66,16 +63,14 @@ static __device__ float end_number(const struct yk_matmul &op, int64_t row, int6
     }
 }
 
-static __device__ void judge_number(float made, float expected, float amount,
+static __device__ void judge_number(enum yk_precision type, float made,
+                                    const struct yk_judged_number &number,
                                     struct yk_product_checked *out)
 {
-    if (!isfinite(expected)) {
-        return;
-    }
-    if (!(fabsf(made - expected) <= TOLERANCE * (fabsf(expected) + amount))) {
+    const enum yk_judged judged = yk_judge(type, made, &number);
+    if (judged == YK_JUDGED_WRONG) {
         atomicAdd(&out->bad, 1);
-    }
-    if (expected != 0.0F) {
+    } else if (judged == YK_JUDGED_RIGHT) {
         atomicAdd(&out->told, 1);
     }
 }
@@ -105,7 +100,9 @@ static __global__ void __launch_bounds__(32 * WARPS)
     if (threadIdx.x % 32 != 0) {
         return;
     }
-    float x = op.scale * sum;
+    const float product = op.scale * sum;
+    const float amount = fabsf(op.scale) * sqrtf(squares);
+    float x = product;
     if (op.bias) {
         x += number_at(op.bias_type, op.bias, column);
     }
@@ -113,11 +110,11 @@ static __global__ void __launch_bounds__(32 * WARPS)
         x += number_at(op.c_type, op.add, row * op.add_stride + column);
     }
     if (op.aux && op.ending == YK_ENDING_GELU) {
-        judge_number(number_at(op.c_type, op.aux, row * op.aux_stride + column), x,
-                     fabsf(op.scale) * sqrtf(squares), out);
+        judge_number(op.c_type, number_at(op.c_type, op.aux, row * op.aux_stride + column),
+                     {product, x, x, amount}, out);
     }
-    judge_number(number_at(op.c_type, op.c, row * op.c_stride + column),
-                 end_number(op, row, column, x), fabsf(op.scale) * sqrtf(squares), out);
+    judge_number(op.c_type, number_at(op.c_type, op.c, row * op.c_stride + column),
+                 {product, x, end_number(op, row, column, x), amount}, out);
 }
 
 /* Sums that came with it, of c's type. */
@@ -142,7 +139,8 @@ static __global__ void __launch_bounds__(32 * WARPS)
     sum = yk_warp_sum(sum);
     squares = yk_warp_sum(squares);
     if (threadIdx.x % 32 == 0) {
-        judge_number(number_at(op.c_type, sums, column), sum, sqrtf(squares), out);
+        judge_number(op.c_type, number_at(op.c_type, sums, column), {sum, sum, sum, sqrtf(squares)},
+                     out);
     }
 }
 
@@ -156,7 +154,13 @@ void yk_cuda_check_product(struct yk_backend_lane *lane, const struct yk_matmul 
                             : tiles > MOST_SAMPLES ? MOST_SAMPLES
                                                    : tiles;
     const unsigned blocks = static_cast<unsigned>(yk_ceil_div(samples, WARPS));
-    check_numbers<<<blocks, 32 * WARPS, 0, stream>>>(*op, wide, tiles, from_zero, out);
+    struct yk_matmul done = *op;
+    if (op->accumulate) { /* then without these */
+        done.bias = nullptr;
+        done.add = nullptr;
+        done.ending = YK_ENDING_NONE;
+    }
+    check_numbers<<<blocks, 32 * WARPS, 0, stream>>>(done, wide, tiles, from_zero, out);
     if (sums) {
         check_sums<<<SUM_SAMPLES / WARPS, 32 * WARPS, 0, stream>>>(*op, sums, out);
     }

@@ -92,18 +92,24 @@ static ncclResult_t run_greet(struct yk_nccl_errand *errand)
     return ncclSuccess;
 }
 
-yk_status yk_nccl_share_id(const struct yk_comm_meeting *meeting, ncclUniqueId *out)
+static yk_status find_address(ncclUniqueId *out)
+{
+    const ncclResult_t result = ncclGetUniqueId(out);
+    return result == ncclSuccess
+               ? YK_OK
+               : yk_fail(YK_ERROR_SYSTEM,
+                         "nccl: no address to meet at: %s: %s; see whether NCCL_SOCKET_IFNAME "
+                         "names a network",
+                         ncclGetErrorString(result), ncclGetLastError(NULL));
+}
+
+yk_status yk_nccl_share_id(const struct yk_comm_meeting *meeting, yk_status mine, ncclUniqueId *out)
 {
     ncclUniqueId id = {{0}};
-    const ncclResult_t result = meeting->rank == 0 ? ncclGetUniqueId(&id) : ncclSuccess;
-    /* The others wait for it in any case; without it they meet nobody and say so. */
-    YK_TRY(meeting->share(meeting->user, &id, sizeof id));
-    if (result != ncclSuccess) {
-        return yk_fail(YK_ERROR_SYSTEM,
-                       "nccl: no address to meet at: %s: %s; see whether NCCL_SOCKET_IFNAME names "
-                       "a network",
-                       ncclGetErrorString(result), ncclGetLastError(NULL));
+    if (mine == YK_OK && meeting->rank == 0) {
+        mine = find_address(&id);
     }
+    YK_TRY(meeting->share(meeting->user, mine, &id, sizeof id));
     *out = id;
     return YK_OK;
 }

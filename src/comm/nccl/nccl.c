@@ -127,12 +127,24 @@ static void prepare_process(void)
     }
 }
 
+/* What a rank does by itself before it meets the others. */
+static yk_status prepare(const struct yk_comm_options *options, double *blocks,
+                         struct yk_comm_world **out)
+{
+    double patience_s = 0;
+    YK_TRY(read_number("YOKE_NCCL_CTAS", BLOCKS_MOST, blocks));
+    YK_TRY(read_number("YOKE_MEET_S", MEET_S, &patience_s));
+    prepare_process();
+    YK_TRY(make_world(options, out));
+    (*out)->patience_s = patience_s;
+    return YK_OK;
+}
+
 static yk_status open_world(const struct yk_comm_options *options, struct yk_comm_world **out)
 {
     ncclUniqueId id;
     struct yk_comm_world *world = NULL;
     double blocks = 0;
-    double patience_s = 0;
     bool left = false;
     if (!options->backend->native) {
         return yk_fail(YK_ERROR_INPUT, "nccl: ranks on a device \"%s\" cannot be joined by NCCL",
@@ -142,12 +154,11 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
         return yk_fail(YK_ERROR_INPUT, "nccl: nobody has said where the ranks meet; start them "
                                        "with mpirun, srun or torchrun");
     }
-    YK_TRY(read_number("YOKE_NCCL_CTAS", BLOCKS_MOST, &blocks));
-    YK_TRY(read_number("YOKE_MEET_S", MEET_S, &patience_s));
-    prepare_process();
-    YK_TRY(make_world(options, &world));
-    world->patience_s = patience_s;
-    yk_status status = yk_nccl_share_id(options->meeting, &id);
+    yk_status status = prepare(options, &blocks, &world);
+    status = yk_nccl_share_id(options->meeting, status, &id);
+    if (!world) {
+        return status;
+    }
     world->options.meeting = NULL;
     if (status == YK_OK) {
         status = yk_nccl_meet(world, &id, (int)ceil(blocks), &left);

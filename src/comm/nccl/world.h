@@ -81,8 +81,9 @@ bool yk_nccl_fail(struct yk_comm_world *world, ncclResult_t result, const char *
 
 /* ---- meet.c ---- */
 
-/* Rank 0's address becomes known to all. */
-yk_status yk_nccl_share_id(const struct yk_comm_meeting *meeting, ncclUniqueId *out) YK_MUST_USE;
+/* Rank 0's address becomes known to all; `mine` is what this rank has come to before. */
+yk_status yk_nccl_share_id(const struct yk_comm_meeting *meeting, yk_status mine,
+                           ncclUniqueId *out) YK_MUST_USE;
 /* The world's communicator, of at most so many blocks of threads on the device. `left`: a thread
  * was left behind, and the world must stay. */
 yk_status yk_nccl_meet(struct yk_comm_world *world, const ncclUniqueId *id, int blocks,
