@@ -38,7 +38,7 @@ const size_t yk_command_count = sizeof yk_commands / sizeof yk_commands[0];
 
 const struct yk_exit yk_command_exits[] = {
     {YK_OK, "done"},
-    {YK_ERROR_SYSTEM, "out of memory, or an output or a thread could not be had"},
+    {YK_ERROR_SYSTEM, "out of memory, or a device, an output or a thread could not be had"},
     {YK_ERROR_USAGE, "the command line is wrong"},
     {0, NULL},
 };

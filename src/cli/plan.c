@@ -144,9 +144,12 @@ static yk_status check(const struct arguments *arguments)
                        (long long)arguments->workload.batch, (long long)arguments->micro_batches);
     }
     if (arguments->placement && (strcmp(arguments->placement, "map") == 0) != !!arguments->map) {
-        return yk_fail(YK_ERROR_USAGE, arguments->map
-                                           ? "--map FILE is followed by --placement map alone"
-                                           : "--placement map needs a --map FILE to follow");
+        return arguments->map
+                   ? yk_fail(YK_ERROR_USAGE,
+                             "--map FILE and --placement %s both say where layers go; leave one "
+                             "of them out",
+                             arguments->placement)
+                   : yk_fail(YK_ERROR_USAGE, "--placement map needs a --map FILE to follow");
     }
     if (arguments->export_output && !arguments->export) {
         return yk_fail(YK_ERROR_USAGE,

@@ -84,8 +84,7 @@ static yk_status train(struct yk_training *training, struct yk_text *out)
         return yk_planned_fail_unfound(planned);
     }
     YK_TRY(yk_train_announce(training));
-    YK_TRY(yk_train_team_agree(
-        team, yk_train_team_connect(team, &training->plan.device, training->words.wire)));
+    YK_TRY(yk_train_team_connect(team, &training->plan.device, training->words.wire));
     YK_TRY(yk_train_team_announce(team, training->arena));
     if (training->words.counters) {
         YK_TRY(

@@ -144,7 +144,8 @@ static void copy_member(const struct yk_json *object, const char *from, const ch
     }
 }
 
-static void write_planned(const struct yk_json *plan, struct yk_text *out)
+/* A run that goes on has its model, which the plan may know by another file. */
+static void write_planned(const struct yk_json *plan, bool resumed, struct yk_text *out)
 {
     static const char *const names[][2] = {
         {"batch", "batch"}, {"sequence", "seq"}, {"precision", "precision"},
@@ -152,7 +153,9 @@ static void write_planned(const struct yk_json *plan, struct yk_text *out)
     };
     bool clip = true;
     yk_text_add(out, "{\"comment\":\"from a plan\"");
-    copy_member(yk_json_get(plan, "model"), "source", "model", out);
+    if (!resumed) {
+        copy_member(yk_json_get(plan, "model"), "source", "model", out);
+    }
     copy_member(yk_json_get(plan, "cluster"), "source", "cluster", out);
     copy_member(plan, "micro_batches", "micro-batches", out);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -165,7 +168,8 @@ static void write_planned(const struct yk_json *plan, struct yk_text *out)
 }
 
 /* The plan itself is read and checked once it is known what it is for. */
-static yk_status add_planned(const char *path, struct yk_arena *arena, struct yk_option_layers *out)
+static yk_status add_planned(const char *path, bool resumed, struct yk_arena *arena,
+                             struct yk_option_layers *out)
 {
     struct yk_text file = {0};
     struct yk_text layer = {0};
@@ -176,7 +180,7 @@ static yk_status add_planned(const char *path, struct yk_arena *arena, struct yk
         status = status == YK_OK ? YK_OK : yk_fail_in(status, path);
     }
     if (status == YK_OK) {
-        write_planned(plan, &layer);
+        write_planned(plan, resumed, &layer);
         status = add_layer(out, arena, path, yk_text_chars(&layer), layer.length);
     }
     yk_json_destroy(plan);
@@ -231,7 +235,7 @@ yk_status yk_train_layers(void *given, struct yk_arena *arena, struct yk_option_
         YK_TRY(add_resumed(&named, words->weights, arena, out, &words->resumed));
     }
     if (named.plan) {
-        YK_TRY(add_planned(named.plan, arena, out));
+        YK_TRY(add_planned(named.plan, named.resume, arena, out));
     }
     if (file) {
         out->layers[out->count++] = *file;
