@@ -138,7 +138,7 @@ yk_status yk_train_team_connect(struct yk_train_team *team, const struct yk_devi
                                 const char *word)
 {
     if (!yk_train_team_is_alone(team)) {
-        YK_TRY(check_wire(team, choice, word));
+        YK_TRY(yk_train_team_agree(team, check_wire(team, choice, word)));
     }
     const bool needed = choice->gpu && !yk_train_team_is_alone(team) && team->wire.ranks.size == 0;
     return needed ? yk_train_team_say(team,
