@@ -68,7 +68,11 @@ static void add_device_row(const struct yk_planned *planned, int32_t first, int3
     char limit[YK_UNITS_SIZE];
     name_row(planned, first, last, words);
     yk_table_add(table, "%s", words);
-    yk_table_add(table, "%s", device->type ? device->type : "");
+    if (device->type && device->part < 1) { /* as a cluster's line has it */
+        yk_table_add(table, "%s:%.3g%%", device->type, 100 * device->part);
+    } else {
+        yk_table_add(table, "%s", device->type ? device->type : "");
+    }
     yk_table_add(table, "%lld", (long long)(member ? member->share : 0));
     yk_table_add(table, "%.3f", member ? member->part : 0);
     yk_units_format(planned->trial.peaks[first].bytes, YK_UNIT_BYTES, peak);

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "comm/rendezvous_place.h"
 #include "comm/rendezvous_record.h"
+#include "comm/rendezvous_visit.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -23,24 +24,15 @@ static const double crowded_s = 0.1; /* after which it makes room where there is
 static const double tell_s = 2;      /* for a few bytes to go out */
 static const double round_s = 0.1;   /* until visits are looked at again */
 
-/* Somebody who has called and proven nothing yet. */
-struct visitor {
-    struct yk_meet_talk talk;
-    double since_s;
-    unsigned char heard[YK_MEET_WIRE];
-    size_t heard_size;
-    bool greeted;
-};
-
 struct host {
     const struct yk_rendezvous *meeting;
     size_t bytes; /* to be shared */
     struct yk_place place;
     int listeners[YK_PLACE_MOST];
     int32_t listener_count;
-    struct visitor visitors[MOST_VISITORS]; /* those without a link are free */
-    struct yk_meet_talk *guests;            /* (size); those without a link have not come */
-    struct pollfd *polls;                   /* (YK_PLACE_MOST + MOST_VISITORS + size) */
+    struct yk_visit visitors[MOST_VISITORS]; /* those without a link are free */
+    struct yk_meet_talk *guests;             /* (size); those without a link have not come */
+    struct pollfd *polls;                    /* (YK_PLACE_MOST + MOST_VISITORS + size) */
     int32_t missing;
     int32_t strangers; /* who did not know the token */
 };
@@ -148,7 +140,7 @@ static yk_status check_claim(struct host *host, const struct yk_meet_record *cla
 }
 
 /* Who knows the token is a rank; where it cannot be one of these, nothing will come of it. */
-static yk_status hear_proof(struct host *host, struct visitor *visitor,
+static yk_status hear_claim(struct host *host, struct yk_visit *visitor,
                             const struct yk_meet_record *claim)
 {
     const double end_s = yk_clock_now_s() + tell_s;
@@ -173,49 +165,21 @@ static yk_status hear_proof(struct host *host, struct visitor *visitor,
     return YK_OK;
 }
 
-static yk_status hear_record(struct host *host, struct visitor *visitor)
+static yk_status hear_visitor(struct host *host, struct yk_visit *visitor)
 {
-    struct yk_meet_record heard;
-    struct yk_meet_record answer = {.kind = YK_MEET_CHALLENGE};
-    const bool known = yk_meet_unpack(visitor->heard, &heard);
-    visitor->heard_size = 0;
-    if (known && visitor->greeted && heard.kind == YK_MEET_PROOF) {
-        return hear_proof(host, visitor, &heard);
-    }
-    if (!known || visitor->greeted || heard.kind != YK_MEET_HELLO) {
-        yk_meet_hang_up(&visitor->talk);
-        return YK_OK;
-    }
-    YK_TRY(yk_meet_draw(answer.nonce));
-    memcpy(visitor->talk.guest_nonce, heard.nonce, YK_MEET_NONCE);
-    memcpy(visitor->talk.host_nonce, answer.nonce, YK_MEET_NONCE);
-    visitor->greeted = true;
-    /* So little goes out at once or not at all. */
-    if (!yk_meet_say(&visitor->talk, &answer, NULL, 0)) {
-        yk_meet_hang_up(&visitor->talk);
-    }
-    return YK_OK;
-}
-
-static yk_status hear_visitor(struct host *host, struct visitor *visitor)
-{
-    const ssize_t got = recv(visitor->talk.link, visitor->heard + visitor->heard_size,
-                             YK_MEET_WIRE - visitor->heard_size, MSG_DONTWAIT);
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
-        yk_meet_hang_up(&visitor->talk);
-        return YK_OK;
-    }
-    visitor->heard_size += got > 0 ? (size_t)got : 0;
-    return visitor->heard_size == YK_MEET_WIRE ? hear_record(host, visitor) : YK_OK;
+    struct yk_meet_record claim;
+    enum yk_visit_end end;
+    YK_TRY(yk_visit_hear(visitor, &end, &claim));
+    return end == YK_VISIT_CLAIMS ? hear_claim(host, visitor, &claim) : YK_OK;
 }
 
 /* A free place, if need be that of who has been there longest and could have been done. */
-static struct visitor *find_room(struct host *host)
+static struct yk_visit *find_room(struct host *host)
 {
     const double now_s = yk_clock_now_s();
-    struct visitor *oldest = &host->visitors[0];
+    struct yk_visit *oldest = &host->visitors[0];
     for (int32_t i = 0; i < MOST_VISITORS; i++) {
-        struct visitor *visitor = &host->visitors[i];
+        struct yk_visit *visitor = &host->visitors[i];
         if (visitor->talk.link < 0) {
             return visitor;
         }
@@ -226,19 +190,15 @@ static struct visitor *find_room(struct host *host)
 
 static void let_in(struct host *host, int listener)
 {
-    struct visitor *visitor = find_room(host);
+    struct yk_visit *visitor = find_room(host);
     const int link = visitor ? accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
     if (link < 0) {
         /* They stay in the system's queue. */
         (void)usleep(1000);
         return;
     }
-    yk_meet_quicken(link);
     yk_meet_hang_up(&visitor->talk);
-    *visitor = (struct visitor){
-        .talk = {.link = link, .token = host->meeting->token},
-        .since_s = yk_clock_now_s(),
-    };
+    yk_visit_begin(visitor, link, host->meeting->token);
 }
 
 static void send_away_the_slow(struct host *host)

@@ -549,7 +549,8 @@ static yk_status finish(struct running *running, yk_status status)
     struct yk_run *run = running->run;
     if (running->count > 0) {
         qsort(running->seconds, (size_t)running->count, sizeof *running->seconds, compare);
-        run->median_step_s = running->seconds[running->count / 2];
+        run->median_step_s =
+            (running->seconds[(running->count - 1) / 2] + running->seconds[running->count / 2]) / 2;
     }
     return status;
 }
