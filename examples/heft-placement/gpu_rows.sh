@@ -205,7 +205,7 @@ add_row() { # NAME WORDS PREDICTED STEP PLANNED MEASURED DEVICES BOUND DIFFERENC
 }
 # A plan may leave devices out: the shares of those that it has, and as many limits.
 plan_devices() { # PLAN: numbers from 0
-    sed -n '/"ranks"/,/\]/p' "$1" | grep -o '"device": *"[a-z]*[0-9]*"' | grep -o '[0-9]*"' | tr -d '"'
+    sed -n '/"ranks"/,/\]/p' "$1" | grep -o '"device": *"[a-z]*[0-9]*"' | sed 's/"$//; s/.*[^0-9]//'
 }
 pick() { # LIST NUMBER…: of words between commas
     list=$1
@@ -276,6 +276,7 @@ row() { # NAME WORDS PLAN, where that has another name
 same_row() { # WORDS
     awk -F '\t' -v OFS='\t' -v lab="$lab_name" -v batch="$batch" -v name="$row_name" -v words="$words" -v same="$1" '
         $1 == lab && $2 == batch && $3 == "heft" { $3 = name; $4 = words; $11 = ""; $12 = "the same plan as " same; print }' rows >same
+    [ -s same ] || echo "$words at $lab_shares with a batch of $batch" >>left-out
     cat same >>rows
     rm -f same
 }

@@ -149,7 +149,7 @@ add_row() { # WHO NAME WORDS LIMIT PREDICTED STEP PLANNED MEASURED DIFFERENCE RE
 }
 # A plan may leave devices out: the shares of those that it has, and as many limits.
 plan_devices() { # PLAN: numbers from 0
-    sed -n '/"ranks"/,/\]/p' "$1" | grep -o '"device": *"[a-z]*[0-9]*"' | grep -o '[0-9]*"' | tr -d '"'
+    sed -n '/"ranks"/,/\]/p' "$1" | grep -o '"device": *"[a-z]*[0-9]*"' | sed 's/"$//; s/.*[^0-9]//'
 }
 pick() { # LIST NUMBER…: of words between commas
     list=$1

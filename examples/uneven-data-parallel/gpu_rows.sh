@@ -164,7 +164,7 @@ profile_in() { # PLAN
 }
 # A plan may leave devices out: ranks are started for those that it has.
 plan_devices() { # PLAN: numbers from 0
-    sed -n '/"ranks"/,/\]/p' "$1" | grep -o '"device": *"[a-z]*[0-9]*"' | grep -o '[0-9]*"' | tr -d '"'
+    sed -n '/"ranks"/,/\]/p' "$1" | grep -o '"device": *"[a-z]*[0-9]*"' | sed 's/"$//; s/.*[^0-9]//'
 }
 
 # ---- yoke's rows ----

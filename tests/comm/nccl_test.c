@@ -395,6 +395,7 @@ static yk_status be_rich_or_poor(int32_t rank, int32_t ranks, void *user)
     yk_status status = yk_backend_cpu.lane_create(options.device, "comm", &options.lane);
     if (status == YK_OK) {
         fake_nccl_sit(rank, options.device, options.lane);
+        (void)pthread_barrier_wait(&play->table.barrier); /* all sit before one looks around */
         const yk_status opened = yk_comm_plugin.open(&options, &world);
         const bool is_right = opened == (rank == 1 ? YK_ERROR_NO_FIT : YK_ERROR_LOST) && !world;
         status = is_right

@@ -73,4 +73,67 @@ grep -qF '| yoke | as planned | 34/7/7 | 100.0 | 105.0 | +5.0 % |' table.md || c
 grep -qF '| 100 % | 28 | 2.00 | 2.10 | 3.3000 | 3.0700 | 4.00 | 3.90 | 3.3000 | 3.0700 | 2.00 |' table.md || complain 'the groups are shown otherwise'
 [ "$(grep -c '^' results.csv)" = 5 ] || complain 'results.csv does not have a line for each row'
 page_of "$(echo "$good" | sed 's/0\.001/0.5/')" && complain 'a loss that is off is not found'
+page_of "$(echo "$good" | sed 's/0\.001/loss is not a number here/')" && complain 'a loss that is no number is not found'
+page_of "$(echo "$good" | sed 's/0\.002/loss is not a number here/')" || complain "a loss of PyTorch's decides"
+grep -qF '(device 0 alone 48/0/0, whose loss is not a number here) takes 130.0 ms' table.md || complain "PyTorch's loss that is no number is not told of"
+
+# What the forms for GPUs have in common. Losses are compared in the steps that both have; gradients that grow a hundred times over, or
+# are not finite, make a row wrong; yoke's own sentence comes before those of its launcher.
+mkdir "$scratch/rows"
+cd "$scratch/rows" || exit 1
+lines_of() { # LOSS:NORM…
+    number_of_line=0
+    for pair; do
+        number_of_line=$((number_of_line + 1))
+        echo "{\"step\": $number_of_line, \"loss\": ${pair%:*}, \"norm\": ${pair#*:}, \"rate\": 1}"
+    done
+}
+lines_of 3:2 2:1.5 1:1 >one
+lines_of 3:2 2.25:150 >two
+lines_of NaN:2 >no-number
+lines_of 3:2 2:null >not-finite
+lines_of 3:2 2:201 >grown
+printf 'yoke: rank 0: warning: slow\nyoke: rank 0: rank 1 has ended\nyoke: step 1: no memory\n-----\nmpirun detected that\n-----\n' >launched
+printf -- '-----\n  Exit code:    5\n-----\n' >launcher
+(
+    here=$example pretend='' steps=8 small=48 large=192 began=0 quick=0 full=0 shares=70,14,14 memory=48G,24G,24G
+    # shellcheck disable=SC1091 # checked by itself
+    . "$example/../common/page.sh"
+    # shellcheck disable=SC1091 # checked by itself
+    . "$example/gpu_rows.sh"
+    loss_difference one two
+    loss_difference one no-number
+    printf '1e-5\nnothing compared\n2e-5\n' | worst_difference
+    printf '1e-5\n3e-5\n2e-5\n' | worst_difference
+    wrong_numbers one
+    wrong_numbers two
+    wrong_numbers not-finite
+    wrong_numbers grown
+    last_words launched
+    last_words launcher
+
+    # A plan is run with the times that it was made with. Of a plan from times of all parts at once and one of device 0 from its own,
+    # the faster is taken; and the second, where both use device 0 alone.
+    mkdir plans
+    plan_of() { # NAME PROFILE STEP DEVICE…
+        printf '{"profile": {"source": "%s", "hash": "1"},\n "ranks": [\n' "$2" >"plans/$1.json"
+        echo "{\"step_s\": $3}" >"plans/$1-result.json"
+        name_of_plan=$1
+        shift 3
+        for device; do echo "  {\"device\": \"gpu$device\", \"limit\": \"1GiB\"}"; done >>"plans/$name_of_plan.json"
+        echo ']}' >>"plans/$name_of_plan.json"
+    }
+    plan_of planned-1 profile.db 0.13 0
+    plan_of planned-2 profile.db 0.46 0 1 2
+    plan_of planned-3 profile.db 0.40 0 1 2
+    for size in 1 2 3; do
+        plan_of 0-$size profile-0.db 0.41 0
+        choose_plan $size 2>>chosen
+        profile_in plans/planned-$size.json
+    done
+) >said 2>&1 || complain "what the rows of GPUs are made with fails: $(cat said)"
+printf '%s\n' 0.25 'loss is not a number here' 'nothing compared' 3e-5 \
+    'wrong numbers: the norm of its gradients is not finite' 'wrong numbers: the norm of its gradients went from 2 to 201' \
+    'yoke: step 1: no memory' '  Exit code:    5' profile-0.db profile-0.db profile.db >expected
+diff expected said >differ || complain "rows of GPUs are made otherwise: $(cat differ)"
 end_test
