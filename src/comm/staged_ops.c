@@ -189,6 +189,9 @@ void yk_staged_gather(const struct yk_comm_gather *op)
     const struct yk_comm_group *group = op->group;
     const struct yk_comm_world *world = group->world;
     const int32_t me = group->me;
+    if (op->size == 0) { /* on all ranks */
+        return;
+    }
     const int64_t all = longest_part(group, op->firsts);
     const int64_t slice = slice_of(group, op->size);
     char *place = at_thing(op->whole, op->firsts[me], op->size);
