@@ -77,20 +77,15 @@ static yk_status start_exactly(const struct yk_store *store, int32_t layer,
     return status;
 }
 
-static yk_status take_pool(uint64_t seed, enum yk_start start, float **pool)
+/* The numbers drawn for `start`, NULL without memory for them. */
+static float *draw_pool(uint64_t seed, enum yk_start start)
 {
     struct yk_random random = yk_random_from_seed(seed ^ (uint64_t)start);
-    if (*pool) {
-        return YK_OK;
+    float *pool = calloc(POOL, sizeof *pool);
+    for (int64_t i = 0; pool && i < POOL; i++) {
+        pool[i] = (float)draw_one(&random, start);
     }
-    *pool = calloc(POOL, sizeof **pool);
-    if (!*pool) {
-        return yk_fail_out_of_memory();
-    }
-    for (int64_t i = 0; i < POOL; i++) {
-        (*pool)[i] = (float)draw_one(&random, start);
-    }
-    return YK_OK;
+    return pool;
 }
 
 static yk_status start_from_pool(const struct yk_store *store, int32_t layer,
@@ -99,7 +94,12 @@ static yk_status start_from_pool(const struct yk_store *store, int32_t layer,
     float **pool = parameter->start == YK_START_NORMAL ? &pools->normal : &pools->uniform;
     const int64_t given = parameter->count < POOL ? parameter->count : POOL;
     const int64_t from = (int64_t)(name_hash(parameter) % POOL);
-    YK_TRY(take_pool(pools->seed, parameter->start, pool));
+    if (!*pool) {
+        *pool = draw_pool(pools->seed, parameter->start);
+    }
+    if (!*pool) {
+        return yk_fail_out_of_memory();
+    }
     for (int64_t i = 0; i < given; i++) {
         pools->scaled[i] = (float)parameter->spread * (*pool)[(from + i) % POOL];
     }

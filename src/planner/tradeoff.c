@@ -325,6 +325,7 @@ static yk_status take_curves(struct yk_tradeoff *tradeoff)
     YK_TRY_NEW(tradeoff->arena, tradeoff->part, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->split_s, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->kept, n);
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(tradeoff->arena, tradeoff->split, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->memory_bytes, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->memory_gib, n);

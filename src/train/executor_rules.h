@@ -83,12 +83,12 @@ struct yk_executor {
     struct yk_store *store;
     const struct yk_optimizer *optimizer;
     const struct yk_backend *backend;
-    bool apart; /* the device is none of the host: nothing on its lanes waits for a call there */
     struct yk_executor_options options;
     int32_t rank;
     int32_t ranks;
     struct yk_backend_lane *lanes[YK_LANE_COUNT];
     bool owns_comm_lane;
+    bool apart; /* the device is none of the host: nothing on its lanes waits for a call there */
     struct yk_op_events *events[YK_EXECUTOR_ROUNDS]; /* (ops) each */
     struct yk_told *told;                            /* (ops) */
     const char **names; /* (ops) for profilers; NULL where the backend knows none */

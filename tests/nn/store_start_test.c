@@ -40,7 +40,8 @@ static void close_started(struct started *started)
 static void rough_numbers_have_the_spread_of_exact_ones(void **state)
 {
     (void)state;
-    const int64_t count = 20000 * 64;
+    const int64_t rows = 20000;
+    const int64_t count = rows * 64;
     struct started started = open_started(true, 7);
     const float *numbers = small_store_numbers(&started.small, "model.embed_tokens.weight");
     double sum = 0;
@@ -52,8 +53,8 @@ static void rough_numbers_have_the_spread_of_exact_ones(void **state)
     assert_true(fabs(sum / (double)count) < 1e-4);
     assert_true(fabs(sqrt(squares / (double)count) / 0.02 - 1) < 0.01);
     /* The last row, of numbers that come again, is no copy of another row. */
-    for (int64_t row = 0; row < 20000 - 1; row++) {
-        assert_memory_not_equal(numbers + row * 64, numbers + (20000 - 1) * 64, 64 * sizeof(float));
+    for (int64_t row = 0; row < rows - 1; row++) {
+        assert_memory_not_equal(numbers + row * 64, numbers + (rows - 1) * 64, 64 * sizeof(float));
     }
     close_started(&started);
 }

@@ -154,7 +154,7 @@ static void a_lane_is_in_the_first_op_that_has_begun_and_not_ended(void **state)
             }
             expect_places(&scene);
         }
-        assert_true(scene.put > 20 * OPS); /* rounds went by */
+        assert_true(scene.put > INT64_C(20) * OPS); /* rounds went by */
         yk_arena_destroy(scene.executor.arena);
     }
 }
