@@ -67,10 +67,12 @@ static yk_status read_file(const char *path, void *bytes, size_t size)
     return is_read ? YK_OK : yk_fail(YK_ERROR_LOST, "%s has not come", path);
 }
 
-static yk_status share(void *user, void *bytes, size_t size)
+/* The others wait for a rank that has failed, and give up. */
+static yk_status share(void *user, yk_status mine, void *bytes, size_t size)
 {
     struct meeting *meeting = user;
     char path[PATH_SIZE + 16];
+    YK_TRY(mine);
     (void)snprintf(path, sizeof path, "%s.%d", meeting->path, (int)meeting->times++);
     return meeting->rank == 0 ? write_file(path, bytes, size) : read_file(path, bytes, size);
 }
