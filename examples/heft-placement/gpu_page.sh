@@ -10,26 +10,9 @@ what_ran() {
         echo "three parts of one GPU under MPS, with 48, 24 and 24 GiB: emulated. MPS divides SMs and memory, not DRAM bandwidth, L2 or the link, which is NCCL over loopback sockets"
     fi
 }
-origin_of_times() { # LAB
-    if [ ! -s "profile-$1.db" ]; then
-        echo 'of datasheets, since measuring failed'
-    elif case " ${earlier:-} " in *" $1 "*) true ;; *) false ;; esac; then
-        echo 'measured there in an earlier run'
-    elif grep -qs 'stopped before all was measured' "profile-$1.txt"; then
-        echo 'measured there before, though not all of them'
-    else
-        echo 'measured there before'
-    fi
-}
 of_device_0() { # LAB
     [ ! -s "profile-$1-0.db" ] || echo "Where device 0 works alone, they are from its times while the others rest. "
 }
-row_functions='
-    function most(list, parts, n, i, m) { n = split(list, parts, "/"); m = 0; for (i = 1; i <= n; i++) if (parts[i] + 0 > m) m = parts[i] + 0; return m }
-    function each(list, parts, n, i, s) { n = split(list, parts, "/"); s = ""; for (i = 1; i <= n; i++) s = s (i > 1 ? "/" : "") sprintf("%.2f", parts[i] / 1073741824); return n ? s : "–" }
-    function ms(s) { return s == "" ? "–" : sprintf("%.0f", 1000 * s) }
-    function off(a, b) { return a == "" || b == "" || b + 0 == 0 ? "–" : sprintf("%+.1f %%", 100 * (a / b - 1)) }
-    function times(a, b) { return a == "" || b == "" || b + 0 == 0 ? "–" : sprintf("%.2f", a / b) }'
 lab_table() { # LAB BATCH
     echo '| placement | devices | step, ms | predicted, ms | off by | times as long as HEFT | memory of each rank, GiB | planned, GiB | off by | loss differs by |'
     echo '|---|---|---|---|---|---|---|---|---|---|'

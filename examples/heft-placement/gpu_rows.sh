@@ -3,31 +3,11 @@
 # A row of ./rows, with tabs between its fields: parts, batch, name, words, predicted step, measured
 # step, planned and measured bytes of every rank (with / between them), devices, bound, largest difference of a loss
 # to that of the first row (HEFT's placement), the plan in words or why it failed.
-tab=$(printf '\t')
-elapsed() { echo $(($(date +%s) - began)); }
-say() { echo "$(elapsed) s: $1" >&2; }
-kept_back_s=0
-keep_time() { kept_back_s=$1; } # for what comes later
-# Whether SECONDS are left for it; else it is noted as left out.
-worth() { # SECONDS WORDS
-    [ "$(calculate %.0f "$(elapsed) + $1 + $kept_back_s")" -le "$time_limit" ] || {
-        echo "$2" >>left-out
-        false
-    }
-}
 
-# ---- what is trained on: tokens, any of them; a model to pretend with, and a map of it ----
+# ---- what is trained on: tokens, of the lower quarter of the vocabulary; a model to pretend with, and a map of it ----
 make_case() {
     tokens=$((16 * (fast_steps + 2) * sequence))
-    { # a shard as llm.c writes them: 256 int32 (magic, version, count), then uint16
-        printf '\210\330\064\001\001\000\000\000'
-        printf '%b' "$(printf '\\%03o\\%03o\\%03o\\000' $((tokens % 256)) $((tokens / 256 % 256)) $((tokens / 65536)))"
-        head -c 1012 /dev/zero
-        LC_ALL=C awk -v tokens="$tokens" -v high="$([ -n "$pretend" ] && echo 1 || echo 120)" 'BEGIN {
-            srand(1)
-            for (i = 0; i < tokens; i++) printf "%c%c", 1 + int(120 * rand()), 1 + int(high * rand())
-        }'
-    } >case/tokens.bin
+    write_tokens "$tokens" "$([ -n "$pretend" ] && echo 512 || echo 31232)" >case/tokens.bin
     [ -n "$pretend" ] || return 0
     cat >case/config.json <<'END'
 {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "vocab_size": 512, "hidden_size": 64,
@@ -43,32 +23,8 @@ enter() { # SHARES MEMORY
     lab_shares=$1 lab_memory=$2
     lab_name=$(echo "$1" | tr , -)
     cluster=cluster-$lab_name.json profile=profile-$lab_name.db
-    [ -s "$cluster" ] || cluster=$(cluster_line)
+    [ -s "$cluster" ] || cluster=$(cluster_line "$1" "$2" 3GB/s)
     [ -s "$profile" ] || profile=none
-}
-# The laboratory by datasheets, with the link that ranks have on loopback: where it was not measured.
-cluster_line() {
-    if [ -n "$pretend" ]; then
-        echo '3xcpu:1'
-        return
-    fi
-    echo "$lab_shares $lab_memory" | awk '{
-        n = split($1, share, ","); split($2, memory, ",")
-        for (i = 1; i <= n; i++) {
-            sub(/G$/, "GiB", memory[i])
-            printf "%s1x(1xh200:%s%%:%s)", (i > 1 ? " + " : ""), share[i], memory[i]
-        }
-        print " @ 3GB/s" }'
-}
-on_ranks() { # SECONDS SHARES MEMORY VERB WORD…
-    seconds=$1 ranks_shares=$2 ranks_memory=$3 verb=$4
-    shift 4
-    if [ -n "$pretend" ]; then
-        timeout -k 5 "$seconds" "$yoke" "$verb" --ranks "$(echo "$ranks_shares" | tr ',' '\n' | wc -l)" "$@"
-    else
-        timeout -k 5 "$seconds" "$lab" --shares "$ranks_shares" --memory "$ranks_memory" -- \
-            "$yoke" "$verb" --device cuda ${WIRE:+--wire "$WIRE"} "$@"
-    fi
 }
 
 # ---- times ----
@@ -189,28 +145,8 @@ accelerate_words() {
 }
 
 # ---- rows ----
-of_ranks() { # SUMMARY KEY: of every rank, with / between them
-    if grep -q '"ranks": *\[' "$1"; then
-        sed 's/.*"ranks": *\[//' "$1" | grep -o "\"$2\": *[-+0-9.e]*" | sed 's/.*: *//' | paste -s -d / -
-    else
-        number "$1" "$(case $2 in predicted_peak_bytes) echo planned_bytes ;; *) if grep -q '"device_bytes": *[1-9]' "$1"; then echo device_bytes; else echo peak_bytes; fi ;; esac)"
-    fi
-}
-settled() { # METRICS: the middle of the second half of the steps
-    sed -n '/"loss"/s/.*"seconds": *\([-+0-9.e]*\).*/\1/p' "$1" |
-        awk '{ v[NR] = $1 } END { for (i = int(NR / 2) + 1; i <= NR; i++) print v[i] }' | median
-}
 add_row() { # NAME WORDS PREDICTED STEP PLANNED MEASURED DEVICES BOUND DIFFERENCE REMARK
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$lab_name" "$batch" "$@" >>rows
-}
-# A plan may leave devices out: the shares of those that it has, and as many limits.
-plan_devices() { # PLAN: numbers from 0
-    sed -n '/"ranks"/,/\]/p' "$1" | grep -o '"device": *"[a-z]*[0-9]*"' | sed 's/"$//; s/.*[^0-9]//'
-}
-pick() { # LIST NUMBER…: of words between commas
-    list=$1
-    shift
-    for number; do echo "$list" | cut -d , -f $((number + 1)); done | paste -s -d , -
 }
 # Plans that do the same with the same devices are run once. What a plan does, without its origins:
 deeds() { sed -n '/"micro_batches"/,$p' "$1" 2>/dev/null | grep -v '"block"'; }

@@ -10,26 +10,10 @@ what_ran() { # LAB
         echo "four parts of one GPU ($pretty) under MPS: emulated. MPS divides SMs and memory, not DRAM bandwidth, L2 or the link, which is NCCL over loopback sockets"
     fi
 }
-origin_of_times() { # LAB
-    if [ ! -s "profile-$1.db" ]; then
-        echo 'of datasheets, since measuring failed'
-    elif case " ${earlier:-} " in *" $1 "*) true ;; *) false ;; esac; then
-        echo 'measured there in an earlier run'
-    elif grep -qs 'stopped before all was measured' "profile-$1.txt"; then
-        echo 'measured there before, though not all of them'
-    else
-        echo 'measured there before'
-    fi
-}
 
 # What the two kinds of tables have in common.
-row_functions='
-    function most(list, parts, n, i, m) { n = split(list, parts, "/"); m = 0; for (i = 1; i <= n; i++) if (parts[i] + 0 > m) m = parts[i] + 0; return m }
-    function gib(bytes) { return bytes == "" || bytes + 0 == 0 ? "–" : sprintf("%.2f", bytes / 1073741824) }
-    function each(list, parts, n, i, s) { n = split(list, parts, "/"); for (i = 1; i <= n; i++) s = s (i > 1 ? "/" : "") sprintf("%.2f", parts[i] / 1073741824); return n ? s : "–" }
-    function told(who, name, words) { if (who != "yoke" || name !~ /^(free|layers|random)/) return ""; sub(/^data-parallel on [0-9]+ devices, /, "", words); return " (" words ")" }
-    function ms(s) { return s == "" ? "–" : sprintf("%.0f", 1000 * s) }
-    function off(a, b) { return a == "" || b == "" || b + 0 == 0 ? "–" : sprintf("%+.1f %%", 100 * (a / b - 1)) }'
+row_functions="$row_functions"'
+    function told(who, name, words) { if (who != "yoke" || name !~ /^(free|layers|random)/) return ""; sub(/^data-parallel on [0-9]+ devices, /, "", words); return " (" words ")" }'
 lab_table() { # LAB
     echo '| layers | limit, GiB | step, ms | predicted, ms | off by | memory of each rank, GiB | planned, GiB | off by | loss differs by |'
     echo '|---|---|---|---|---|---|---|---|---|'

@@ -3,19 +3,7 @@
 # A row of ./rows, with tabs between its fields: laboratory, yoke or FSDP2, name, words, limit in bytes,
 # predicted step, measured step, planned and measured bytes of every rank (with / between them), largest
 # difference of a loss to one GPU's, the plan in words or why it failed.
-tab=$(printf '\t')
 by_layer=shares,parts,strategies,block,order,recomputation
-elapsed() { echo $(($(date +%s) - began)); }
-say() { echo "$(elapsed) s: $1" >&2; }
-kept_back_s=0
-keep_time() { kept_back_s=$1; } # for what comes later
-# Whether SECONDS are left for it; else it is noted as left out.
-worth() { # SECONDS WORDS
-    [ "$(calculate %.0f "$(elapsed) + $1 + $kept_back_s")" -le "$time_limit" ] || {
-        echo "$lab_name: $2" >>left-out
-        false
-    }
-}
 
 # ---- what is trained: the model, and tokens of which low ones are likelier ----
 make_case() {
@@ -24,60 +12,15 @@ make_case() {
     else
         cp "$model" case/config.json
     fi
-    tokens=$((batch * (fast_steps + 8) * sequence))
-    { # a shard as llm.c writes them: 256 int32 (magic, version, count), then uint16
-        printf '\210\330\064\001\001\000\000\000'
-        printf '%b' "$(printf '\\%03o\\%03o\\%03o\\000' $((tokens % 256)) $((tokens / 256 % 256)) $((tokens / 65536)))"
-        head -c 1012 /dev/zero
-        LC_ALL=C awk -v tokens="$tokens" -v high=$((vocabulary / 256 - 1)) 'BEGIN {
-            srand(1)
-            for (i = 0; i < tokens; i++) printf "%c%c", 1 + int(255 * rand()), 1 + int(high * rand() ^ 3)
-        }'
-    } >case/tokens.bin
+    write_tokens $((batch * (fast_steps + 8) * sequence)) "$vocabulary" >case/tokens.bin
 }
 
 # ---- ranks ----
 enter() { # NAME SHARES MEMORY
     lab_name=$1 lab_shares=$2 lab_memory=$3
     cluster=cluster-$1.json profile=profile-$1.db
-    [ -s "$cluster" ] || cluster=$(cluster_line)
+    [ -s "$cluster" ] || cluster=$(cluster_line "$2" "$3" 1.7GB/s)
     [ -s "$profile" ] || profile=none
-}
-# The laboratory by datasheets, with the link of four ranks on loopback: where it was not measured.
-cluster_line() {
-    if [ -n "$pretend" ]; then
-        echo '4xcpu:1'
-        return
-    fi
-    echo "$lab_shares $lab_memory" | awk '{
-        n = split($1, share, ","); m = split($2, memory, ",")
-        for (i = 1; i <= n; i++) {
-            size = memory[m == 1 ? 1 : i]; sub(/G$/, "GiB", size); sub(/M$/, "MiB", size)
-            printf "%s1x(1xh200:%s%%:%s)", (i > 1 ? " + " : ""), share[i], size
-        }
-        print " @ 1.7GB/s" }'
-}
-on_ranks() { # SECONDS SHARES MEMORY VERB WORD…
-    seconds=$1 ranks_shares=$2 ranks_memory=$3 verb=$4
-    shift 4
-    if [ -n "$pretend" ]; then
-        timeout -k 5 "$seconds" "$yoke" "$verb" --ranks "$(echo "$ranks_shares" | tr ',' '\n' | wc -l)" "$@"
-    else
-        timeout -k 5 "$seconds" "$lab" --shares "$ranks_shares" --memory "$ranks_memory" -- \
-            "$yoke" "$verb" --device cuda ${WIRE:+--wire "$WIRE"} "$@"
-    fi
-}
-on_torch_ranks() { # SECONDS WORD…
-    seconds=$1
-    shift
-    if [ -z "$pretend" ]; then
-        timeout -k 5 "$seconds" "$lab" --shares "$lab_shares" --memory "$lab_memory" --launcher env -- "$@"
-        return
-    fi
-    for rank in 0 1 2 3; do
-        RANK=$rank WORLD_SIZE=4 LOCAL_RANK=0 MASTER_ADDR=127.0.0.1 MASTER_PORT=$((20000 + $$ % 9000)) timeout "$seconds" "$@" &
-    done
-    wait
 }
 
 # ---- times ----
@@ -137,24 +80,8 @@ bytes_of() { # 10GiB
 }
 
 # ---- rows ----
-of_ranks() { # SUMMARY KEY: of every rank, with / between them
-    sed 's/.*"ranks": *\[//' "$1" | grep -o "\"$2\": *[-+0-9.e]*" | sed 's/.*: *//' | paste -s -d / -
-}
-settled() { # METRICS: the middle of the second half of the steps
-    sed -n '/"loss"/s/.*"seconds": *\([-+0-9.e]*\).*/\1/p' "$1" |
-        awk '{ v[NR] = $1 } END { for (i = int(NR / 2) + 1; i <= NR; i++) print v[i] }' | median
-}
 add_row() { # WHO NAME WORDS LIMIT PREDICTED STEP PLANNED MEASURED DIFFERENCE REMARK
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$lab_name" "$@" >>rows
-}
-# A plan may leave devices out: the shares of those that it has, and as many limits.
-plan_devices() { # PLAN: numbers from 0
-    sed -n '/"ranks"/,/\]/p' "$1" | grep -o '"device": *"[a-z]*[0-9]*"' | sed 's/"$//; s/.*[^0-9]//'
-}
-pick() { # LIST NUMBER…: of words between commas
-    list=$1
-    shift
-    for number; do echo "$list" | cut -d , -f $((number + 1)); done | paste -s -d , -
 }
 # With a limit every rank gets that and a little; else what its part of the laboratory has.
 memory_of() { # LIMIT NUMBER…
@@ -201,7 +128,7 @@ row() { # NAME WORDS PLAN LIMIT OPTION…
     expected=$(number plans/at-hand.json step_s)
     count=$(calculate %.0f "$expected < 0.5 ? $fast_steps : $steps")
     needed=$(calculate %.0f "6 + 1.1 * $count * $expected")
-    worth "$needed" "$words${row_limit:+ within $row_limit}" || return 0
+    worth "$needed" "$lab_name: $words${row_limit:+ within $row_limit}" || return 0
     say "$lab_name: $words${row_limit:+ within $row_limit}"
     # shellcheck disable=SC2046 # one word for each device
     if train "$run" "$count" on_ranks $((20 + 3 * needed)) "$(pick "$lab_shares" $(plan_devices "$by"))" \
@@ -230,10 +157,10 @@ torch_rows() { # LABEL STEPS SETTINGS
         add_row FSDP2 "$label" "FSDP2" '' '' '' '' '' '' 'not measured: there is no Python with torch here'
         return
     fi
-    worth "$(calculate %.0f "12 + 2.3 * $torch_steps * $(echo "$settings" | wc -w)")" "FSDP2, $label" || return 0
+    worth "$(calculate %.0f "12 + 2.3 * $torch_steps * $(echo "$settings" | wc -w)")" "$lab_name: FSDP2, $label" || return 0
     say "$lab_name: FSDP2, $label"
     # shellcheck disable=SC2086 # one word for each setting
-    on_torch_ranks 90 "$python" "$here/../../bench/lab/torch_dp.py" --model case --data case/tokens.bin --out "$lines" \
+    on_torch_ranks 90 "$lab_shares" "$lab_memory" "$python" "$here/../../bench/lab/torch_dp.py" --model case --data case/tokens.bin --out "$lines" \
         --seq "$sequence" --steps "$torch_steps" --clip 0 --device "$torch_device" --precision "$torch_precision" \
         $settings >torch.txt 2>&1 || say "FSDP2 ended early: $(last_words torch.txt)"
     for setting in $settings; do

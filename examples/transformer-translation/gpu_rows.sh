@@ -5,33 +5,15 @@ what_ran='four CPU ranks, to try the script: these figures mean nothing'
 
 # ---- ranks ----
 team=$ranks # how many of the parts take part
-on_ranks() { # SECONDS VERB WORD…
+on_team() { # SECONDS VERB WORD…
     limit=$1 verb=$2
     shift 2
-    if [ -n "$pretend" ]; then
-        timeout -k 5 "$limit" "$yoke" "$verb" --ranks "$team" "$@"
-    else
-        timeout -k 5 "$limit" "$lab" --shares "$(echo "$shares" | cut -d , -f "-$team")" \
-            --memory "$(echo "$memory" | cut -d , -f "-$team")" -- "$yoke" "$verb" --device cuda "$@"
-    fi
-}
-on_torch_ranks() { # SECONDS WORD…
-    limit=$1
-    shift
-    if [ -z "$pretend" ]; then
-        timeout -k 5 "$limit" "$lab" --shares "$shares" --memory "$memory" --launcher env -- "$@"
-        return
-    fi
-    port=$((20000 + $$ % 20000))
-    for rank in $(seq 0 $((ranks - 1))); do
-        RANK=$rank WORLD_SIZE=$ranks LOCAL_RANK=0 MASTER_ADDR=127.0.0.1 MASTER_PORT=$port timeout -k 5 "$limit" "$@" &
-    done
-    wait
+    on_ranks "$limit" "$(echo "$shares" | cut -d , -f "-$team")" "$(echo "$memory" | cut -d , -f "-$team")" "$verb" "$@"
 }
 
 # ---- times, plans ----
 profile() { # SECONDS SAMPLES-OF-A-RANK PRECISIONS
-    on_ranks "$1" profile --model "$model" --seq "$seq" --batch "$2" --precision "$3" --seconds "${PROFILE_SECONDS:-5}" \
+    on_team "$1" profile --model "$model" --seq "$seq" --batch "$2" --precision "$3" --seconds "${PROFILE_SECONDS:-5}" \
         --profile profile.db --cluster-out cluster.json --quiet >>profile.txt 2>&1
 }
 # Without measurements, times are those of datasheets, and the table says so.
@@ -67,7 +49,7 @@ plan_usual() { # NAME PRECISION MICRO-BATCHES SAMPLES-OF-ONE
 train() { # SECONDS NAME PLAN PRECISION TOKENS STEPS WORD…
     train_limit=$1 run=$2 by=$3 in=$4 all_tokens=$5 count=$6
     shift 6
-    on_ranks "$train_limit" train --model "$model" --tokenizer tokenizer.json --data "$source" --target "$target" \
+    on_team "$train_limit" train --model "$model" --tokenizer tokenizer.json --data "$source" --target "$target" \
         --faulty skip --longest "$longest" --eval-part 0% --eval-every 0 --batch-tokens "$all_tokens" --seq "$seq" \
         --precision "$in" --plan "plans/$by.json" --cluster "$cluster" --profile "$profile" --steps "$count" \
         --beta2 0.98 --epsilon 1e-9 --decay 0.01 --label-smoothing 0.1 --save-every 0 --quiet \
@@ -142,7 +124,7 @@ measure_torch() {
     torch_limit=$(by_length 60 110)
     [ "$torch_limit" -le $((time_limit - $(elapsed))) ] || torch_limit=$((time_limit - $(elapsed)))
     say "rows of PyTorch: at most $torch_limit s"
-    on_torch_ranks "$torch_limit" "$python" "$here/../../bench/lab/torch_translation_dp.py" settings.jsonl --model "$model" \
+    on_torch_ranks "$torch_limit" "$shares" "$memory" "$python" "$here/../../bench/lab/torch_translation_dp.py" settings.jsonl --model "$model" \
         --tokenizer tokenizer.json --source "$source" --target "$target" --longest "$longest" --device "$device" \
         --steps "$row_steps" --warmup 3 --out torch.jsonl >torch.txt 2>&1 ||
         torch_said="ended early, after $(grep -c . torch.jsonl || :) of $(grep -c . settings.jsonl) settings: $(last_words torch.txt)"

@@ -3,58 +3,9 @@
 # A row of ./rows, with tabs between its fields: batch, yoke or PyTorch, name, words, shares, predicted
 # step, measured step, planned and measured bytes of every rank (with / between them), largest
 # difference of a loss to that of yoke's first row (device 0 alone), the plan in words or why it failed.
-tab=$(printf '\t')
 together=shares,parts,strategies,block,order,recomputation
-elapsed() { echo $(($(date +%s) - began)); }
-say() { echo "$(elapsed) s: $1" >&2; }
-# Whether SECONDS are left for it; else it is noted as left out.
-worth() { # SECONDS WORDS
-    [ "$(calculate %.0f "$(elapsed) + $1")" -le "$time_limit" ] || {
-        echo "$2" >>left-out
-        false
-    }
-}
-
-# ---- ranks ----
-on_ranks() { # SECONDS SHARES MEMORY VERB WORD…
-    seconds=$1 rank_shares=$2 rank_memory=$3 verb=$4
-    shift 4
-    if [ -n "$pretend" ]; then
-        timeout -k 5 "$seconds" "$yoke" "$verb" --ranks "$(echo "$rank_shares" | tr ',' '\n' | wc -l)" "$@"
-    else
-        timeout -k 5 "$seconds" "$lab" --shares "$rank_shares" --memory "$rank_memory" -- \
-            "$yoke" "$verb" --device cuda ${WIRE:+--wire "$WIRE"} "$@"
-    fi
-}
-on_torch_ranks() { # SECONDS WORD…
-    seconds=$1
-    shift
-    if [ -z "$pretend" ]; then
-        timeout -k 5 "$seconds" "$lab" --shares "$shares" --memory "$memory" --launcher env -- "$@"
-        return
-    fi
-    for rank in 0 1 2; do
-        RANK=$rank WORLD_SIZE=3 LOCAL_RANK=0 MASTER_ADDR=127.0.0.1 MASTER_PORT=$((20000 + $$ % 9000)) \
-            timeout -k 5 "$seconds" "$@" &
-    done
-    wait
-}
-pick() { # LIST NUMBER…: of words between commas
-    list=$1
-    shift
-    for number; do echo "$list" | cut -d , -f $((number + 1)); done | paste -s -d , -
-}
 
 # ---- what is trained: a model, and tokens of which low ones are likelier ----
-write_tokens() { # COUNT: a shard as llm.c writes them: 256 int32 (magic, version, count), then uint16
-    printf '\210\330\064\001\001\000\000\000'
-    printf '%b' "$(printf '\\%03o\\%03o\\%03o\\000' $(($1 % 256)) $(($1 / 256 % 256)) $(($1 / 65536)))"
-    head -c 1012 /dev/zero
-    LC_ALL=C awk -v tokens="$1" -v high=$((vocabulary / 256 - 1)) 'BEGIN {
-        srand(1)
-        for (i = 0; i < tokens; i++) printf "%c%c", 1 + int(255 * rand()), 1 + int(high * rand() ^ 3)
-    }'
-}
 # Both sides start from the weights that one step of a rate of almost nothing leaves behind.
 make_case() {
     if [ -n "$pretend" ]; then
@@ -63,7 +14,7 @@ make_case() {
     else
         cp "$here/gpt2.json" case/config.json
     fi
-    write_tokens $((large * (steps + 2) * sequence)) >case/tokens.bin
+    write_tokens $((large * (steps + 2) * sequence)) "$vocabulary" >case/tokens.bin
     on_ranks 60 "$(pick "$shares" 0)" "$(pick "$memory" 0)" train --model case/config.json --data case/tokens.bin \
         --eval-part 0% --seq 32 --batch 1 --steps 1 --rate 1e-30 --save-every 0 --keep 1 --seed 1 --profile none --quiet \
         --out runs/start >runs/start.txt 2>&1 || {
@@ -75,19 +26,6 @@ make_case() {
 }
 
 # ---- times ----
-cluster_line() { # the parts by datasheets, with the link of loopback: where they were not measured
-    if [ -n "$pretend" ]; then
-        echo '3xcpu:1'
-        return
-    fi
-    echo "$shares $memory" | awk '{
-        n = split($1, share, ","); split($2, memory, ",")
-        for (i = 1; i <= n; i++) {
-            sub(/G$/, "GiB", memory[i])
-            printf "%s1x(1xh200:%s%%:%s)", (i > 1 ? " + " : ""), share[i], memory[i]
-        }
-        print " @ 3GB/s" }'
-}
 measure() { # SHARES MEMORY DATABASE WORD…
     measured_shares=$1 measured_memory=$2 database=$3
     shift 3
@@ -106,7 +44,7 @@ measure_parts() {
     fi
     if ! measure "$shares" "$memory" profile.db ${pretend:+--cluster 3xcpu:1} --cluster-out cluster.json || [ ! -s cluster.json ]; then
         say "no measurements: $(last_words profile.txt); times are those of datasheets"
-        cluster=$(cluster_line) profile=none times='of datasheets, since measuring failed'
+        cluster=$(cluster_line "$shares" "$memory" 3GB/s) profile=none times='of datasheets, since measuring failed'
     fi
 }
 # Parts of one GPU share its DRAM, its L2 cache and its power, which devices of their own would not: what one does while the
@@ -162,27 +100,8 @@ by_percent() { # BATCH SHARES
 profile_in() { # PLAN
     sed -n 's/.*"profile": *{"source": *"\([^"]*\)".*/\1/p' "$1" | grep . || echo none
 }
-# A plan may leave devices out: ranks are started for those that it has.
-plan_devices() { # PLAN: numbers from 0
-    sed -n '/"ranks"/,/\]/p' "$1" | grep -o '"device": *"[a-z]*[0-9]*"' | sed 's/"$//; s/.*[^0-9]//'
-}
 
 # ---- yoke's rows ----
-of_ranks() { # SUMMARY KEY: of every rank, with / between them
-    if grep -q '"ranks"' "$1"; then
-        sed 's/.*"ranks": *\[//' "$1" | grep -o "\"$2\": *[-+0-9.e]*" | sed 's/.*: *//' | paste -s -d / -
-        return
-    fi
-    case $2 in # one rank alone
-    share) number "$1" batch ;;
-    predicted_peak_bytes) number "$1" planned_bytes ;;
-    *) if grep -q '"device_bytes"' "$1"; then number "$1" device_bytes; else number "$1" peak_bytes; fi ;;
-    esac
-}
-settled() { # METRICS: the middle of the second half of the steps
-    sed -n '/"loss"/s/.*"seconds": *\([-+0-9.e]*\).*/\1/p' "$1" |
-        awk '{ v[NR] = $1 } END { for (i = int(NR / 2) + 1; i <= NR; i++) print v[i] }' | median
-}
 add_row() { # BATCH WHO NAME WORDS SHARES PREDICTED STEP PLANNED MEASURED DIFFERENCE REMARK
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$@" >>rows
 }
@@ -278,7 +197,7 @@ torch_rows() { # LABEL SETTINGS
     [ "$limit" -le $((time_limit - $(elapsed))) ] || limit=$((time_limit - $(elapsed)))
     say "PyTorch, $label: at most $limit s"
     # shellcheck disable=SC2086 # one word for each setting
-    TORCHINDUCTOR_COMPILE_THREADS=5 on_torch_ranks "$limit" "$python" "$here/../../bench/lab/torch_dp.py" --model case --data case/tokens.bin --out "$lines" \
+    TORCHINDUCTOR_COMPILE_THREADS=5 on_torch_ranks "$limit" "$shares" "$memory" "$python" "$here/../../bench/lab/torch_dp.py" --model case --data case/tokens.bin --out "$lines" \
         --seq "$sequence" --steps "$steps" --device "$torch_device" --precision "$torch_precision" --label "$label" \
         $settings >"torch-$label.txt" 2>&1 || say "PyTorch ended early: $(last_words "torch-$label.txt")"
     for setting in $settings; do

@@ -42,9 +42,11 @@ hand_row() { # WHO NAME WORDS PREDICTED STEP PLANNED MEASURED DIFFERENCE REMARK
 : >left-out
 (
     # shellcheck disable=SC2034 # read by gpu_page.sh
-    here=$example model=gpt2-xl.json tab=$(printf '\t') pretend='' lab_name=equal equal_shares=50,50 equal_memory=34G batch=2 sequence=8 steps=4 fast_steps=8 time_limit=1 split_limit=10GiB
+    here=$example model=gpt2-xl.json pretend='' lab_name=equal equal_shares=50,50 equal_memory=34G batch=2 sequence=8 steps=4 fast_steps=8 time_limit=1 split_limit=10GiB
     # shellcheck disable=SC1091 # checked by themselves
     . "$example/../common/page.sh"
+    # shellcheck disable=SC1091 # checked by themselves
+    . "$example/../common/lab.sh"
     # shellcheck disable=SC1091 # checked by themselves
     . "$example/gpu_page.sh"
     mkdir runs

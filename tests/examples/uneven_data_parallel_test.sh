@@ -52,10 +52,12 @@ page_of() { # ROWS: makes it in the folder of the test
     printf 'strong\t100\t28\t2\t2.1\t3.3\t3.07\nweak\t100\t28\t4\t3.9\t3.3\t3.07\n' >groups
     : >left-out
     (
-        here=$example pretend=1 tab=$(printf '\t') small=48 large=192 sequence=1024 steps=10 shares=70,14,14 memory=48G,24G,24G
+        here=$example pretend=1 small=48 large=192 sequence=1024 steps=10 shares=70,14,14 memory=48G,24G,24G
         group_model=gpt-mini group_batch=64 group_sequence=128 strong=25,25 weak=12,12,12,12 group_parts=100
         # shellcheck disable=SC1091 # checked by itself
         . "$example/../common/page.sh"
+        # shellcheck disable=SC1091 # checked by itself
+        . "$example/../common/lab.sh"
         # shellcheck disable=SC1091 # checked by itself
         . "$example/gpu_page.sh"
         write_results
@@ -99,6 +101,8 @@ printf -- '-----\n  Exit code:    5\n-----\n' >launcher
     here=$example pretend='' steps=8 small=48 large=192 began=0 quick=0 full=0 shares=70,14,14 memory=48G,24G,24G
     # shellcheck disable=SC1091 # checked by itself
     . "$example/../common/page.sh"
+    # shellcheck disable=SC1091 # checked by itself
+    . "$example/../common/lab.sh"
     # shellcheck disable=SC1091 # checked by itself
     . "$example/gpu_rows.sh"
     loss_difference one two
