@@ -187,9 +187,16 @@ static void pass_gather(void *user)
 void yk_staged_gather(const struct yk_comm_gather *op)
 {
     const struct yk_comm_group *group = op->group;
-    const struct yk_comm_world *world = group->world;
+    struct yk_comm_world *world = group->world;
     const int32_t me = group->me;
     if (op->size == 0) { /* on all ranks */
+        return;
+    }
+    if (op->size * (size_t)group->members > world->options.block_bytes) {
+        yk_trouble_set(
+            &world->trouble, YK_ERROR_INPUT,
+            "staged: things are gathered of which the stage has no room for one of every "
+            "rank");
         return;
     }
     const int64_t all = longest_part(group, op->firsts);

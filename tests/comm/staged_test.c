@@ -118,6 +118,46 @@ static void a_rank_without_memory_for_it_is_not_waited_for(void **state)
     assert_ok(yk_thread_world_run(3, be_rich_or_poor, NULL));
 }
 
+/* One thing of every rank must fit into the stage, which has 4 KiB for each at least. */
+static yk_status gather_what_is_too_large(int32_t rank, int32_t ranks, void *user)
+{
+    enum {
+        SIZE = 3 * 4096
+    };
+    static char wholes[2][2 * SIZE];
+    static const int64_t firsts[] = {0, 1, 2};
+    yk_status status;
+    struct exchange_station station;
+    struct yk_ranks staged = {0};
+    (void)ranks;
+    (void)user;
+    YK_TRY(exchange_station_open(&yk_comm_threads, 0, &station));
+    const struct yk_comm_options options = {.backend = &pretended,
+                                            .device = station.device,
+                                            .lane = station.lane,
+                                            .block_bytes = 1,
+                                            .through = &station.ranks};
+    YK_TRY_GOTO(yk_ranks_open(&yk_comm_staged, &options, &staged), done);
+    const struct yk_comm_gather op = {staged.all, wholes[rank] + rank * SIZE, wholes[rank], firsts,
+                                      SIZE};
+    staged.comm->gather(&op);
+    status = yk_ranks_finish(&staged) == YK_ERROR_INPUT
+                 ? YK_OK
+                 : yk_fail(YK_ERROR_NUMBERS, "it goes past the end of the stage");
+done:
+    yk_ranks_close(&staged);
+    exchange_station_close(&station);
+    return status;
+}
+
+static void what_the_stage_has_no_room_for_is_refused(void **state)
+{
+    (void)state;
+    pretended = yk_backend_cpu;
+    pretended.holds = holds_all;
+    assert_ok(yk_thread_world_run(2, gather_what_is_too_large, NULL));
+}
+
 static void a_world_to_carry_messages_is_needed(void **state)
 {
     (void)state;
@@ -133,6 +173,7 @@ int main(void)
         cmocka_unit_test(what_is_on_a_device_is_exchanged_as_the_table_says),
         cmocka_unit_test(what_is_on_the_host_goes_as_it_is),
         cmocka_unit_test(a_rank_without_memory_for_it_is_not_waited_for),
+        cmocka_unit_test(what_the_stage_has_no_room_for_is_refused),
         cmocka_unit_test(a_world_to_carry_messages_is_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
