@@ -138,8 +138,8 @@ static yk_status gather_what_is_too_large(int32_t rank, int32_t ranks, void *use
                                             .block_bytes = 1,
                                             .through = &station.ranks};
     YK_TRY_GOTO(yk_ranks_open(&yk_comm_staged, &options, &staged), done);
-    const struct yk_comm_gather op = {staged.all, wholes[rank] + rank * SIZE, wholes[rank], firsts,
-                                      SIZE};
+    const struct yk_comm_gather op = {staged.all, wholes[rank] + (ptrdiff_t)rank * SIZE,
+                                      wholes[rank], firsts, SIZE};
     staged.comm->gather(&op);
     status = yk_ranks_finish(&staged) == YK_ERROR_INPUT
                  ? YK_OK
