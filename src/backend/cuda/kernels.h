@@ -48,6 +48,11 @@ struct yk_product_checked {
 void yk_cuda_check_product(struct yk_backend_lane *lane, const struct yk_matmul *op, bool from_zero,
                            const void *sums, struct yk_product_checked *out);
 
+/* Numbers between -1 and 1, one as likely as another, for operands of a trial; `salt` makes others.
+ */
+void yk_cuda_scatter_numbers(struct yk_backend_lane *lane, int64_t count, unsigned salt,
+                             enum yk_precision type, void *to);
+
 /* to (rows, columns) = from, in another type; `adds` it to what is there. */
 void yk_cuda_cast_matrix(struct yk_backend_lane *lane, int64_t rows, int64_t columns,
                          const void *from, int64_t from_stride, enum yk_precision from_type,

@@ -165,3 +165,24 @@ void yk_cuda_check_product(struct yk_backend_lane *lane, const struct yk_matmul 
         check_sums<<<SUM_SAMPLES / WARPS, 32 * WARPS, 0, stream>>>(*op, sums, out);
     }
 }
+
+static __global__ void scatter_numbers(int64_t count, unsigned salt, enum yk_precision type,
+                                       void *to)
+{
+    const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
+    for (int64_t i = blockIdx.x * static_cast<int64_t>(blockDim.x) + threadIdx.x; i < count;
+         i += step) {
+        const int64_t drawn = place_of(static_cast<unsigned>(i), salt + 4, 255);
+        const float x[1] = {static_cast<float>(drawn - 127) / 128.0F};
+        yk_typed_put<1>(type, to, i, x);
+    }
+}
+
+void yk_cuda_scatter_numbers(struct yk_backend_lane *lane, int64_t count, unsigned salt,
+                             enum yk_precision type, void *to)
+{
+    enum {
+        BLOCKS = 1024,
+    };
+    scatter_numbers<<<BLOCKS, 32 * WARPS, 0, yk_cuda_stream(lane)>>>(count, salt, type, to);
+}

@@ -1,10 +1,9 @@
-/* What the library does of an op in one, what is left to kernels of ours, and which of the two is
- * faster where it could do either. */
+/* What the library does of an op in one, and what is left to kernels of ours. */
 #include "backend/cuda/product_op.h"
 
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
-#include "backend/cuda/product_run.h"
+#include "backend/cuda/product_trial.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,17 +12,6 @@
 enum {
     WIDE_ALIGNMENT = 16,
     AUX_ALIGNMENT = 8, /* numbers, of the rows that GELU stores */
-};
-
-struct job {
-    struct yk_backend_lane *lane;
-    struct yk_matmul op;
-    struct yk_product_shape shape;
-    enum yk_product_variant variant;
-    const void *made_sums; /* by the library */
-    void *room;            /* of a trial that is not to change c */
-    size_t room_bytes;
-    struct yk_product_checked *checked; /* of a trial, on the device */
 };
 
 static enum yk_precision plain(enum yk_precision type)
@@ -124,7 +112,8 @@ static struct yk_product_shape shape_of(const struct yk_matmul *op, enum yk_prod
     return shape;
 }
 
-static struct yk_product_call call_of(const struct job *job, void *workspace, void *sums)
+struct yk_product_call yk_product_job_call(const struct yk_product_job *job, void *workspace,
+                                           void *sums)
 {
     const struct yk_matmul *op = &job->op;
     return (struct yk_product_call){
@@ -191,8 +180,7 @@ void yk_product_end(struct yk_backend_lane *lane, const struct yk_matmul *op)
     yk_product_sum(lane, op);
 }
 
-/* What the library did not do in the job's variant. */
-static void put_rest(const struct job *job)
+void yk_product_job_rest(const struct yk_product_job *job)
 {
     struct yk_product_shape done = job->shape;
     struct yk_matmul left = job->op;
@@ -217,143 +205,6 @@ static void put_rest(const struct job *job)
     }
 }
 
-static void put_timed_rest(const struct yk_product_call *call)
-{
-    put_rest(call->user);
-}
-
-/* ---- the choice, made once ---- */
-
-/* Where the product would be added to what c holds, it is tried out elsewhere. */
-static void *take_trial_room(const struct yk_matmul *op, size_t *bytes)
-{
-    void *room = NULL;
-    *bytes = (size_t)(op->m * op->c_stride) * (size_t)yk_precision_bytes(op->c_type);
-    if (cudaMalloc(&room, *bytes) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return NULL;
-    }
-    return room;
-}
-
-/* No numbers at all: what a trial does not write is not taken for what one before it wrote. */
-static void poison(void *rows, int64_t stride, const struct yk_matmul *op, cudaStream_t stream)
-{
-    const size_t width = (size_t)yk_precision_bytes(op->c_type);
-    (void)cudaMemset2DAsync(rows, (size_t)stride * width, 0xff, (size_t)op->n * width,
-                            (size_t)op->m, stream);
-}
-
-static void begin_trial(const struct yk_product_call *call)
-{
-    const struct job *trial = call->user;
-    const struct yk_matmul *op = &trial->op;
-    if (trial->room) {
-        (void)cudaMemsetAsync(trial->room, 0, trial->room_bytes, call->stream);
-    } else {
-        poison(op->c, op->c_stride, op, call->stream);
-    }
-    if (op->aux && op->ending == YK_ENDING_GELU) {
-        poison(op->aux, op->aux_stride, op, call->stream);
-    }
-    if (call->sums) {
-        (void)cudaMemsetAsync(call->sums, 0xff, YK_PRODUCT_SUMS / 2, call->stream);
-    }
-    (void)cudaMemsetAsync(trial->checked, 0, sizeof *trial->checked, call->stream);
-}
-
-/* What cannot be looked at is not trusted. */
-static enum yk_product_word end_trial(const struct yk_product_call *call)
-{
-    const struct job *trial = call->user;
-    struct yk_product_checked checked = {0, 0};
-    yk_cuda_check_product(trial->lane, &trial->op, trial->room != NULL,
-                          trial->shape.sums_of != YK_SUMS_OF_NOTHING ? call->sums : NULL,
-                          trial->checked);
-    if (cudaMemcpyAsync(&checked, trial->checked, sizeof checked, cudaMemcpyDefault,
-                        call->stream) != cudaSuccess ||
-        cudaStreamSynchronize(call->stream) != cudaSuccess || checked.bad > 0) {
-        return YK_PRODUCT_WRONG;
-    }
-    return checked.told > 0 ? YK_PRODUCT_RIGHT : YK_PRODUCT_UNTOLD;
-}
-
-static bool is_variant(const struct yk_product_shape *shape, enum yk_product_variant variant)
-{
-    switch (variant) {
-    case YK_PRODUCT_WITHOUT_SUMS:
-        return shape->sums_of != YK_SUMS_OF_NOTHING;
-    case YK_PRODUCT_BARE:
-        return shape->work > YK_PRODUCT_BIAS;
-    default:
-        return true;
-    }
-}
-
-/* Rather no number than a wrong one. */
-static void refuse_wrong(struct yk_backend_lane *lane, const struct yk_matmul *op)
-{
-    char sentence[YK_CUDA_WORDS_SIZE];
-    (void)snprintf(sentence, sizeof sentence,
-                   "all that cuBLASLt has for a product of %" PRId64 " x %" PRId64 " x %" PRId64
-                   " in %s comes out wrong here; where the GPU is divided by MPS, divide it "
-                   "otherwise",
-                   op->m, op->n, op->k, yk_precision_name(op->a_type));
-    yk_cuda_trouble(lane, sentence);
-}
-
-static void choose(struct yk_cuda_products *products, const struct yk_product_shape *shape,
-                   void *user, struct yk_product_choice *out)
-{
-    struct job trial = *(const struct job *)user;
-    trial.room = shape->in_place ? take_trial_room(&trial.op, &trial.room_bytes) : NULL;
-    float best = -1;
-    bool wrong = false;
-    if (shape->in_place && !trial.room) {
-        return; /* the library's own advice is taken */
-    }
-    if (trial.room) {
-        trial.op.c = trial.room;
-        trial.op.add = trial.op.add ? trial.room : NULL;
-    }
-    if (cudaMalloc((void **)&trial.checked, sizeof *trial.checked) != cudaSuccess) {
-        (void)cudaGetLastError();
-        (void)cudaFree(trial.room);
-        return;
-    }
-    char *sums = (char *)trial.lane->scratch + YK_PRODUCT_WORKSPACE;
-    const struct yk_product_call call = call_of(&trial, trial.lane->scratch, sums);
-    trial.op.sums = sums + YK_PRODUCT_SUMS / 2;
-    for (int i = YK_PRODUCT_WHOLE; i <= YK_PRODUCT_BARE; i++) {
-        struct yk_product_shape reduced = *shape;
-        struct yk_product_choice other = {0};
-        if (!is_variant(shape, (enum yk_product_variant)i)) {
-            continue;
-        }
-        trial.variant = (enum yk_product_variant)i;
-        yk_product_shape_reduce(&reduced, trial.variant);
-        struct yk_product_call reduced_call = yk_product_call_reduce(&call, &reduced);
-        reduced_call.rest = put_timed_rest;
-        if (trial.op.c != trial.op.aux) { /* else a trial would change what it reads */
-            reduced_call.begin = begin_trial;
-            reduced_call.end = end_trial;
-        }
-        reduced_call.user = &trial;
-        const float taken = yk_product_try(products, &reduced, &reduced_call, &other);
-        wrong = wrong || taken == YK_PRODUCT_NONE_RIGHT;
-        if (taken >= 0 && (best < 0 || taken < best)) {
-            best = taken;
-            *out = other;
-            out->variant = i;
-        }
-    }
-    (void)cudaFree(trial.checked);
-    (void)cudaFree(trial.room);
-    if (wrong && best < 0) {
-        refuse_wrong(trial.lane, &trial.op);
-    }
-}
-
 /* ---- products ---- */
 
 void yk_product_multiply(struct yk_backend_lane *lane, const struct yk_matmul *op)
@@ -362,15 +213,18 @@ void yk_product_multiply(struct yk_backend_lane *lane, const struct yk_matmul *o
     if (!workspace) {
         return;
     }
-    struct job job = {.lane = lane, .op = *op, .made_sums = workspace + YK_PRODUCT_WORKSPACE};
+    struct yk_product_job job = {
+        .lane = lane, .op = *op, .made_sums = workspace + YK_PRODUCT_WORKSPACE};
     const enum yk_product_work work = op->accumulate ? YK_PRODUCT_ALONE : work_of(op);
     job.shape = shape_of(op, work);
     if (job.op.sums_of != YK_SUMS_OF_NOTHING &&
         sums_count(op) * (int64_t)sizeof(float) > YK_PRODUCT_SUMS / 2) {
         job.shape.sums_of = YK_SUMS_OF_NOTHING;
     }
-    const struct yk_product_call call = call_of(&job, workspace, workspace + YK_PRODUCT_WORKSPACE);
-    if (!yk_product_run(lane->device->products, &job.shape, &call, choose, &job, &job.variant)) {
+    const struct yk_product_call call =
+        yk_product_job_call(&job, workspace, workspace + YK_PRODUCT_WORKSPACE);
+    if (!yk_product_run(lane->device->products, &job.shape, &call, yk_product_choose, &job,
+                        &job.variant)) {
         char sentence[YK_CUDA_WORDS_SIZE];
         (void)snprintf(sentence, sizeof sentence,
                        "cuBLASLt has no way to take a product of %" PRId64 " x %" PRId64
@@ -379,5 +233,5 @@ void yk_product_multiply(struct yk_backend_lane *lane, const struct yk_matmul *o
         yk_cuda_trouble(lane, sentence);
         return;
     }
-    put_rest(&job);
+    yk_product_job_rest(&job);
 }

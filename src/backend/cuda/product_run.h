@@ -46,8 +46,8 @@ struct yk_product_call {
 float yk_product_try(struct yk_cuda_products *products, const struct yk_product_shape *shape,
                      const struct yk_product_call *call, struct yk_product_choice *out);
 
-/* Called once for a shape that nothing is known of. */
-typedef void yk_product_chooser(struct yk_cuda_products *products,
+/* Called once for a shape that nothing is known of; false where nothing is right for it. */
+typedef bool yk_product_chooser(struct yk_cuda_products *products,
                                 const struct yk_product_shape *shape, void *user,
                                 struct yk_product_choice *out);
 

@@ -329,8 +329,8 @@ static const struct yk_product_choice *choose(struct yk_cuda_products *products,
     const struct yk_product_choice *choice = yk_product_cache_find(products->cache, &rounded);
     if (!choice) {
         struct yk_product_choice made = {0};
-        chooser(products, shape, user, &made);
-        if (yk_product_cache_add(products->cache, &rounded, &made) != YK_OK) {
+        if (!chooser(products, shape, user, &made) ||
+            yk_product_cache_add(products->cache, &rounded, &made) != YK_OK) {
             return NULL;
         }
         choice = yk_product_cache_find(products->cache, &rounded);
