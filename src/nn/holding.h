@@ -40,13 +40,22 @@ static inline int64_t yk_block_first(int64_t count, int32_t blocks, int32_t bloc
     return even + count % blocks * block / blocks;
 }
 
+enum {
+    /* Fractions that large blocks are cut at, so that equal parts are equal to the last thing,
+     * which libraries exchange faster; the last part has what is left over. A multiple of all
+     * numbers to 10, and of most to 36. */
+    YK_BLOCK_CUTS = 10080,
+};
+
 /* Where a block of `count` things is cut, a fraction of the way into it: the same for all who ask,
  * so that one part ends where the next begins. */
 static inline int64_t yk_block_cut(int64_t count, int32_t blocks, int32_t block, double fraction)
 {
     const int64_t first = yk_block_first(count, blocks, block);
     const int64_t size = yk_block_first(count, blocks, block + 1) - first;
-    const int64_t cut = (int64_t)(fraction * (double)size + 0.5);
+    const int64_t unit = fraction < 1 ? size / YK_BLOCK_CUTS : 0;
+    const int64_t cut = unit > 0 ? (int64_t)(fraction * YK_BLOCK_CUTS + 0.5) * unit
+                                 : (int64_t)(fraction * (double)size + 0.5);
     return first + (cut > size ? size : cut);
 }
 

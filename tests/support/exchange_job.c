@@ -86,6 +86,8 @@ static void cut_parts(struct exchange_job *job, int32_t members)
             first = i < members ? 0 : job->count;
         } else if (job->cut == EXCHANGE_FIRST_HAS_NONE && i == 1) {
             first = 0;
+        } else if (job->cut == EXCHANGE_LAST_HAS_REST && i < members) {
+            first = job->count / members * i;
         } else if (job->cut == EXCHANGE_RANDOM && i > 0 && i < members) {
             first =
                 job->firsts[i - 1] + yk_random_below(&random, job->count - job->firsts[i - 1] + 1);

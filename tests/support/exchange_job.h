@@ -24,6 +24,8 @@ enum exchange_cut {
     EXCHANGE_RANDOM,
     EXCHANGE_LAST_HAS_ALL,
     EXCHANGE_FIRST_HAS_NONE, /* and what is before the parts belongs to nobody */
+    EXCHANGE_LAST_HAS_REST,  /* the others are equal */
+    EXCHANGE_CUTS,
 };
 
 /* Where a device's memory is taken from. */

@@ -43,8 +43,9 @@ static yk_status list_jobs(struct bench *bench, int64_t largest, struct yk_rando
             .wide = form >= 4,
             .added = kind == EXCHANGE_SCATTER && yk_random_below(random, 2) == 1,
             .in_place = kind == EXCHANGE_GATHER && yk_random_below(random, 2) == 1,
-            .cut = kind == EXCHANGE_REDUCE ? EXCHANGE_EQUAL
-                                           : (enum exchange_cut)yk_random_below(random, 4),
+            .cut = kind == EXCHANGE_REDUCE
+                       ? EXCHANGE_EQUAL
+                       : (enum exchange_cut)yk_random_below(random, EXCHANGE_CUTS),
         };
     }
     for (int i = 0; i < count_of_counts; i++) {

@@ -21,14 +21,23 @@ static bool note(const struct yk_comm_group *group, ncclResult_t result, const c
     return result == ncclSuccess || yk_nccl_fail(group->world, result, doing);
 }
 
+/* Whether all parts are as long as the first, but for the last one, which may be longer. */
 static bool are_equal(const struct yk_comm_group *group, const int64_t *firsts)
 {
+    const int64_t length = firsts[1] - firsts[0];
     for (int32_t i = 1; i < group->members; i++) {
-        if (firsts[i + 1] - firsts[i] != firsts[1] - firsts[0]) {
+        const int64_t other = firsts[i + 1] - firsts[i];
+        if (i + 1 < group->members ? other != length : other < length) {
             return false;
         }
     }
     return true;
+}
+
+/* Where that begins which the last part has more than the others. */
+static int64_t rest_of(const struct yk_comm_group *group, const int64_t *firsts)
+{
+    return firsts[0] + group->members * (firsts[1] - firsts[0]);
 }
 
 bool yk_nccl_sum(const struct yk_comm_group *group, void *numbers, int64_t count,
@@ -56,17 +65,34 @@ static ncclResult_t spread_unequal(const struct yk_comm_group *group, const void
     return result == ncclSuccess ? ended : result;
 }
 
+static ncclResult_t spread_equal(const struct yk_comm_group *group, const void *own, char *whole,
+                                 const int64_t *firsts, size_t size)
+{
+    const int32_t last = group->members - 1;
+    const size_t length = (size_t)(firsts[1] - firsts[0]) * size;
+    const int64_t rest = rest_of(group, firsts);
+    char *place = whole + rest * (int64_t)size;
+    ncclResult_t result = ncclGroupStart();
+    if (result == ncclSuccess && length > 0) {
+        result = ncclAllGather(own, whole + firsts[0] * (int64_t)size, length, ncclUint8,
+                               group->comm, group->world->stream);
+    }
+    if (result == ncclSuccess && firsts[group->members] > rest) {
+        result = ncclBroadcast(group->me == last ? (const char *)own + length : place, place,
+                               (size_t)(firsts[group->members] - rest) * size, ncclUint8, last,
+                               group->comm, group->world->stream);
+    }
+    const ncclResult_t ended = ncclGroupEnd();
+    return result == ncclSuccess ? ended : result;
+}
+
 bool yk_nccl_spread(const struct yk_comm_group *group, const void *own, void *whole,
                     const int64_t *firsts, size_t size)
 {
-    char *begin = (char *)whole + firsts[0] * (int64_t)size;
-    if (are_equal(group, firsts)) {
-        return note(group,
-                    ncclAllGather(own, begin, (size_t)(firsts[1] - firsts[0]) * size, ncclUint8,
-                                  group->comm, group->world->stream),
-                    "gather");
-    }
-    return note(group, spread_unequal(group, own, whole, firsts, size), "gather");
+    return note(group,
+                are_equal(group, firsts) ? spread_equal(group, own, whole, firsts, size)
+                                         : spread_unequal(group, own, whole, firsts, size),
+                "gather");
 }
 
 static ncclResult_t sum_unequal(const struct yk_comm_group *group, const void *whole, void *out,
@@ -85,17 +111,34 @@ static ncclResult_t sum_unequal(const struct yk_comm_group *group, const void *w
     return result == ncclSuccess ? ended : result;
 }
 
+static ncclResult_t sum_equal(const struct yk_comm_group *group, const void *whole, void *out,
+                              const int64_t *firsts, enum yk_comm_type type)
+{
+    const int32_t last = group->members - 1;
+    const int64_t length = firsts[1] - firsts[0];
+    const int64_t rest = rest_of(group, firsts);
+    void *place = yk_comm_at(type, whole, rest);
+    ncclResult_t result = ncclGroupStart();
+    if (result == ncclSuccess && length > 0) {
+        result = ncclReduceScatter(yk_comm_at(type, whole, firsts[0]), out, (size_t)length,
+                                   type_of(type), ncclSum, group->comm, group->world->stream);
+    }
+    if (result == ncclSuccess && firsts[group->members] > rest) {
+        result = ncclReduce(place, group->me == last ? yk_comm_at(type, out, length) : place,
+                            (size_t)(firsts[group->members] - rest), type_of(type), ncclSum, last,
+                            group->comm, group->world->stream);
+    }
+    const ncclResult_t ended = ncclGroupEnd();
+    return result == ncclSuccess ? ended : result;
+}
+
 bool yk_nccl_sum_parts(const struct yk_comm_group *group, const void *whole, void *out,
                        const int64_t *firsts, enum yk_comm_type type)
 {
-    if (are_equal(group, firsts)) {
-        return note(group,
-                    ncclReduceScatter(yk_comm_at(type, whole, firsts[0]), out,
-                                      (size_t)(firsts[1] - firsts[0]), type_of(type), ncclSum,
-                                      group->comm, group->world->stream),
-                    "scatter");
-    }
-    return note(group, sum_unequal(group, whole, out, firsts, type), "scatter");
+    return note(group,
+                are_equal(group, firsts) ? sum_equal(group, whole, out, firsts, type)
+                                         : sum_unequal(group, whole, out, firsts, type),
+                "scatter");
 }
 
 bool yk_nccl_tell(const struct yk_comm_group *group, void *bytes, size_t size, int32_t from)
