@@ -195,9 +195,10 @@ bool yk_product_choose(struct yk_cuda_products *products, const struct yk_produc
     trial.job.shape = *shape;
     if (make_room(&trial)) {
         best = try_variants(products, &trial, out);
-        if (best == YK_PRODUCT_NONE_RIGHT && trial.untold) {
-            best =
-                make_operands(&trial) ? try_variants(products, &trial, out) : YK_PRODUCT_NONE_RUNS;
+        if (trial.untold && make_operands(&trial)) {
+            best = try_variants(products, &trial, out);
+        } else if (trial.untold && best == YK_PRODUCT_NONE_RIGHT) {
+            best = YK_PRODUCT_NONE_RUNS;
         }
         if (best == YK_PRODUCT_NONE_RIGHT) {
             refuse_wrong(trial.job.lane, &trial.job.op);

@@ -3,6 +3,7 @@
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/product_cache.h"
+#include "backend/cuda/product_propose.h"
 #include "backend/cuda/product_run.h"
 #include "backend/cuda/product_shape.h"
 #include "base/hash.h"
@@ -15,7 +16,6 @@
 enum {
     ORIGIN_SIZE = 400,
     PLANS = 2048, /* descriptors kept; when there are too many, all are made anew */
-    CANDIDATES = 16,
     TIMED_RUNS = 3,
 };
 
@@ -28,8 +28,7 @@ struct known {
 
 struct yk_cuda_products {
     struct yk_backend_device *device;
-    size_t workspace_bytes; /* that algorithms may use */
-    cublasLtHandle_t library;
+    struct yk_product_means means;
     struct yk_product_cache *cache;
     pthread_mutex_t lock;
     struct known *known; /* (PLANS), open addressing */
@@ -39,9 +38,8 @@ struct yk_cuda_products {
 /* ---- made and destroyed ---- */
 
 /*
- * Whether this process has some of the GPU's multiprocessors only, by MPS. The library then has
- * algorithms that keep sums in the workspace and write past its end, or add some of them twice: on
- * 18 and on 92 of 132, with cuBLASLt 13.1. None of these is taken there.
+ * Whether this process has some of the GPU's multiprocessors only, by MPS. Algorithms that keep
+ * sums in the workspace have been seen to go wrong there, too: they get none.
  */
 static bool is_part(void)
 {
@@ -59,14 +57,15 @@ yk_status yk_cuda_products_create(struct yk_backend_device *device, const char *
     }
     /* A part of a GPU (MPS) has other algorithms that are fastest than all of it. */
     (void)snprintf(origin, sizeof origin,
-                   "yoke products 5, %s, %d SMs, cuBLASLt %zu, shapes of %zu bytes", device->name,
+                   "yoke products 6, %s, %d SMs, cuBLASLt %zu, shapes of %zu bytes", device->name,
                    (int)device->chip.processors, cublasLtGetVersion(),
                    sizeof(struct yk_product_shape));
     products->device = device;
-    products->workspace_bytes = is_part() ? 0 : YK_PRODUCT_WORKSPACE;
+    products->means.workspace_bytes = is_part() ? 0 : YK_PRODUCT_WORKSPACE;
+    products->means.part_processors = is_part() ? device->chip.processors : 0;
     (void)pthread_mutex_init(&products->lock, NULL);
     yk_status status = YK_OK;
-    if (cublasLtCreate(&products->library) != CUBLAS_STATUS_SUCCESS) {
+    if (cublasLtCreate(&products->means.library) != CUBLAS_STATUS_SUCCESS) {
         status = yk_fail(YK_ERROR_SYSTEM, "GPU %d (%s): cuBLASLt cannot be started",
                          (int)device->number, device->name);
     }
@@ -102,8 +101,8 @@ void yk_cuda_products_destroy(struct yk_cuda_products *products)
         forget_all(products);
         free(products->known);
         yk_product_cache_close(products->cache);
-        if (products->library) {
-            (void)cublasLtDestroy(products->library);
+        if (products->means.library) {
+            (void)cublasLtDestroy(products->means.library);
         }
         (void)pthread_mutex_destroy(&products->lock);
         free(products);
@@ -132,39 +131,12 @@ static cublasStatus_t run(struct yk_cuda_products *products, const struct yk_pro
 {
     const float beta = call->add ? 1.0F : 0.0F;
     const void *add = call->add ? call->add : call->c;
-    return cublasLtMatmul(products->library, plan->work, &call->scale, call->b, plan->b, call->a,
-                          plan->a, &beta, add, plan->add, call->c, plan->c, algorithm,
-                          call->workspace, products->workspace_bytes, call->stream);
+    return cublasLtMatmul(products->means.library, plan->work, &call->scale, call->b, plan->b,
+                          call->a, plan->a, &beta, add, plan->add, call->c, plan->c, algorithm,
+                          call->workspace, products->means.workspace_bytes, call->stream);
 }
 
 /* ---- choosing an algorithm ---- */
-
-static int propose(struct yk_cuda_products *products, const struct yk_product_shape *shape,
-                   const struct yk_product_plan *plan, cublasLtMatmulHeuristicResult_t *out)
-{
-    cublasLtMatmulPreference_t wish = NULL;
-    const size_t workspace = products->workspace_bytes;
-    const uint32_t alignment = (uint32_t)shape->alignment;
-    int count = 0;
-    if (cublasLtMatmulPreferenceCreate(&wish) != CUBLAS_STATUS_SUCCESS) {
-        return 0;
-    }
-    (void)cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                               &workspace, sizeof workspace);
-    static const cublasLtMatmulPreferenceAttributes_t sides[] = {
-        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
-    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
-        (void)cublasLtMatmulPreferenceSetAttribute(wish, sides[i], &alignment, sizeof alignment);
-    }
-    if (cublasLtMatmulAlgoGetHeuristic(products->library, plan->work, plan->b, plan->a, plan->add,
-                                       plan->c, wish, CANDIDATES, out,
-                                       &count) != CUBLAS_STATUS_SUCCESS) {
-        count = 0;
-    }
-    (void)cublasLtMatmulPreferenceDestroy(wish);
-    return count;
-}
 
 /* Milliseconds of the fastest of some runs, with what is left to do after it; negative where it
  * does not run. */
@@ -235,10 +207,10 @@ static int fastest(const float *taken, int count)
 
 /* The fastest that is right, and what it takes. */
 static float choose_right(struct yk_cuda_products *products, const struct yk_product_plan *plan,
-                          const cublasLtMatmulHeuristicResult_t *found, int count,
+                          const cublasLtMatmulAlgo_t *found, int count,
                           const struct yk_product_call *call, struct yk_product_choice *out)
 {
-    float taken[CANDIDATES];
+    float taken[YK_PRODUCT_PROPOSALS];
     cudaEvent_t events[2] = {NULL, NULL};
     if (cudaEventCreate(&events[0]) != cudaSuccess) {
         return YK_PRODUCT_NONE_RUNS;
@@ -248,11 +220,11 @@ static float choose_right(struct yk_cuda_products *products, const struct yk_pro
         return YK_PRODUCT_NONE_RUNS;
     }
     for (int i = 0; i < count; i++) {
-        taken[i] = time_one(products, plan, &found[i].algo, call, events);
+        taken[i] = time_one(products, plan, &found[i], call, events);
     }
     int best = fastest(taken, count);
     const float none = best < 0 ? YK_PRODUCT_NONE_RUNS : YK_PRODUCT_NONE_RIGHT;
-    while (best >= 0 && !is_right(products, plan, &found[best].algo, call)) {
+    while (best >= 0 && !is_right(products, plan, &found[best], call)) {
         taken[best] = -1;
         best = fastest(taken, count);
     }
@@ -262,7 +234,7 @@ static float choose_right(struct yk_cuda_products *products, const struct yk_pro
     if (best < 0) {
         return none;
     }
-    out->algorithm = found[best].algo;
+    out->algorithm = found[best];
     out->exists = 1;
     return taken[best];
 }
@@ -270,14 +242,15 @@ static float choose_right(struct yk_cuda_products *products, const struct yk_pro
 float yk_product_try(struct yk_cuda_products *products, const struct yk_product_shape *shape,
                      const struct yk_product_call *call, struct yk_product_choice *out)
 {
-    cublasLtMatmulHeuristicResult_t found[CANDIDATES];
+    cublasLtMatmulAlgo_t found[YK_PRODUCT_PROPOSALS];
     struct yk_product_plan plan;
     *out = (struct yk_product_choice){0};
     if (yk_product_plan_make(shape, &plan) != CUBLAS_STATUS_SUCCESS) {
         return YK_PRODUCT_NONE_RUNS;
     }
-    const int count =
-        point(&plan, call) == CUBLAS_STATUS_SUCCESS ? propose(products, shape, &plan, found) : 0;
+    const int count = point(&plan, call) == CUBLAS_STATUS_SUCCESS
+                          ? yk_product_propose(&products->means, shape, &plan, found)
+                          : 0;
     const float best = choose_right(products, &plan, found, count, call, out);
     yk_product_plan_free(&plan);
     return best;
@@ -369,13 +342,13 @@ static struct known *know(struct yk_cuda_products *products, const struct yk_pro
 static bool run_proposed(struct yk_cuda_products *products, struct known *known,
                          const struct yk_product_call *call)
 {
-    cublasLtMatmulHeuristicResult_t found[CANDIDATES];
+    cublasLtMatmulAlgo_t found[YK_PRODUCT_PROPOSALS];
     struct yk_product_shape made = known->shape;
     yk_product_shape_reduce(&made, (enum yk_product_variant)known->choice.variant);
-    const int count = propose(products, &made, &known->plan, found);
+    const int count = yk_product_propose(&products->means, &made, &known->plan, found);
     for (int i = 0; i < count; i++) {
-        if (run(products, &known->plan, &found[i].algo, call) == CUBLAS_STATUS_SUCCESS) {
-            known->choice.algorithm = found[i].algo;
+        if (run(products, &known->plan, &found[i], call) == CUBLAS_STATUS_SUCCESS) {
+            known->choice.algorithm = found[i];
             known->choice.exists = 1;
             return true;
         }

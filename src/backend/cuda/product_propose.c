@@ -1,0 +1,115 @@
+/*
+ * On a part of a GPU (MPS), algorithms whose blocks work in clusters that its multiprocessors are
+ * no multiple of leave tiles out and make others several times: cuBLASLt 13.1 does with clusters of
+ * 4 on 18 of an H200's 132, and with clusters of 8 on 92. They are proposed with clusters of 2
+ * there, which always lie within one pair of multiprocessors.
+ */
+#include "backend/cuda/product_propose.h"
+
+#include <string.h>
+
+enum {
+    ASKED = 16, /* each may become two */
+    PAIR = 2,
+    LARGEST_CLUSTER = 16,
+};
+
+static int ask(const struct yk_product_means *means, const struct yk_product_shape *shape,
+               const struct yk_product_plan *plan, cublasLtMatmulHeuristicResult_t *out)
+{
+    cublasLtMatmulPreference_t wish = NULL;
+    const uint32_t alignment = (uint32_t)shape->alignment;
+    int count = 0;
+    if (cublasLtMatmulPreferenceCreate(&wish) != CUBLAS_STATUS_SUCCESS) {
+        return 0;
+    }
+    (void)cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                               &means->workspace_bytes,
+                                               sizeof means->workspace_bytes);
+    static const cublasLtMatmulPreferenceAttributes_t sides[] = {
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        (void)cublasLtMatmulPreferenceSetAttribute(wish, sides[i], &alignment, sizeof alignment);
+    }
+    if (cublasLtMatmulAlgoGetHeuristic(means->library, plan->work, plan->b, plan->a, plan->add,
+                                       plan->c, wish, ASKED, out,
+                                       &count) != CUBLAS_STATUS_SUCCESS) {
+        count = 0;
+    }
+    (void)cublasLtMatmulPreferenceDestroy(wish);
+    return count;
+}
+
+/* How many blocks a cluster has. */
+static int32_t cluster_of(const cublasLtMatmulAlgo_t *algorithm)
+{
+    uint16_t shape = CUBLASLT_CLUSTER_SHAPE_AUTO;
+    size_t written = 0;
+    (void)cublasLtMatmulAlgoConfigGetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
+                                               &shape, sizeof shape, &written);
+    switch (shape) {
+    case CUBLASLT_CLUSTER_SHAPE_AUTO: /* of algorithms that know no clusters */
+    case CUBLASLT_CLUSTER_SHAPE_1x1x1:
+        return 1;
+    case CUBLASLT_CLUSTER_SHAPE_2x1x1:
+    case CUBLASLT_CLUSTER_SHAPE_1x2x1:
+        return PAIR;
+    case CUBLASLT_CLUSTER_SHAPE_4x1x1:
+    case CUBLASLT_CLUSTER_SHAPE_2x2x1:
+    case CUBLASLT_CLUSTER_SHAPE_1x4x1:
+        return 2 * PAIR;
+    case CUBLASLT_CLUSTER_SHAPE_4x2x1:
+    case CUBLASLT_CLUSTER_SHAPE_2x4x1:
+    case CUBLASLT_CLUSTER_SHAPE_8x1x1:
+    case CUBLASLT_CLUSTER_SHAPE_1x8x1:
+        return 4 * PAIR;
+    default:
+        return LARGEST_CLUSTER;
+    }
+}
+
+static bool set_cluster(const struct yk_product_means *means, const struct yk_product_plan *plan,
+                        uint16_t shape, cublasLtMatmulAlgo_t *algorithm)
+{
+    cublasLtMatmulHeuristicResult_t result;
+    return cublasLtMatmulAlgoConfigSetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
+                                                &shape, sizeof shape) == CUBLAS_STATUS_SUCCESS &&
+           cublasLtMatmulAlgoCheck(means->library, plan->work, plan->b, plan->a, plan->add, plan->c,
+                                   algorithm, &result) == CUBLAS_STATUS_SUCCESS &&
+           result.workspaceSize <= means->workspace_bytes;
+}
+
+static int add_new(const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMatmulAlgo_t *out)
+{
+    for (int i = 0; i < count; i++) {
+        if (memcmp(&out[i], algorithm, sizeof *algorithm) == 0) {
+            return count;
+        }
+    }
+    out[count] = *algorithm;
+    return count + 1;
+}
+
+int yk_product_propose(const struct yk_product_means *means, const struct yk_product_shape *shape,
+                       const struct yk_product_plan *plan,
+                       cublasLtMatmulAlgo_t out[YK_PRODUCT_PROPOSALS])
+{
+    static const uint16_t pairs[] = {CUBLASLT_CLUSTER_SHAPE_2x1x1, CUBLASLT_CLUSTER_SHAPE_1x2x1};
+    cublasLtMatmulHeuristicResult_t found[ASKED];
+    const int asked = ask(means, shape, plan, found);
+    int count = 0;
+    for (int i = 0; i < asked; i++) {
+        if (means->part_processors % cluster_of(&found[i].algo) == 0) {
+            count = add_new(&found[i].algo, count, out);
+            continue;
+        }
+        for (size_t j = 0; j < sizeof pairs / sizeof pairs[0]; j++) {
+            cublasLtMatmulAlgo_t paired = found[i].algo;
+            if (set_cluster(means, plan, pairs[j], &paired)) {
+                count = add_new(&paired, count, out);
+            }
+        }
+    }
+    return count;
+}

@@ -1,0 +1,28 @@
+/*
+ * Product propose: the algorithms that cuBLASLt has for a product, those that it expects to be
+ * fastest first.
+ */
+#ifndef YK_BACKEND_CUDA_PRODUCT_PROPOSE_H
+#define YK_BACKEND_CUDA_PRODUCT_PROPOSE_H
+
+#include "backend/cuda/product_shape.h"
+
+#include <cublasLt.h>
+
+enum {
+    YK_PRODUCT_PROPOSALS = 32,
+};
+
+struct yk_product_means {
+    cublasLtHandle_t library;
+    size_t workspace_bytes;
+    /* Of the part of a GPU that this process has; 0: it has all of it. */
+    int32_t part_processors;
+};
+
+/* How many there are. */
+int yk_product_propose(const struct yk_product_means *means, const struct yk_product_shape *shape,
+                       const struct yk_product_plan *plan,
+                       cublasLtMatmulAlgo_t out[YK_PRODUCT_PROPOSALS]);
+
+#endif
