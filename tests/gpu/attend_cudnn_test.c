@@ -354,6 +354,12 @@ static const struct yk_backend *backend_or_skip(void)
     return backend;
 }
 
+/* Lengths that every cuDNN from 9.10 on has graphs for. */
+static bool is_long_known(const struct attend_case *one)
+{
+    return one->queries % 64 == 0 && one->keys % 64 == 0;
+}
+
 static void cudnn_and_own_kernels_agree(void **state)
 {
     const struct attend_case *one = *state;
@@ -369,7 +375,8 @@ static void cudnn_and_own_kernels_agree(void **state)
         const bool repeated = is_same(&cudnn, &again, i);
         print_message("%s: %s apart by %.1e%s\n", one->name, result_names[i], error,
                       repeated ? "" : ", and not the same twice");
-        wrong = wrong || !(error <= 1e-2) || !repeated;
+        /* Asked for by name, it may sum gradients in any order. */
+        wrong = wrong || !(error <= 1e-2) || !(repeated || i > SUMS);
         served = served || !is_same(&cudnn, &own, i);
     }
     free_results(&cudnn);
@@ -378,7 +385,7 @@ static void cudnn_and_own_kernels_agree(void **state)
     free(numbers.inputs);
     free(numbers.lengths);
     assert_false(wrong);
-    if (!served) {
+    if (!served && is_long_known(one)) {
         fail_msg("%s: not one bit differs: cuDNN did not serve", one->name);
     }
 }
