@@ -1,21 +1,25 @@
 /*
  * On a part of a GPU (MPS), algorithms whose blocks work in clusters that its multiprocessors are
  * no multiple of leave tiles out and make others several times: cuBLASLt 13.1 does with clusters of
- * 4 on 18 of an H200's 132, and with clusters of 8 on 92. They are proposed with clusters of 2
- * there, which always lie within one pair of multiprocessors.
+ * 4 on 18 of an H200's 132, and with clusters of 8 on 92. Others are proposed there: more of them
+ * are asked for, and those with large clusters are changed to clusters of 2, which always lie
+ * within one pair of multiprocessors. Where nothing else is left, they are proposed as they are:
+ * whether they are right is seen when they are tried.
  */
 #include "backend/cuda/product_propose.h"
 
 #include <string.h>
 
 enum {
-    ASKED = 16, /* each may become two */
+    ASKED = 16,
+    ASKED_FOR_PART = 48,
+    ENOUGH = 12, /* of those that may be taken as they are */
     PAIR = 2,
     LARGEST_CLUSTER = 16,
 };
 
 static int ask(const struct yk_product_means *means, const struct yk_product_shape *shape,
-               const struct yk_product_plan *plan, cublasLtMatmulHeuristicResult_t *out)
+               const struct yk_product_plan *plan, int most, cublasLtMatmulHeuristicResult_t *out)
 {
     cublasLtMatmulPreference_t wish = NULL;
     const uint32_t alignment = (uint32_t)shape->alignment;
@@ -33,8 +37,7 @@ static int ask(const struct yk_product_means *means, const struct yk_product_sha
         (void)cublasLtMatmulPreferenceSetAttribute(wish, sides[i], &alignment, sizeof alignment);
     }
     if (cublasLtMatmulAlgoGetHeuristic(means->library, plan->work, plan->b, plan->a, plan->add,
-                                       plan->c, wish, ASKED, out,
-                                       &count) != CUBLAS_STATUS_SUCCESS) {
+                                       plan->c, wish, most, out, &count) != CUBLAS_STATUS_SUCCESS) {
         count = 0;
     }
     (void)cublasLtMatmulPreferenceDestroy(wish);
@@ -82,6 +85,9 @@ static bool set_cluster(const struct yk_product_means *means, const struct yk_pr
 
 static int add_new(const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMatmulAlgo_t *out)
 {
+    if (count == YK_PRODUCT_PROPOSALS) {
+        return count;
+    }
     for (int i = 0; i < count; i++) {
         if (memcmp(&out[i], algorithm, sizeof *algorithm) == 0) {
             return count;
@@ -91,25 +97,41 @@ static int add_new(const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMat
     return count + 1;
 }
 
+/* In clusters of two blocks, one beside or below the other. */
+static int add_paired(const struct yk_product_means *means, const struct yk_product_plan *plan,
+                      const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMatmulAlgo_t *out)
+{
+    static const uint16_t pairs[] = {CUBLASLT_CLUSTER_SHAPE_2x1x1, CUBLASLT_CLUSTER_SHAPE_1x2x1};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        cublasLtMatmulAlgo_t paired = *algorithm;
+        if (set_cluster(means, plan, pairs[i], &paired)) {
+            count = add_new(&paired, count, out);
+        }
+    }
+    return count;
+}
+
 int yk_product_propose(const struct yk_product_means *means, const struct yk_product_shape *shape,
                        const struct yk_product_plan *plan,
                        cublasLtMatmulAlgo_t out[YK_PRODUCT_PROPOSALS])
 {
-    static const uint16_t pairs[] = {CUBLASLT_CLUSTER_SHAPE_2x1x1, CUBLASLT_CLUSTER_SHAPE_1x2x1};
-    cublasLtMatmulHeuristicResult_t found[ASKED];
-    const int asked = ask(means, shape, plan, found);
+    cublasLtMatmulHeuristicResult_t found[ASKED_FOR_PART];
+    const bool is_part = means->part_processors > 0;
+    const int asked = ask(means, shape, plan, is_part ? ASKED_FOR_PART : ASKED, found);
     int count = 0;
     for (int i = 0; i < asked; i++) {
         if (means->part_processors % cluster_of(&found[i].algo) == 0) {
             count = add_new(&found[i].algo, count, out);
-            continue;
         }
-        for (size_t j = 0; j < sizeof pairs / sizeof pairs[0]; j++) {
-            cublasLtMatmulAlgo_t paired = found[i].algo;
-            if (set_cluster(means, plan, pairs[j], &paired)) {
-                count = add_new(&paired, count, out);
-            }
+    }
+    for (int i = 0; i < asked && count < ENOUGH; i++) {
+        if (means->part_processors % cluster_of(&found[i].algo) != 0) {
+            count = add_paired(means, plan, &found[i].algo, count, out);
         }
+    }
+    const bool none = count == 0;
+    for (int i = 0; none && i < asked; i++) {
+        count = add_new(&found[i].algo, count, out);
     }
     return count;
 }

@@ -10,7 +10,7 @@
 #include <cublasLt.h>
 
 enum {
-    YK_PRODUCT_PROPOSALS = 32,
+    YK_PRODUCT_PROPOSALS = 64,
 };
 
 struct yk_product_means {
