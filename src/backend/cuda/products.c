@@ -17,6 +17,7 @@ enum {
     ORIGIN_SIZE = 400,
     PLANS = 2048, /* descriptors kept; when there are too many, all are made anew */
     TIMED_RUNS = 3,
+    LEAST_TRIED = 4, /* algorithms, however long that takes */
 };
 
 struct known {
@@ -37,10 +38,7 @@ struct yk_cuda_products {
 
 /* ---- made and destroyed ---- */
 
-/*
- * Whether this process has some of the GPU's multiprocessors only, by MPS. Algorithms that keep
- * sums in the workspace have been seen to go wrong there, too: they get none.
- */
+/* Whether this process has some of the GPU's multiprocessors only, by MPS. */
 static bool is_part(void)
 {
     const char *percent = getenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE");
@@ -57,11 +55,11 @@ yk_status yk_cuda_products_create(struct yk_backend_device *device, const char *
     }
     /* A part of a GPU (MPS) has other algorithms that are fastest than all of it. */
     (void)snprintf(origin, sizeof origin,
-                   "yoke products 6, %s, %d SMs, cuBLASLt %zu, shapes of %zu bytes", device->name,
+                   "yoke products 7, %s, %d SMs, cuBLASLt %zu, shapes of %zu bytes", device->name,
                    (int)device->chip.processors, cublasLtGetVersion(),
                    sizeof(struct yk_product_shape));
     products->device = device;
-    products->means.workspace_bytes = is_part() ? 0 : YK_PRODUCT_WORKSPACE;
+    products->means.workspace_bytes = YK_PRODUCT_WORKSPACE;
     products->means.part_processors = is_part() ? device->chip.processors : 0;
     (void)pthread_mutex_init(&products->lock, NULL);
     yk_status status = YK_OK;
@@ -138,16 +136,29 @@ static cublasStatus_t run(struct yk_cuda_products *products, const struct yk_pro
 
 /* ---- choosing an algorithm ---- */
 
+/* After so long, no further algorithm is tried: they come with the likeliest first. */
+static const float trial_most_ms = 1000;
+
+/* Of one that takes this much longer than the best the first time, no more is wanted. */
+static const float hopeless = 1.5F;
+
+struct trial {
+    const struct yk_product_call *call;
+    cudaEvent_t events[2];
+    float best; /* milliseconds; negative: none yet */
+    float spent;
+};
+
 /* Milliseconds of the fastest of some runs, with what is left to do after it; negative where it
  * does not run. */
 static float time_one(struct yk_cuda_products *products, const struct yk_product_plan *plan,
-                      const cublasLtMatmulAlgo_t *algorithm, const struct yk_product_call *call,
-                      const cudaEvent_t events[2])
+                      const cublasLtMatmulAlgo_t *algorithm, struct trial *trial)
 {
+    const struct yk_product_call *call = trial->call;
     float best = -1;
     for (int i = 0; i <= TIMED_RUNS; i++) {
         float taken = 0;
-        (void)cudaEventRecord(events[0], call->stream);
+        (void)cudaEventRecord(trial->events[0], call->stream);
         if (run(products, plan, algorithm, call) != CUBLAS_STATUS_SUCCESS) {
             (void)cudaGetLastError();
             return -1;
@@ -155,15 +166,20 @@ static float time_one(struct yk_cuda_products *products, const struct yk_product
         if (call->rest) {
             call->rest(call);
         }
-        (void)cudaEventRecord(events[1], call->stream);
-        if (cudaEventSynchronize(events[1]) != cudaSuccess ||
-            cudaEventElapsedTime(&taken, events[0], events[1]) != cudaSuccess) {
+        (void)cudaEventRecord(trial->events[1], call->stream);
+        if (cudaEventSynchronize(trial->events[1]) != cudaSuccess ||
+            cudaEventElapsedTime(&taken, trial->events[0], trial->events[1]) != cudaSuccess) {
             return -1;
+        }
+        trial->spent += taken;
+        if (i == 0 && trial->best >= 0 && taken > hopeless * trial->best + 0.1F) {
+            return taken;
         }
         if (i > 0 && (best < 0 || taken < best)) {
             best = taken;
         }
     }
+    trial->best = trial->best < 0 || best < trial->best ? best : trial->best;
     return best;
 }
 
@@ -211,28 +227,36 @@ static float choose_right(struct yk_cuda_products *products, const struct yk_pro
                           const struct yk_product_call *call, struct yk_product_choice *out)
 {
     float taken[YK_PRODUCT_PROPOSALS];
-    cudaEvent_t events[2] = {NULL, NULL};
-    if (cudaEventCreate(&events[0]) != cudaSuccess) {
+    struct trial trial = {.call = call, .best = -1};
+    if (cudaEventCreate(&trial.events[0]) != cudaSuccess) {
         return YK_PRODUCT_NONE_RUNS;
     }
-    if (cudaEventCreate(&events[1]) != cudaSuccess) {
-        (void)cudaEventDestroy(events[0]);
+    if (cudaEventCreate(&trial.events[1]) != cudaSuccess) {
+        (void)cudaEventDestroy(trial.events[0]);
         return YK_PRODUCT_NONE_RUNS;
     }
-    for (int i = 0; i < count; i++) {
-        taken[i] = time_one(products, plan, &found[i], call, events);
-    }
-    int best = fastest(taken, count);
-    const float none = best < 0 ? YK_PRODUCT_NONE_RUNS : YK_PRODUCT_NONE_RIGHT;
-    while (best >= 0 && !is_right(products, plan, &found[best], call)) {
-        taken[best] = -1;
-        best = fastest(taken, count);
+    int tried = 0;
+    int best = -1;
+    bool ran = false;
+    while (best < 0 && tried < count) {
+        const int first = tried;
+        while (tried < count &&
+               (trial.best < 0 || trial.spent < trial_most_ms || tried < first + LEAST_TRIED)) {
+            taken[tried] = time_one(products, plan, &found[tried], &trial);
+            tried++;
+        }
+        best = fastest(taken, tried);
+        ran = ran || best >= 0;
+        while (best >= 0 && !is_right(products, plan, &found[best], call)) {
+            taken[best] = -1;
+            best = fastest(taken, tried);
+        }
     }
     for (int i = 0; i < 2; i++) {
-        (void)cudaEventDestroy(events[i]);
+        (void)cudaEventDestroy(trial.events[i]);
     }
     if (best < 0) {
-        return none;
+        return ran ? YK_PRODUCT_NONE_RIGHT : YK_PRODUCT_NONE_RUNS;
     }
     out->algorithm = found[best];
     out->exists = 1;
