@@ -154,7 +154,7 @@ static void add_facts(const struct yk_survey *survey, struct yk_text *out)
         } else {
             yk_text_addf(out, "%s: %s take%s %.3g times as long\n", row->fact.subject,
                          row->fact.fact,
-                         strcmp(row->fact.fact, YK_PROFILE_COMPUTE_BESIDE) == 0 ? "s" : "",
+                         strcmp(row->fact.fact, YK_PROFILE_MESSAGE_BESIDE) == 0 ? "" : "s",
                          row->measurement.value);
         }
     }

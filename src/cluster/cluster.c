@@ -31,6 +31,12 @@ void yk_cluster_set_beside(struct yk_cluster *cluster, int32_t device, double ti
     devices[device].beside = times;
 }
 
+void yk_cluster_set_rested(struct yk_cluster *cluster, int32_t device, double times)
+{
+    struct yk_device *devices = (struct yk_device *)(uintptr_t)cluster->devices; /* its own */
+    devices[device].rested = times;
+}
+
 static bool is_file(const char *word)
 {
     static const char suffix[] = ".json";

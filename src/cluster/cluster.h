@@ -52,6 +52,8 @@ struct yk_device {
                              its kind */
     double beside;        /* while messages of its are under way it computes so many times as long;
                              0: not known of the device */
+    double rested;        /* while all others rest it computes so many times as long, 1 at most; 0:
+                             not known */
     const struct yk_measured_layer *measured;
     int32_t measured_count;
 };
@@ -86,11 +88,12 @@ yk_status yk_cluster_parse(const char *line, struct yk_cluster **out) YK_MUST_US
 yk_status yk_cluster_open(const char *word, struct yk_cluster **out) YK_MUST_USE;
 
 /* Say what was measured of a device's processes, as which part of a device it is known where times
- * were measured, and how it computes beside messages, before anybody plans for the cluster. No file
- * keeps it. */
+ * were measured, and how it computes beside messages and beside others, before anybody plans for
+ * the cluster. No file keeps it. */
 void yk_cluster_set_context(struct yk_cluster *cluster, int32_t device, double bytes);
 void yk_cluster_set_measured_part(struct yk_cluster *cluster, int32_t device, double part);
 void yk_cluster_set_beside(struct yk_cluster *cluster, int32_t device, double times);
+void yk_cluster_set_rested(struct yk_cluster *cluster, int32_t device, double times);
 
 /* The cluster as a JSON file that reads back as the same cluster. */
 yk_status yk_cluster_write(const struct yk_cluster *cluster, struct yk_text *out) YK_MUST_USE;

@@ -153,17 +153,29 @@ static yk_status settle_part(struct yk_profile *profile, struct yk_cluster *clus
     return YK_OK;
 }
 
-static yk_status settle_beside(struct yk_profile *profile, struct yk_cluster *cluster,
-                               int32_t number)
+/* NAN where it is not known. */
+static yk_status find_of_device(struct yk_profile *profile, const struct yk_device *device,
+                                const char *what, double *out)
 {
     char name[YK_SUBJECT_SIZE];
-    const struct yk_profile_fact fact = {name, YK_PROFILE_COMPUTE_BESIDE};
-    double times = NAN;
-    if (yk_subject_device(&cluster->devices[number], name)) {
-        YK_TRY(yk_profile_find_fact(profile, &fact, &times));
+    const struct yk_profile_fact fact = {name, what};
+    *out = NAN;
+    return yk_subject_device(device, name) ? yk_profile_find_fact(profile, &fact, out) : YK_OK;
+}
+
+static yk_status settle_slowdowns(struct yk_profile *profile, struct yk_cluster *cluster,
+                                  int32_t number)
+{
+    const struct yk_device *device = &cluster->devices[number];
+    double beside = NAN;
+    double rested = NAN;
+    YK_TRY(find_of_device(profile, device, YK_PROFILE_COMPUTE_BESIDE, &beside));
+    YK_TRY(find_of_device(profile, device, YK_PROFILE_COMPUTE_RESTED, &rested));
+    if (beside >= 1 && isfinite(beside)) {
+        yk_cluster_set_beside(cluster, number, beside);
     }
-    if (times >= 1 && isfinite(times)) {
-        yk_cluster_set_beside(cluster, number, times);
+    if (rested > 0 && rested <= 1) {
+        yk_cluster_set_rested(cluster, number, rested);
     }
     return YK_OK;
 }
@@ -173,7 +185,7 @@ yk_status yk_cost_settle(struct yk_profile *profile, const char *model, struct y
     for (int32_t i = 0; profile && i < cluster->device_count; i++) {
         double bytes = NAN;
         YK_TRY(settle_part(profile, cluster, i));
-        YK_TRY(settle_beside(profile, cluster, i));
+        YK_TRY(settle_slowdowns(profile, cluster, i));
         YK_TRY(find_context(profile, &cluster->devices[i], model, &bytes));
         if (bytes > 0 && isfinite(bytes)) {
             yk_cluster_set_context(cluster, i, bytes);

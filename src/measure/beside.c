@@ -16,7 +16,10 @@ enum {
     MOST_ROUNDS = 15,
     LEAST_QUIET = 3, /* rounds to believe */
     WARM_UP_STEPS = 2,
-    MESSAGE_BYTES = 1 << 20, /* about what plans cut messages to */
+    MESSAGE_BYTES = 1 << 20, /* about what plans cut messages to, */
+    /* and where the device sends them itself: each waits for the kernels under way first, however
+     * large it is, which of small ones would be taken for their bandwidth */
+    DEVICE_MESSAGE_BYTES = 16 << 20,
 };
 
 /* About as long as it may take for all links; no longer than layers. */
@@ -98,6 +101,7 @@ struct besiding {
     const struct yk_party *party;
     struct yk_exchange_times *exchanges;
     bool takes_part;
+    int64_t message_bytes;
     int32_t row; /* messages */
     double begin_s[YK_EXCHANGE_ROW];
     double end_s[YK_EXCHANGE_ROW];
@@ -124,8 +128,8 @@ static struct yk_beside_span span_of(const struct besiding *besiding,
 
 static yk_status put_row(struct besiding *besiding)
 {
-    return yk_exchange_times_put_row(besiding->exchanges, YK_EXCHANGE_REDUCE, MESSAGE_BYTES,
-                                     besiding->row);
+    return yk_exchange_times_put_row(besiding->exchanges, YK_EXCHANGE_REDUCE,
+                                     besiding->message_bytes, besiding->row);
 }
 
 /* As many messages as take about as long as the step. */
@@ -134,8 +138,8 @@ static yk_status find_row(struct besiding *besiding)
     const struct yk_rehearsal_round *round = NULL;
     double alone_s = 0;
     for (int i = 0; i < WARM_UP_STEPS; i++) {
-        YK_TRY(yk_exchange_times_take(besiding->exchanges, YK_EXCHANGE_REDUCE, MESSAGE_BYTES,
-                                      &alone_s));
+        YK_TRY(yk_exchange_times_take(besiding->exchanges, YK_EXCHANGE_REDUCE,
+                                      besiding->message_bytes, &alone_s));
         YK_TRY(yk_rehearsal_begin(besiding->rehearsal));
         YK_TRY(yk_rehearsal_end(besiding->rehearsal, &round));
     }
@@ -312,8 +316,8 @@ static yk_status measure_party(struct besiding *besiding, double seconds)
     const int32_t me = besiding->team->ranks->rank;
     besiding->round_count = 0;
     besiding->takes_part = me == party.ranks[0] || me == party.ranks[1];
-    yk_status status =
-        yk_exchange_times_create(besiding->team, &party, MESSAGE_BYTES, &besiding->exchanges);
+    yk_status status = yk_exchange_times_create(besiding->team, &party, besiding->message_bytes,
+                                                &besiding->exchanges);
     if (status == YK_OK) {
         status = run_rounds(besiding, seconds);
     }
@@ -372,6 +376,8 @@ yk_status yk_survey_beside(struct yk_survey *survey, const struct yk_measure_ran
         besiding->wish = wish;
         besiding->rehearsal = rehearsal;
         besiding->list = &yk_rehearsal_program(rehearsal)->ranks[0];
+        besiding->message_bytes =
+            yk_measure_takes_cores(team) ? MESSAGE_BYTES : DEVICE_MESSAGE_BYTES;
         status = measure(besiding, arena);
     }
     yk_arena_destroy(arena);

@@ -6,6 +6,7 @@
 #include "measure/beside.h"
 #include "measure/beside_pairs.h"
 #include "measure/company.h"
+#include "measure/rest.h"
 #include "measure/visits.h"
 
 #include <math.h>
@@ -346,16 +347,19 @@ static yk_status visit_all(struct surveying *surveying)
     return YK_OK;
 }
 
-/* By a step of the most samples; where messages take none of the host's cores, one of fewer tells
- * as much in less time. */
+/* What computes beside messages, and while others rest. By a step of the most samples; where
+ * messages take none of the host's cores, one of fewer tells as much in less time. */
 static yk_status survey_beside(const struct surveying *surveying)
 {
     const int32_t most = surveying->batch_count - 1;
     struct yk_rehearsal *rehearsal = yk_visits_rehearsal(
         surveying->visits, yk_measure_takes_cores(surveying->team) ? most : most / 2);
     YK_TRY(yk_rehearsal_enter(rehearsal));
-    const yk_status status =
+    yk_status status =
         yk_survey_beside(surveying->survey, surveying->team, surveying->wish, rehearsal);
+    if (status == YK_OK && !surveying->survey->stopped) {
+        status = yk_survey_rest(surveying->survey, surveying->team, surveying->wish, rehearsal);
+    }
     yk_rehearsal_leave(rehearsal);
     YK_TRY(status);
     return yk_survey_keep(surveying->survey);

@@ -88,6 +88,9 @@ struct yk_profile_link {
  */
 #define YK_PROFILE_COMPUTE_BESIDE "computation beside messages"
 #define YK_PROFILE_MESSAGE_BESIDE "messages beside computation"
+/* Of a device: how many times as long computation takes while the others that were measured with it
+ * rest, 1 at most: what shares power, memory or cores with others is slower beside them. */
+#define YK_PROFILE_COMPUTE_RESTED "computation while others rest"
 /* Of a device: bytes that a process holds besides what its program counts. */
 #define YK_PROFILE_CONTEXT "context bytes"
 

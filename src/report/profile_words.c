@@ -93,6 +93,8 @@ void yk_profile_say_fact(const struct yk_profile_fact_row *row, struct yk_text *
         yk_text_add(out, " besides what it trains");
     } else if (strcmp(row->fact.fact, YK_PROFILE_COMPUTE_BESIDE) == 0) {
         yk_text_addf(out, "computation takes %.3g times as long beside messages", value);
+    } else if (strcmp(row->fact.fact, YK_PROFILE_COMPUTE_RESTED) == 0) {
+        yk_text_addf(out, "computation takes %.3g times as long while others rest", value);
     } else if (strcmp(row->fact.fact, YK_PROFILE_MESSAGE_BESIDE) == 0) {
         yk_text_addf(out, "messages take %.3g times as long beside computation", value);
     } else {

@@ -1,5 +1,6 @@
 #include "sim/sim.h"
 
+#include "sim/crowd.h"
 #include "sim/record.h"
 #include "sim/times.h"
 
@@ -90,6 +91,15 @@ static yk_status run(const struct yk_program *program, struct yk_prices *prices,
     YK_TRY(yk_folds_find(program, prices, sim->arena, &record->folds));
     YK_TRY(yk_times_find(program, prices, &record->folds, scratch, &times));
     YK_TRY(yk_rounds_run(program, &record->folds, &times, slowdown, sim->arena, &record->rounds));
+    for (int pass = 0; pass < YK_CROWD_PASSES; pass++) {
+        bool changed = false;
+        YK_TRY(yk_crowd_scale(program, &record->folds, record->rounds, scratch, &times, &changed));
+        if (!changed) {
+            break;
+        }
+        YK_TRY(
+            yk_rounds_run(program, &record->folds, &times, slowdown, sim->arena, &record->rounds));
+    }
     const struct yk_round *round = &record->rounds->rounds[record->rounds->reported];
     sim->slowdown = record->rounds->slowdown;
     sim->step_s = round->end_of_round_s - (round - 1)->end_of_round_s;

@@ -3,7 +3,8 @@
  *
  * Communication that shares a link, a device's port or a node's way out shares its bandwidth. While
  * a rank communicates, its computation takes `slowdown` times as long, and where the profile says
- * so communication takes longer beside computation, too. The program is run until its
+ * so communication takes longer beside computation, too. Devices that slow each other by computing
+ * at all do so as far as they compute (sim/crowd.h). The program is run until its
  * rounds take equally long, and the last round is reported, its start being 0: what belongs to the
  * step but begins in the round before or ends in the one after is in the picture where it falls.
  * One input gives one result.

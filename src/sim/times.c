@@ -234,8 +234,10 @@ yk_status yk_times_find(const struct yk_program *program, struct yk_prices *pric
     struct finding finding = {.program = program, .prices = prices, .folds = folds, .arena = arena};
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(arena, finding.times.alone_s, folds->count);
+    YK_TRY_NEW(arena, finding.times.scales, folds->count);
     for (int32_t f = 0; f < folds->count; f++) {
         YK_TRY(find_alone(&finding, f));
+        finding.times.scales[f] = 1;
     }
     YK_TRY(find_messages(&finding));
     *out = finding.times;

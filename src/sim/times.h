@@ -41,7 +41,8 @@ struct yk_message {
 };
 
 struct yk_times {
-    const double **alone_s;      /* (folds), each (ops): of ops that do not communicate */
+    const double **alone_s; /* (folds), each (ops): of ops that do not communicate */
+    double *scales;         /* (folds) that these were multiplied by, see crowd.h; 1 at first */
     struct yk_message *messages; /* (matches) */
     struct yk_message_end *ends; /* by message, then by fold */
 };

@@ -60,6 +60,9 @@ static struct yk_profile *make_profile(void)
     const struct yk_profile_fact beside = {"h200:13.6%", YK_PROFILE_COMPUTE_BESIDE};
     const struct yk_profile_measurement longer = measured(1.25);
     assert_ok(yk_profile_add_fact(profile, &beside, &longer));
+    const struct yk_profile_fact rested = {"h200:69.7%", YK_PROFILE_COMPUTE_RESTED};
+    const struct yk_profile_measurement shorter = measured(0.75);
+    assert_ok(yk_profile_add_fact(profile, &rested, &shorter));
     const struct yk_profile_link link = {"h200:13.6%-h200:69.7% between nodes", "send", 2};
     const struct yk_profile_measurement made = measured(0.25);
     assert_ok(yk_profile_add_link(profile, &link, 1024, &made));
@@ -99,6 +102,8 @@ static void a_part_is_known_by_the_nearest_that_was_measured(void **state)
     assert_true(cluster->devices[3].context_bytes == 0);
     assert_true(cluster->devices[0].beside == 0); /* of which nothing was measured */
     assert_true(cluster->devices[1].beside == 1.25);
+    assert_true(cluster->devices[0].rested == 0.75);
+    assert_true(cluster->devices[1].rested == 0);
     assert_ok(yk_cost_send(&book, 0, 2, 1024, &time));
     assert_true(time.seconds == 0.25);
     assert_ok(yk_cost_send(&book, 1, 2, 1024, &time));

@@ -4,6 +4,7 @@
 
 #include "comm/staged.h"
 #include "measure/beside_devices.h"
+#include "measure/rest.h"
 #include "measure/survey.h"
 #include "support/thread_comm.h"
 
@@ -311,6 +312,29 @@ static void each_device_is_slowed_by_messages_in_its_own_way(void **state)
     assert_true(find_fact(survey, "h200:13.6%", YK_PROFILE_COMPUTE_BESIDE) == 1.5);
 }
 
+/* Pretended devices share nothing: nearly as long alone, and never longer. */
+static void each_kind_is_measured_while_others_rest(void **state)
+{
+    static const char *const subjects[] = {"h200:69.7%", "h200:13.6%"};
+    for (int rank = 0; rank < RANKS; rank++) {
+        const struct yk_survey *survey = &((struct measuring *)*state)->surveys[rank];
+        for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++) {
+            const double times = find_fact(survey, subjects[i], YK_PROFILE_COMPUTE_RESTED);
+            assert_true(times > 0 && times <= 1);
+        }
+    }
+}
+
+static void a_step_alone_is_never_longer(void **state)
+{
+    (void)state;
+    assert_true(yk_rest_times(3, 4) == 0.75);
+    assert_true(yk_rest_times(5, 4) == 1);
+    assert_true(yk_rest_times(0.001, 4) == 0.1);
+    assert_true(isnan(yk_rest_times(0, 4)));
+    assert_true(isnan(yk_rest_times(3, NAN)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +342,8 @@ int main(void)
         cmocka_unit_test(messages_are_known_by_the_two_parts),
         cmocka_unit_test(a_process_holds_its_context_and_what_comms_took),
         cmocka_unit_test(each_device_is_slowed_by_messages_in_its_own_way),
+        cmocka_unit_test(each_kind_is_measured_while_others_rest),
+        cmocka_unit_test(a_step_alone_is_never_longer),
     };
     return cmocka_run_group_tests(tests, make, unmake);
 }

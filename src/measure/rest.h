@@ -1,0 +1,25 @@
+/*
+ * Rest: how much faster a device computes while all others rest.
+ *
+ * Times of layers are taken with all ranks at work, as in training. Devices that share power,
+ * caches or memory, such as parts of one GPU, are slower then than by themselves, and a plan may
+ * use some of them only, or let them wait for each other. All at work and one of each kind alone
+ * come by turns.
+ */
+#ifndef YK_MEASURE_REST_H
+#define YK_MEASURE_REST_H
+
+#include "base/status.h"
+#include "measure/rehearsal.h"
+#include "measure/survey.h"
+
+/* How many times as long a step takes alone, 1 at most; NAN where either is not known. */
+double yk_rest_times(double alone_s, double with_others_s);
+
+/* Measures it for every kind of device with memory of its own, where the profile does not know it
+ * of all. The rehearsal is entered. All ranks call it. */
+yk_status yk_survey_rest(struct yk_survey *survey, const struct yk_measure_ranks *team,
+                         const struct yk_survey_wish *wish,
+                         struct yk_rehearsal *rehearsal) YK_MUST_USE;
+
+#endif

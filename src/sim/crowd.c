@@ -1,0 +1,77 @@
+#include "sim/crowd.h"
+
+#include <math.h>
+
+/* Scales that differ by less are the same. */
+static const double same_scale = 0.005;
+
+static bool is_crowded(const struct yk_program *program)
+{
+    const struct yk_cluster *cluster = program->cluster;
+    for (int32_t rank = 0; rank < program->rank_count; rank++) {
+        const double rested = cluster->devices[program->plan->ranks[rank].device].rested;
+        if (rested > 0 && rested < 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The part of the reported round that a rank computes. */
+static double busy_of(const struct yk_folds *folds, const struct yk_rounds *rounds, int32_t rank)
+{
+    const struct yk_round *round = &rounds->rounds[rounds->reported];
+    const struct yk_round *before = &rounds->rounds[rounds->reported - 1];
+    const int32_t fold = folds->of_rank[rank];
+    const double step_s = round->end_of_round_s - before->end_of_round_s;
+    return step_s > 0 ? (round->computed_s[fold] - before->computed_s[fold]) / step_s : 0;
+}
+
+static double scale_of(const struct yk_program *program, const struct yk_folds *folds,
+                       const struct yk_rounds *rounds, int32_t rank)
+{
+    const struct yk_device *devices = program->cluster->devices;
+    const int32_t own = program->plan->ranks[rank].device;
+    const double rested = devices[own].rested;
+    double others = -devices[own].part;
+    double busy = 0;
+    for (int32_t i = 0; i < program->cluster->device_count; i++) {
+        others += devices[i].part;
+    }
+    for (int32_t i = 0; i < program->rank_count; i++) {
+        const int32_t device = program->plan->ranks[i].device;
+        if (device != own) {
+            busy += devices[device].part * busy_of(folds, rounds, i);
+        }
+    }
+    if (!(rested > 0 && others > 0)) {
+        return 1;
+    }
+    return rested + (1 - rested) * fmin(busy / others, 1);
+}
+
+yk_status yk_crowd_scale(const struct yk_program *program, const struct yk_folds *folds,
+                         const struct yk_rounds *rounds, struct yk_arena *arena,
+                         struct yk_times *times, bool *changed)
+{
+    *changed = false;
+    if (!is_crowded(program)) {
+        return YK_OK;
+    }
+    for (int32_t fold = 0; fold < folds->count; fold++) {
+        const int32_t rank = folds->ranks[fold];
+        const struct yk_program_rank *list = &program->ranks[rank];
+        const double scale = scale_of(program, folds, rounds, rank);
+        const double change = scale / times->scales[fold];
+        double *scaled_s = NULL;
+        *changed = *changed || fabs(change - 1) > same_scale;
+        YK_TRY_NEW(arena, scaled_s, list->op_count);
+        for (int32_t i = 0; i < list->op_count; i++) {
+            const bool computes = list->ops[i].lane == YK_LANE_COMPUTE;
+            scaled_s[i] = (computes ? change : 1) * times->alone_s[fold][i];
+        }
+        times->alone_s[fold] = scaled_s;
+        times->scales[fold] = scale;
+    }
+    return YK_OK;
+}

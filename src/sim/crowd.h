@@ -1,0 +1,33 @@
+/*
+ * Crowd: devices that slow each other by nothing but computing, since they share power, caches or
+ * memory: parts of one GPU do.
+ *
+ * Times were measured with all devices at work. While the others rest, a device takes `rested`
+ * times as long (yk_device), and what lies in between is taken for a straight line: where the
+ * others compute for a part u of the step, by what they are of a whole device, it takes rested +
+ * (1 - rested) · u times as long. It is the part of the step that counts and not who computes at
+ * the same moment: clocks follow power over many steps.
+ */
+#ifndef YK_SIM_CROWD_H
+#define YK_SIM_CROWD_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "program/program.h"
+#include "sim/folds.h"
+#include "sim/rounds.h"
+#include "sim/times.h"
+
+#include <stdbool.h>
+
+enum {
+    YK_CROWD_PASSES = 3, /* who computes less makes the others faster, which then compute less */
+};
+
+/* Scales what ops that compute take by what the rounds, run with `times`, came to; `changed` where
+ * that is something else than before. New times live in `arena`. */
+yk_status yk_crowd_scale(const struct yk_program *program, const struct yk_folds *folds,
+                         const struct yk_rounds *rounds, struct yk_arena *arena,
+                         struct yk_times *times, bool *changed) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,88 @@
+/* Devices that are slower while others compute. */
+#include "sim/sim.h"
+
+#include "support/hand_program.h"
+#include "support/support.h"
+
+#include <math.h>
+
+static const struct hand_op one_layer[] = {
+    {YK_OP_FORWARD, .layer = 0, .samples = 1},
+    HAND_END,
+};
+
+/* The step of two ranks that have nothing to do with each other but that they compute. */
+static double step_of(double first_s, double second_s, double first_rested, double second_rested)
+{
+    const struct hand_spec spec = {.rank_count = 2,
+                                   .devices = {{.layer_s = first_s}, {.layer_s = second_s}},
+                                   .within = {0, 1},
+                                   .lists = {one_layer, one_layer}};
+    struct hand_program *hand = hand_program_make(&spec);
+    struct yk_device *devices = (struct yk_device *)(uintptr_t)hand->cluster.devices;
+    struct yk_prices *prices = NULL;
+    struct yk_sim *sim = NULL;
+    devices[0].part = devices[1].part = 1;
+    devices[0].rested = first_rested;
+    devices[1].rested = second_rested;
+    assert_ok(yk_prices_create(&hand->book, hand->sizes, &prices));
+    assert_ok(yk_sim_run(&hand->program, prices, &(struct yk_sim_options){0}, &sim));
+    const double step_s = sim->step_s;
+    yk_sim_destroy(sim);
+    yk_prices_destroy(prices);
+    hand_program_free(hand);
+    return step_s;
+}
+
+static void assert_within(double actual, double expected, double part)
+{
+    if (!(fabs(actual - expected) <= part * expected)) {
+        fail_msg("%.17g is not %.17g", actual, expected);
+    }
+}
+
+static void nothing_known_changes_nothing(void **state)
+{
+    (void)state;
+    assert_within(step_of(4, 1, 0, 0), 4, 1e-9);
+    assert_within(step_of(4, 1, 1, 1), 4, 1e-9);
+}
+
+/* Times are those of all at work. */
+static void who_is_never_alone_is_as_slow_as_measured(void **state)
+{
+    (void)state;
+    assert_within(step_of(4, 4, 0.5, 0.5), 4, 1e-9);
+}
+
+/* While the other works for 1 of t seconds, 4 s become 4 (0.5 + 0.5 / t) = t: t is 1 + √3. */
+static void who_is_mostly_alone_is_faster(void **state)
+{
+    (void)state;
+    assert_within(step_of(4, 1, 0.5, 0), 1 + sqrt(3), 0.01);
+}
+
+/* The other, too, is faster: u = s / t of a step t, and s = 1, since the first is never idle. */
+static void both_are_slowed_by_what_the_other_does(void **state)
+{
+    (void)state;
+    assert_within(step_of(4, 1, 0.5, 0.5), 1 + sqrt(3), 0.01);
+}
+
+static void who_is_alone_altogether_rests_others(void **state)
+{
+    (void)state;
+    assert_within(step_of(4, 1e-6, 0.7, 0), 2.8, 0.001);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_known_changes_nothing),
+        cmocka_unit_test(who_is_never_alone_is_as_slow_as_measured),
+        cmocka_unit_test(who_is_mostly_alone_is_faster),
+        cmocka_unit_test(both_are_slowed_by_what_the_other_does),
+        cmocka_unit_test(who_is_alone_altogether_rests_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
