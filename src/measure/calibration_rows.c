@@ -227,10 +227,11 @@ static void add_alone(const struct yk_calibrating *calibrating, int32_t rank, in
     }
     const double kept = isnan(slowdown) ? 1 : 1 - spent->beside + spent->beside / slowdown;
     const double part = op->kind == YK_OP_UPDATE ? part_of(wish->program, rank, op) : 1;
+    const double scale = message ? 1 : wish->sim->ranks[rank].scale; /* with all others at work */
     if (!(part > 0) || !(spent->seconds > 0)) {
         return;
     }
-    add(first ? &sums->first : &sums->rest, spent->seconds * kept / part);
+    add(first ? &sums->first : &sums->rest, spent->seconds * kept / part / scale);
     sums->part += part;
     sums->spread += (spent->high_s - spent->low_s) / 2 / spent->seconds;
 }

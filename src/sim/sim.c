@@ -20,7 +20,8 @@ static void set_origin(struct yk_rounds *rounds, int32_t op_count)
 }
 
 /* Ranks of one fold share their times: nobody writes to them any more. */
-static void report_rank(const struct yk_sim_record *record, int32_t rank, struct yk_sim_rank *out)
+static void report_rank(const struct yk_sim_record *record, int32_t rank, double scale,
+                        struct yk_sim_rank *out)
 {
     const struct yk_rounds *rounds = record->rounds;
     const struct yk_round *round = &rounds->rounds[rounds->reported];
@@ -32,6 +33,7 @@ static void report_rank(const struct yk_sim_record *record, int32_t rank, struct
         .compute_s = compute_s,
         .exposed_s = exposed_s,
         .idle_s = fmax(record->sim.step_s - compute_s - exposed_s, 0),
+        .scale = scale,
         .start_s = &round->start_s[rounds->first_op[fold]],
         .end_s = &round->end_s[rounds->first_op[fold]],
         .exposed_of_op_s = &round->exposed_s[rounds->first_op[fold]],
@@ -106,7 +108,7 @@ static yk_status run(const struct yk_program *program, struct yk_prices *prices,
     set_origin(record->rounds, record->rounds->first_op[record->folds.count]);
     YK_TRY_NEW(sim->arena, sim->ranks, program->rank_count);
     for (int32_t rank = 0; rank < program->rank_count; rank++) {
-        report_rank(record, rank, &sim->ranks[rank]);
+        report_rank(record, rank, times.scales[record->folds.of_rank[rank]], &sim->ranks[rank]);
     }
     return find_peaks(record, scratch);
 }

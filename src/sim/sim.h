@@ -31,6 +31,7 @@ struct yk_sim_rank {
     double compute_s; /* the compute lane is busy */
     double exposed_s; /* it waits while data moves to or from this rank */
     double idle_s;    /* it waits for anything else */
+    double scale;     /* of what ops take that compute, since others rest at times; 1 at most */
     double peak_bytes;
     double peak_by_kind[YK_MEMORY_KIND_COUNT];
     /* (op_count of the rank) of each op in the last round; a communication starts when all its

@@ -216,6 +216,25 @@ static void the_profile_is_told_what_ops_take_alone(void **state)
     end(&run);
 }
 
+/* Times of a profile are those with all others at work. */
+static void what_was_fast_since_others_rested_is_told_as_if_they_worked(void **state)
+{
+    (void)state;
+    static const double scale = 0.75;
+    struct made_run run;
+    begin(&run, 1, true);
+    for (int32_t r = 0; r < RANKS; r++) {
+        run.sim->ranks[r].scale = scale;
+        for (int32_t i = 0; i < run.spent.ranks[r].op_count; i++) {
+            struct yk_spent_op *op = &run.spent.ranks[r].ops[i];
+            op->seconds *= run.program->ranks[r].ops[i].match == YK_NO_MATCH ? scale : 1;
+        }
+    }
+    assert_ok(calibrate(&run));
+    assert_told(&run, 0);
+    end(&run);
+}
+
 static void clearing_gradients_is_part_of_the_update(void **state)
 {
     (void)state;
@@ -289,6 +308,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_profile_is_told_what_ops_take_alone),
+        cmocka_unit_test(what_was_fast_since_others_rested_is_told_as_if_they_worked),
         cmocka_unit_test(clearing_gradients_is_part_of_the_update),
         cmocka_unit_test(messages_beside_computation_stay_out_where_nothing_is_known),
         cmocka_unit_test(differences_come_by_what_they_do_to_a_step),
