@@ -10,9 +10,6 @@ what_ran() {
         echo "three parts of one GPU under MPS, with 48, 24 and 24 GiB: emulated. MPS divides SMs and memory, not DRAM bandwidth, L2 or the link, which is NCCL over loopback sockets"
     fi
 }
-of_device_0() { # LAB
-    [ ! -s "profile-$1-0.db" ] || echo "Where device 0 works alone, they are from its times while the others rest. "
-}
 lab_table() { # LAB BATCH
     echo '| placement | devices | step, ms | predicted, ms | off by | times as long as HEFT | memory of each rank, GiB | planned, GiB | off by | loss differs by |'
     echo '|---|---|---|---|---|---|---|---|---|---|'
@@ -56,7 +53,7 @@ write_table() {
     for case_told in $(awk -F '\t' '!seen[$1 SUBSEP $2]++ { print $1 ":" $2 }' rows); do
         echo "## $(pretty "${case_told%:*}") % of the SMs, batch of ${case_told#*:}"
         echo
-        echo "Steps are medians of the second half of $fast_steps (of $((steps + 1)) where a step takes more than 0.7 s, of $steps where it takes more than 1.5 s); predictions are from times $(origin_of_times "${case_told%:*}"). $(of_device_0 "${case_told%:*}")A placement takes the batch whole. Losses are compared with those of the first row that is right, in the steps that both took; what says that its numbers are wrong does not count."
+        echo "Steps are medians of the second half of $fast_steps (of $((steps + 1)) where a step takes more than 0.7 s, of $steps where it takes more than 1.5 s); predictions are from times $(origin_of_times "${case_told%:*}"). A placement takes the batch whole. Losses are compared with those of the first row that is right, in the steps that both took; what says that its numbers are wrong does not count."
         echo
         lab_table "${case_told%:*}" "${case_told#*:}"
         echo

@@ -31,9 +31,7 @@ enter() { # SHARES MEMORY
 measure_parts() {
     if [ -s "${PROFILES:-}/profile-$lab_name.db" ] && [ -s "$PROFILES/cluster-$lab_name.json" ]; then
         say "$lab_shares: as measured in an earlier run"
-        for file in "profile-$lab_name.db" "profile-$lab_name-0.db" "cluster-$lab_name.json"; do
-            [ ! -s "$PROFILES/$file" ] || cp "$PROFILES/$file" .
-        done
+        cp "$PROFILES/profile-$lab_name.db" "$PROFILES/cluster-$lab_name.json" .
         enter "$lab_shares" "$lab_memory"
         earlier="${earlier:-} $lab_name"
         return
@@ -41,35 +39,22 @@ measure_parts() {
     say "$lab_shares: measuring"
     most_samples=8 # of more, times are told from these: a slow part would take long to measure 16
     [ -z "$pretend" ] || most_samples=4
-    measure 75 "profile-$lab_name" "$lab_shares" "$lab_memory" ${pretend:+--cluster 3xcpu:1} --cluster-out "cluster-$lab_name.json" ||
+    # shellcheck disable=SC2086 # one word for each option
+    on_ranks 75 "$lab_shares" "$lab_memory" profile --model "$model" --seq "$sequence" $work --batch "$most_samples" \
+        --precision "$precision" --seconds "$profile_s" ${pretend:+--cluster 3xcpu:1} --cluster-out "cluster-$lab_name.json" \
+        --profile "profile-$lab_name.db" --quiet >"profile-$lab_name.txt" 2>&1 ||
         say "measuring ended early: $(last_words "profile-$lab_name.txt")"
     # What was measured by then serves; without any of it times are those of datasheets.
     enter "$lab_shares" "$lab_memory"
-    [ "$profile" != none ] || return 0
-    # Parts of one GPU share its DRAM, its L2 cache and its power, which devices of their own would not: what the first one
-    # does while the others rest is measured by itself, for plans that use no other.
-    say "$lab_shares: measuring device 0 alone"
-    measure 40 "profile-$lab_name-0" "$(pick "$lab_shares" 0)" "$(pick "$lab_memory" 0)" ${pretend:+--cluster cpu:1} || {
-        say "not measured: $(last_words "profile-$lab_name-0.txt")"
-        rm -f "profile-$lab_name-0.db"
-    }
-}
-measure() { # SECONDS NAME SHARES MEMORY WORD…
-    measured_s=$1 measured=$2 measured_shares=$3 measured_memory=$4
-    shift 4
-    # shellcheck disable=SC2086 # one word for each option
-    on_ranks "$measured_s" "$measured_shares" "$measured_memory" profile --model "$model" --seq "$sequence" $work --batch "$most_samples" \
-        --precision "$precision" --seconds "$profile_s" --profile "$measured.db" --quiet "$@" >"$measured.txt" 2>&1
 }
 
 # ---- plans ----
 plan() { # NAME WORD…: plans/LAB-BATCH-NAME.json, and what is said of it beside it
-    planned=$lab_name-$batch-$1 plan_profile=$profile
-    case $1 in alone-0) [ ! -s "profile-$lab_name-0.db" ] || plan_profile=profile-$lab_name-0.db ;; esac
+    planned=$lab_name-$batch-$1
     shift
     # shellcheck disable=SC2086 # one word for each option
     timeout -k 5 60 "$yoke" plan --model "$model" --seq "$sequence" $work --batch "$batch" --precision "$precision" \
-        --cluster "$cluster" --profile "$plan_profile" --json --quiet -o "plans/$planned.json" "$@" \
+        --cluster "$cluster" --profile "$profile" --json --quiet -o "plans/$planned.json" "$@" \
         >"plans/$planned-result.json" 2>"plans/$planned.txt"
 }
 # A placement takes the batch whole, as Accelerate does; where it does not fit so, with recomputation.
@@ -93,33 +78,6 @@ plan_all() {
     plan alone-1 --devices "$(device_name 1)" --trials 100 &
     # shellcheck disable=SC2086 # one word for each option
     plan yoke $search &
-}
-# What uses device 0 alone is told from what was measured of it alone, and is yoke's plan where that is faster.
-plan_again() {
-    [ -s "profile-$lab_name-0.db" ] || return 0
-    for again in heft heft-2; do
-        by=plans/$lab_name-$batch-$again.json
-        [ -s "$by" ] && [ "$(plan_devices "$by")" = 0 ] || continue
-        (
-            profile=profile-$lab_name-0.db
-            plan "$again" --micro-batches "$([ $again = heft ] && echo 1 || echo 2)" --placement heft --devices "$(device_name 0)"
-        ) || rm -f "$by"
-    done
-    best=plans/$lab_name-$batch-yoke
-    for other in heft alone-0; do
-        by=plans/$lab_name-$batch-$other
-        [ -s "$by.json" ] && [ -s "$best.json" ] && [ "$(plan_devices "$by.json")" = 0 ] || continue
-        if [ "$(plan_devices "$best.json")" = 0 ] && [ "$(profile_in "$best.json")" = "$profile" ] ||
-            [ "$(calculate %d "$(number "$by-result.json" step_s) < $(number "$best-result.json" step_s)")" = 1 ]; then
-            say "$lab_shares, batch $batch: device 0 alone is yoke's plan ($(number "$by-result.json" step_s) s; from times of all at once: $(number "$best-result.json" step_s) s)"
-            cp "$by.json" "$best.json"
-            cp "$by-result.json" "$best-result.json"
-        fi
-    done
-}
-# The times that a plan was made with: it is run with no others.
-profile_in() { # PLAN
-    sed -n 's/.*"profile": *{"source": *"\([^"]*\)".*/\1/p' "$1" | grep . || echo none
 }
 device_name() { if [ -n "$pretend" ]; then echo "cpu$1"; else echo "gpu$1"; fi; }
 # Accelerate's own map, where it is here; yoke follows the same rule, and it is said whether they agree.
@@ -181,7 +139,7 @@ row() { # NAME WORDS PLAN, where that has another name
     # shellcheck disable=SC2086 # one word for each option
     if on_ranks $((25 + 3 * needed)) "$(pick "$lab_shares" "$@")" "$(pick "$lab_memory" "$@")" train --model "$model" --weights "$weights" $work $alpha \
         --data case/tokens.bin --eval-part 0% --eval-every 0 --seq "$sequence" --batch "$batch" --precision "$precision" --clip 0 --rate 1e-4 \
-        --rate-rule constant --warmup 0 --seed 1 --save-every 0 --keep 0 --steps "$count" --plan "$by" --cluster "$cluster" --profile "$(profile_in "$by")" \
+        --rate-rule constant --warmup 0 --seed 1 --save-every 0 --keep 0 --steps "$count" --plan "$by" --cluster "$cluster" --profile "$profile" \
         --quiet --out "runs/$run" >"runs/$run.txt" 2>&1 && [ -s "runs/$run/summary.json" ]; then
         wrong=$(wrong_numbers "runs/$run/metrics.jsonl")
         if [ -n "$wrong" ]; then

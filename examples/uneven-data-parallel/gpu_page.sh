@@ -22,17 +22,19 @@ table_of() { # BATCH
                 gib(largest($9)), gib(largest($8)), $10 == "" ? "-" : $10, $11 == "" ? "-" : substr($11, 1, 200)
         }'
 }
-best() { # BATCH WHO: the least step of those that were measured, and its words
-    awk -F '\t' -v batch="$1" -v who="$2" '$1 == batch && $2 == who && $7 > 0 && (!least || $7 + 0 < least) {
+best() { # BATCH WHO NUMBERS: the least step of those that were measured, and its words; with NUMBERS, of those whose losses are numbers
+    awk -F '\t' -v batch="$1" -v who="$2" -v numbers="$3" '$1 == batch && $2 == who && $7 > 0 && !(numbers && $10 ~ /not a number/) && (!least || $7 + 0 < least) {
             least = $7 + 0; words = $4 " " $5 ($10 ~ /not a number/ ? ", whose " $10 : "")
         }
         END { if (least) print least "\t" words }' rows
 }
 step_of() { awk -F '\t' -v batch="$1" -v name="$2" '$1 == batch && $2 == "yoke" && $3 == name && $7 > 0 { print $7 }' rows; }
 compare() { # BATCH: yoke's plan beside the best of PyTorch
-    ours=$(step_of "$1" planned) theirs=$(best "$1" PyTorch)
+    ours=$(step_of "$1" planned) theirs=$(best "$1" PyTorch '') right=$(best "$1" PyTorch numbers)
     if [ -n "$ours" ] && [ -n "$theirs" ]; then
         echo "As planned, a step takes $(calculate %.1f "1000 * $ours") ms; the best of PyTorch (${theirs#*"$tab"}) takes $(calculate %.1f "1000 * ${theirs%%"$tab"*}") ms: $(calculate %.2f "${theirs%%"$tab"*} / $ours") times as long."
+        [ "$right" = "$theirs" ] || [ -z "$right" ] ||
+            echo "Of those whose losses are numbers, the best (${right#*"$tab"}) takes $(calculate %.1f "1000 * ${right%%"$tab"*}") ms: $(calculate %.2f "${right%%"$tab"*} / $ours") times as long."
     else
         echo 'Not compared: a row is missing.'
     fi
@@ -44,7 +46,7 @@ predicted_within() { # of all rows with both times, how many are within 10 %
 write_table() {
     echo '## All together'
     echo
-    echo "GPT-2 124M ($(whole_gpu); parts of $shares % with $memory), $small and $large samples of $sequence tokens a step, bf16, AdamW, clipping; medians of the second half of $steps steps; predictions from times ${times:-}. As planned: the faster of a plan from times of all parts at once and of device 0 alone from its times while the others rest. $emulated Memory in GiB, of the fullest rank (PyTorch's: reserved by its allocator, without context). Losses beside those of yoke's first row that is right (device 0 alone, else the next), from the same weights on the same samples: the largest difference in any step that both took. What says that its numbers are wrong does not count."
+    echo "GPT-2 124M ($(whole_gpu); parts of $shares % with $memory), $small and $large samples of $sequence tokens a step, bf16, AdamW, clipping; medians of the second half of $steps steps; predictions from times ${times:-}. $emulated Memory in GiB, of the fullest rank (PyTorch's: reserved by its allocator, without context). Losses beside those of yoke's first row that is right (device 0 alone, else the next), from the same weights on the same samples: the largest difference in any step that both took. What says that its numbers are wrong does not count."
     for batch in "$small" "$large"; do
         echo
         echo "## $batch samples a step"

@@ -26,37 +26,20 @@ make_case() {
 }
 
 # ---- times ----
-measure() { # SHARES MEMORY DATABASE WORD…
-    measured_shares=$1 measured_memory=$2 database=$3
-    shift 3
-    on_ranks 60 "$measured_shares" "$measured_memory" profile --model case/config.json --seq "$sequence" --batch "$small" \
-        --precision bf16 --seconds "$profile_s" --profile "$database" --quiet "$@" >"${database%.db}.txt" 2>&1
-}
 measure_parts() {
     cluster=cluster.json profile=profile.db times='measured here before'
     if [ -s "${PROFILES:-}/profile.db" ] && [ -s "$PROFILES/cluster.json" ]; then
         say 'as measured in an earlier run'
-        for file in cluster.json profile.db profile-0.db profile-1.db profile-2.db; do
-            [ ! -s "$PROFILES/$file" ] || cp "$PROFILES/$file" .
-        done
+        cp "$PROFILES/cluster.json" "$PROFILES/profile.db" .
         times='measured in an earlier run'
         return
     fi
-    if ! measure "$shares" "$memory" profile.db ${pretend:+--cluster 3xcpu:1} --cluster-out cluster.json || [ ! -s cluster.json ]; then
+    if ! on_ranks 75 "$shares" "$memory" profile --model case/config.json --seq "$sequence" --batch "$small" --precision bf16 \
+        --seconds "$profile_s" ${pretend:+--cluster 3xcpu:1} --cluster-out cluster.json --profile profile.db --quiet \
+        >profile.txt 2>&1 || [ ! -s cluster.json ]; then
         say "no measurements: $(last_words profile.txt); times are those of datasheets"
         cluster=$(cluster_line "$shares" "$memory" 3GB/s) profile=none times='of datasheets, since measuring failed'
     fi
-}
-# Parts of one GPU share its DRAM, its L2 cache and its power, which devices of their own would not: what one does while the
-# others rest is measured by itself.
-measure_alone() { # NUMBER
-    [ ! -s "profile-$1.db" ] || return 0
-    if [ "$profile" = none ] || ! measure "$(pick "$shares" "$1")" "$(pick "$memory" "$1")" "profile-$1.db" ${pretend:+--cluster cpu:1}; then
-        rm -f "profile-$1.db"
-    fi
-}
-profile_of() { # NUMBER: where the times of this device by itself are
-    if [ -s "profile-$1.db" ]; then echo "profile-$1.db"; else echo "$profile"; fi
 }
 device_names() { # NUMBER…: as the cluster calls them
     for number; do
@@ -70,21 +53,11 @@ device_names() { # NUMBER…: as the cluster calls them
 
 # ---- plans ----
 plan() { # NAME BATCH WORD…: plans/NAME-BATCH.json, and what is said of it beside it
-    planned=$1-$2 plan_batch=$2 plan_profile=$profile
-    case $1 in 0 | 1 | 2) plan_profile=$(profile_of "$1") ;; esac
+    planned=$1-$2 plan_batch=$2
     shift 2
     timeout -k 5 60 "$yoke" plan --model case/config.json --seq "$sequence" --batch "$plan_batch" --precision bf16 --clip \
-        --cluster "$cluster" --profile "$plan_profile" --json --quiet -o "plans/$planned.json" "$@" \
+        --cluster "$cluster" --profile "$profile" --json --quiet -o "plans/$planned.json" "$@" \
         >"plans/$planned-result.json" 2>"plans/$planned.txt" || true
-}
-# Where device 0 alone is told to be faster by what was measured of it alone, that is the plan.
-choose_plan() { # BATCH
-    [ -s "plans/planned-$1-result.json" ] && [ -s "plans/0-$1-result.json" ] || return 0
-    together_s=$(number "plans/planned-$1-result.json" step_s) alone_s=$(number "plans/0-$1-result.json" step_s)
-    if [ "$(plan_devices "plans/planned-$1.json")" = 0 ] || [ "$(calculate %d "$alone_s < $together_s")" = 1 ]; then
-        say "$1 samples: device 0 alone is the plan ($alone_s s; from times of all at once: $together_s s)"
-        for file in .json -result.json; do cp "plans/0-$1$file" "plans/planned-$1$file"; done
-    fi
 }
 # The even plan with other shares: a plan is a file to edit.
 by_percent() { # BATCH SHARES
@@ -96,11 +69,6 @@ by_percent() { # BATCH SHARES
     "$yoke" simulate "plans/by-percent-$1.json" --model case/config.json --cluster "$cluster" --profile "$profile" \
         --json --quiet >"plans/by-percent-$1-result.json" 2>"plans/by-percent-$1.txt" || true
 }
-# The times that a plan was made with: it is run with no others.
-profile_in() { # PLAN
-    sed -n 's/.*"profile": *{"source": *"\([^"]*\)".*/\1/p' "$1" | grep . || echo none
-}
-
 # ---- yoke's rows ----
 add_row() { # BATCH WHO NAME WORDS SHARES PREDICTED STEP PLANNED MEASURED DIFFERENCE REMARK
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$@" >>rows
@@ -113,7 +81,7 @@ row() { # NAME BATCH WORDS
     fi
     expected=$(number "$said-result.json" step_s)
     # shellcheck disable=SC2046 # one word for each device
-    set -- "$@" "$(pick "$shares" $(plan_devices "$by"))" "$(pick "$memory" $(plan_devices "$by"))" "$(profile_in "$by")"
+    set -- "$@" "$(pick "$shares" $(plan_devices "$by"))" "$(pick "$memory" $(plan_devices "$by"))"
     count=$(calculate %d "$expected < 0.3 ? $steps : $steps / 2 + 1")
     needed=$(calculate %.0f "6 + $count * $expected")
     worth "$needed" "$3, $2 samples" || return 0
@@ -127,7 +95,7 @@ row() { # NAME BATCH WORDS
     if [ "$run" = "$1-$2" ]; then
         on_ranks $((30 + 3 * needed)) "$4" "$5" train --weights case --data case/tokens.bin --eval-part 0% --eval-every 0 \
             --seq "$sequence" --batch "$2" --precision bf16 --rate 3e-4 --rate-rule constant --warmup 0 --seed 1 \
-            --save-every 0 --keep 0 --log-every 1 --steps "$count" --plan "$by" --cluster "$cluster" --profile "$6" \
+            --save-every 0 --keep 0 --log-every 1 --steps "$count" --plan "$by" --cluster "$cluster" --profile "$profile" \
             --quiet --out "runs/$run" >"runs/$run.txt" 2>&1 || true
     fi
     if [ ! -s "runs/$run/summary.json" ]; then
