@@ -128,7 +128,7 @@ static yk_status try_far(const struct yk_ranks *ranks, struct yk_backend_device 
     struct yk_backend gpu = fake_gpu;
     const struct exchange_far far = {&gpu, device, ranks->lane};
     gpu.copy = yk_backend_cpu.copy; /* the test's own copies may wait */
-    return exchange_table_run_far(ranks, &far, 3000, 1);
+    return exchange_table_run_far(ranks, &far, 1500000, 1);
 }
 
 static void memory_of_the_device_is_exchanged_beside_that_of_the_system(void **state)

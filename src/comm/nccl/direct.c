@@ -1,10 +1,9 @@
 /*
  * NCCL's exchanges, of memory of the device.
  *
- * Parts that are not equal go as a broadcast, or a sum, for each of them, in one launch. Each goes
- * around NCCL's ring, so that every link carries each part once at most, as with equal ones; if
- * every member sent its part to each of the others, the link of the member with the largest part
- * would carry it as often as there are others.
+ * Equal parts go by NCCL's own exchange; where the last is longer, what it has more goes with them.
+ * Others are filled up to equal ones (padded.c), unless that would be too much: then they go as a
+ * broadcast, or a sum, for each of them, in one launch.
  */
 #include "comm/nccl/world.h"
 
@@ -89,10 +88,12 @@ static ncclResult_t spread_equal(const struct yk_comm_group *group, const void *
 bool yk_nccl_spread(const struct yk_comm_group *group, const void *own, void *whole,
                     const int64_t *firsts, size_t size)
 {
-    return note(group,
-                are_equal(group, firsts) ? spread_equal(group, own, whole, firsts, size)
-                                         : spread_unequal(group, own, whole, firsts, size),
-                "gather");
+    const ncclResult_t result = are_equal(group, firsts)
+                                    ? spread_equal(group, own, whole, firsts, size)
+                                : yk_nccl_is_padded(group, whole, firsts, size)
+                                    ? yk_nccl_spread_padded(group, own, whole, firsts, size)
+                                    : spread_unequal(group, own, whole, firsts, size);
+    return note(group, result, "gather");
 }
 
 static ncclResult_t sum_unequal(const struct yk_comm_group *group, const void *whole, void *out,
@@ -135,10 +136,12 @@ static ncclResult_t sum_equal(const struct yk_comm_group *group, const void *who
 bool yk_nccl_sum_parts(const struct yk_comm_group *group, const void *whole, void *out,
                        const int64_t *firsts, enum yk_comm_type type)
 {
-    return note(group,
-                are_equal(group, firsts) ? sum_equal(group, whole, out, firsts, type)
-                                         : sum_unequal(group, whole, out, firsts, type),
-                "scatter");
+    const ncclResult_t result =
+        are_equal(group, firsts) ? sum_equal(group, whole, out, firsts, type)
+        : yk_nccl_is_padded(group, whole, firsts, yk_comm_width(type))
+            ? yk_nccl_sum_padded(group, whole, out, firsts, type, type_of(type))
+            : sum_unequal(group, whole, out, firsts, type);
+    return note(group, result, "scatter");
 }
 
 bool yk_nccl_tell(const struct yk_comm_group *group, void *bytes, size_t size, int32_t from)

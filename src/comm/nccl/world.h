@@ -166,6 +166,17 @@ bool yk_nccl_tell(const struct yk_comm_group *group, void *bytes, size_t size, i
 bool yk_nccl_pass(struct yk_comm_world *world, void *bytes, size_t size, int32_t peer,
                   bool is_sent);
 
+/* ---- padded.c ---- */
+
+/* Whether parts go as equal ones: memory that is not that of blocks on their way, in parts of which
+ * the longest is not too long. */
+bool yk_nccl_is_padded(const struct yk_comm_group *group, const void *whole, const int64_t *firsts,
+                       size_t size);
+ncclResult_t yk_nccl_spread_padded(const struct yk_comm_group *group, const void *own, void *whole,
+                                   const int64_t *firsts, size_t size);
+ncclResult_t yk_nccl_sum_padded(const struct yk_comm_group *group, const void *whole, void *out,
+                                const int64_t *firsts, enum yk_comm_type type, ncclDataType_t as);
+
 /* ---- staging.c: to and from the device, in turn on the lane ---- */
 
 bool yk_nccl_is_of_device(const void *memory);
