@@ -137,7 +137,10 @@ static cublasStatus_t run(struct yk_cuda_products *products, const struct yk_pro
 /* ---- choosing an algorithm ---- */
 
 /* After so long, no further algorithm is tried: they come with the likeliest first. */
-static const float trial_most_ms = 1000;
+static const float trial_most_ms = 500;
+
+/* Of what takes this long, one run after the first tells enough. */
+static const float long_ms = 10;
 
 /* Of one that takes this much longer than the best the first time, no more is wanted. */
 static const float hopeless = 1.5F;
@@ -177,6 +180,9 @@ static float time_one(struct yk_cuda_products *products, const struct yk_product
         }
         if (i > 0 && (best < 0 || taken < best)) {
             best = taken;
+        }
+        if (i > 0 && taken > long_ms) {
+            break;
         }
     }
     trial->best = trial->best < 0 || best < trial->best ? best : trial->best;
