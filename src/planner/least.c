@@ -5,11 +5,19 @@
 #include <math.h>
 #include <string.h>
 
+enum {
+    MOST_CHOICES =
+        256, /* of who works; where there are more, all are as fast as while others rest */
+};
+
 struct leasting {
     struct yk_study *study;
     struct yk_arena *arena;
     int32_t *kinds;      /* one device of each kind */
     int32_t *kind_sizes; /* how many there are */
+    int32_t *at_work;    /* of these */
+    double *scales;      /* of what a kind takes, with these at work */
+    double *sample_s;    /* (kinds, layers) seconds a sample, at the batch that suits it best */
     int32_t kind_count;
     int32_t *layers;      /* one layer of each shape */
     int32_t *layer_sizes; /* how many there are */
@@ -22,6 +30,8 @@ static yk_status find_kinds(struct leasting *leasting)
     const int32_t P = study->cluster->device_count;
     YK_TRY_NEW(leasting->arena, leasting->kinds, P);
     YK_TRY_NEW(leasting->arena, leasting->kind_sizes, P);
+    YK_TRY_NEW(leasting->arena, leasting->at_work, P);
+    YK_TRY_NEW(leasting->arena, leasting->scales, P);
     for (int32_t p = 0; p < P; p++) {
         int32_t k = 0;
         if (study->request->left_out && study->request->left_out[p]) {
@@ -66,9 +76,8 @@ static yk_status find_layers(struct leasting *leasting)
     return YK_OK;
 }
 
-/* Seconds a sample, at the size of batch that suits the device best. */
-static yk_status sample_s(const struct leasting *leasting, int32_t device, int32_t layer,
-                          double *out_s)
+static yk_status find_sample_s(const struct leasting *leasting, int32_t device, int32_t layer,
+                               double *out_s)
 {
     const int64_t batch = leasting->study->request->workload.batch;
     double least_s = INFINITY;
@@ -82,6 +91,20 @@ static yk_status sample_s(const struct leasting *leasting, int32_t device, int32
     double all_s = 0;
     YK_TRY(yk_study_layers_s(leasting->study, device, layer, layer, batch, NULL, &all_s));
     *out_s = fmin(least_s, all_s / (double)batch);
+    return YK_OK;
+}
+
+static yk_status find_times(struct leasting *leasting)
+{
+    double *next_s = NULL;
+    YK_TRY_NEW(leasting->arena, leasting->sample_s,
+               (int64_t)leasting->kind_count * leasting->layer_count);
+    next_s = leasting->sample_s;
+    for (int32_t k = 0; k < leasting->kind_count; k++) {
+        for (int32_t s = 0; s < leasting->layer_count; s++) {
+            YK_TRY(find_sample_s(leasting, leasting->kinds[k], leasting->layers[s], next_s++));
+        }
+    }
     return YK_OK;
 }
 
@@ -99,10 +122,10 @@ static yk_status pose(const struct leasting *leasting, struct yk_milp *milp)
     for (int32_t k = 0; k < leasting->kind_count; k++) {
         int32_t busy = 0;
         YK_TRY(yk_milp_add_row(milp, -INFINITY, 0, &busy));
-        YK_TRY(yk_milp_add_entry(milp, busy, 0, -leasting->kind_sizes[k]));
+        YK_TRY(yk_milp_add_entry(milp, busy, 0, -leasting->at_work[k]));
         for (int32_t s = 0; s < leasting->layer_count; s++) {
-            double seconds = 0;
-            YK_TRY(sample_s(leasting, leasting->kinds[k], leasting->layers[s], &seconds));
+            const double seconds =
+                leasting->scales[k] * leasting->sample_s[(int64_t)k * leasting->layer_count + s];
             YK_TRY(yk_milp_add_column(milp, 0, INFINITY, 0, false, &column));
             YK_TRY(yk_milp_add_entry(milp, s, column, 1));
             YK_TRY(yk_milp_add_entry(milp, busy, column, seconds));
@@ -111,13 +134,11 @@ static yk_status pose(const struct leasting *leasting, struct yk_milp *milp)
     return YK_OK;
 }
 
-static yk_status solve(struct leasting *leasting, double *out_s)
+static yk_status solve(const struct leasting *leasting, double *out_s)
 {
     const struct yk_milp_options options = {.relaxed = true, .budget_s = 5};
     struct yk_milp *milp = NULL;
     struct yk_milp_result result;
-    YK_TRY(find_kinds(leasting));
-    YK_TRY(find_layers(leasting));
     YK_TRY(yk_milp_create(&milp));
     yk_status status = pose(leasting, milp);
     if (status == YK_OK) {
@@ -129,11 +150,83 @@ static yk_status solve(struct leasting *leasting, double *out_s)
     return YK_OK;
 }
 
+/* ---- who works ---- */
+
+static double rested(const struct leasting *leasting, int32_t kind)
+{
+    const double times = leasting->study->cluster->devices[leasting->kinds[kind]].rested;
+    return times > 0 ? times : 1;
+}
+
+static double part(const struct leasting *leasting, int32_t kind)
+{
+    return leasting->study->cluster->devices[leasting->kinds[kind]].part;
+}
+
+/* How many choices there are; 1 where nobody is slower beside others. */
+static int64_t count_choices(const struct leasting *leasting)
+{
+    int64_t count = 1;
+    bool crowded = false;
+    for (int32_t k = 0; k < leasting->kind_count; k++) {
+        count *= count <= MOST_CHOICES ? leasting->kind_sizes[k] + 1 : 1;
+        crowded = crowded || rested(leasting, k) < 1;
+    }
+    return crowded ? count - 1 : 1;
+}
+
+/* Choice 0 is all of them. */
+static void choose(struct leasting *leasting, int64_t choice)
+{
+    for (int32_t k = 0; k < leasting->kind_count; k++) {
+        const int32_t sizes = leasting->kind_sizes[k] + 1;
+        leasting->at_work[k] = leasting->kind_sizes[k] - (int32_t)(choice % sizes);
+        choice /= sizes;
+    }
+}
+
+static void find_scales(struct leasting *leasting, bool others_rest)
+{
+    const struct yk_cluster *cluster = leasting->study->cluster;
+    double all = 0;
+    double at_work = 0;
+    for (int32_t p = 0; p < cluster->device_count; p++) {
+        all += cluster->devices[p].part;
+    }
+    for (int32_t k = 0; k < leasting->kind_count; k++) {
+        at_work += leasting->at_work[k] * part(leasting, k);
+    }
+    for (int32_t k = 0; k < leasting->kind_count; k++) {
+        const double others = all - part(leasting, k);
+        const double busy = others_rest || !(others > 0) ? 0 : fmax(at_work - part(leasting, k), 0);
+        leasting->scales[k] =
+            others > 0 ? rested(leasting, k) + (1 - rested(leasting, k)) * busy / others : 1;
+    }
+}
+
+static yk_status find_least(struct leasting *leasting, double *out_s)
+{
+    YK_TRY(find_kinds(leasting));
+    YK_TRY(find_layers(leasting));
+    YK_TRY(find_times(leasting));
+    const int64_t choices = count_choices(leasting);
+    const bool too_many = choices > MOST_CHOICES;
+    *out_s = INFINITY;
+    for (int64_t choice = 0; choice < (too_many ? 1 : choices); choice++) {
+        double least_s = 0;
+        choose(leasting, choice);
+        find_scales(leasting, too_many);
+        YK_TRY(solve(leasting, &least_s));
+        *out_s = fmin(*out_s, least_s);
+    }
+    return YK_OK;
+}
+
 yk_status yk_least_step_s(struct yk_study *study, double *out_s)
 {
     struct leasting leasting = {.study = study};
     YK_TRY(yk_arena_create(&leasting.arena));
-    const yk_status status = solve(&leasting, out_s);
+    const yk_status status = find_least(&leasting, out_s);
     yk_arena_destroy(leasting.arena);
     return status;
 }

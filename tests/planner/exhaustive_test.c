@@ -1,4 +1,5 @@
 /* The joint search beside trying every plan there is. */
+#include "base/random.h"
 #include "planner/planned.h"
 #include "program/check.h"
 #include "support/drawn_problem.h"
@@ -26,7 +27,16 @@ static void check_memory(const struct yk_planned *planned)
     assert_ok(yk_program_check(planned->trial.program));
 }
 
-static void check_problem(uint64_t seed)
+/* Devices that are up to twice as fast while others rest. */
+static void crowd(struct drawn_problem *problem, uint64_t seed)
+{
+    struct yk_random random = yk_random_from_seed(seed);
+    for (int32_t p = 0; p < problem->cluster->device_count; p++) {
+        yk_cluster_set_rested(problem->cluster, p, 0.5 + 0.1 * (double)yk_random_below(&random, 6));
+    }
+}
+
+static void check_problem(uint64_t seed, bool crowded)
 {
     const struct drawn_size most = {.blocks = 1, .devices = 3, .batch = 4};
     struct drawn_problem problem;
@@ -34,6 +44,9 @@ static void check_problem(uint64_t seed)
     struct yk_arena *arena = NULL;
     struct every_plan every;
     drawn_problem_make(seed, &most, &problem);
+    if (crowded) {
+        crowd(&problem, seed);
+    }
     assert_ok(yk_planned_find(&problem.request, &planned));
     assert_ok(yk_arena_create(&arena));
     every_plan_look(planned->study, planned->plan ? planned->trial.step_s / 1.01 : INFINITY,
@@ -53,7 +66,15 @@ static void no_plan_is_faster_by_more_than_a_hundredth(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
-        check_problem(seed);
+        check_problem(seed, false);
+    }
+}
+
+static void nor_where_devices_are_faster_alone(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < PROBLEMS / 2; seed++) {
+        check_problem(seed, true);
     }
 }
 
@@ -61,6 +82,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_plan_is_faster_by_more_than_a_hundredth),
+        cmocka_unit_test(nor_where_devices_are_faster_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
