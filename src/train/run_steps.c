@@ -1,0 +1,251 @@
+#include "train/run_steps.h"
+
+#include "base/log.h"
+#include "train/run_agree.h"
+#include "train/run_numbers.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    MEMORY_NOTED = 16, /* of so many steps, once */
+};
+
+static yk_status create_times(struct yk_run_steps *steps)
+{
+    const struct yk_run *run = steps->run;
+    free(steps->times);
+    steps->times = NULL;
+    if (run->watch.timed) {
+        const size_t ops = (size_t)run->program->ranks[yk_run_rank_of(run)].op_count;
+        steps->times = calloc(ops + 1, sizeof *steps->times);
+        return steps->times ? YK_OK : yk_fail_out_of_memory();
+    }
+    return YK_OK;
+}
+
+static yk_status create_batches(struct yk_run_steps *steps)
+{
+    const struct yk_run *run = steps->run;
+    const struct yk_plan *plan = run->program->plan;
+    struct yk_batch_cut *cuts = calloc((size_t)plan->micro_batches, sizeof *cuts);
+    if (!cuts) {
+        return yk_fail_out_of_memory();
+    }
+    yk_batches_cut(plan, yk_run_rank_of(run), cuts);
+    const yk_status status = yk_batches_create(run->samples, &run->store->engine,
+                                               plan->micro_batches, cuts, &steps->batches);
+    free(cuts);
+    return status;
+}
+
+/* Times of another program's ops go. */
+static yk_status begin_log(struct yk_run *run)
+{
+    yk_round_log_destroy(run->log);
+    run->log = NULL;
+    return yk_round_log_create(run->program->ranks[yk_run_rank_of(run)].op_count, &run->log);
+}
+
+static yk_status create_executor(struct yk_run_steps *steps)
+{
+    const struct yk_run *run = steps->run;
+    return yk_executor_create(run->program, run->store, &run->settings.optimizer, &run->executor,
+                              &steps->executor);
+}
+
+yk_status yk_run_steps_open(struct yk_run *run, struct yk_run_steps *out)
+{
+    const int64_t left = run->settings.steps - run->state.step;
+    *out = (struct yk_run_steps){.run = run};
+    out->seconds = calloc((size_t)(left > 0 ? left : 0) + 1, sizeof *out->seconds);
+    if (!out->seconds) {
+        return yk_fail_out_of_memory();
+    }
+    YK_TRY(begin_log(run));
+    YK_TRY(yk_run_agree(run, create_executor(out)));
+    YK_TRY(create_batches(out));
+    return create_times(out);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double left = *(const double *)a;
+    const double right = *(const double *)b;
+    return left < right ? -1 : left > right;
+}
+
+static double find_median(double *seconds, int64_t count)
+{
+    qsort(seconds, (size_t)count, sizeof *seconds, compare);
+    return (seconds[(count - 1) / 2] + seconds[count / 2]) / 2;
+}
+
+void yk_run_steps_close(struct yk_run_steps *steps)
+{
+    if (steps->count > 0) {
+        steps->run->median_step_s = find_median(steps->seconds, steps->count);
+    }
+    yk_metrics_close(steps->metrics);
+    yk_batches_destroy(steps->batches);
+    yk_executor_destroy(steps->executor);
+    free(steps->times);
+    free(steps->seconds);
+}
+
+static yk_status take(struct yk_run_steps *steps, const struct yk_batch **out)
+{
+    YK_TRY(yk_batches_take(steps->batches, steps->taken, INT64_MAX, out));
+    steps->taken += (*out)->units;
+    return YK_OK;
+}
+
+yk_status yk_run_steps_prepare(struct yk_run_steps *steps)
+{
+    steps->taken = steps->run->state.samples;
+    YK_TRY(take(steps, &steps->now));
+    return take(steps, &steps->next);
+}
+
+void yk_run_steps_note(struct yk_run_steps *steps, yk_status written)
+{
+    if (written != YK_OK) {
+        yk_log(YK_LOG_WARNING, "step %lld: %s; the metrics end here",
+               (long long)steps->run->state.step, yk_status_message());
+        yk_metrics_close(steps->metrics);
+        steps->metrics = NULL;
+    }
+}
+
+yk_status yk_run_steps_change(struct yk_run_steps *steps)
+{
+    struct yk_run *run = steps->run;
+    yk_executor_destroy(steps->executor);
+    yk_batches_destroy(steps->batches);
+    steps->executor = NULL;
+    steps->batches = NULL;
+    run->program = steps->change;
+    steps->change = NULL;
+    if (steps->metrics) {
+        yk_run_steps_note(steps,
+                          yk_metrics_change(steps->metrics, run->state.step, run->program->plan));
+    }
+    YK_TRY(yk_run_agree(run, begin_log(run)));
+    YK_TRY(yk_run_agree(run, create_executor(steps)));
+    YK_TRY(yk_run_agree(run, create_batches(steps)));
+    YK_TRY(yk_run_agree(run, create_times(steps)));
+    return yk_run_steps_prepare(steps);
+}
+
+static void tell(struct yk_run_steps *steps, const struct yk_step_result *result,
+                 const struct yk_run_pending *pending)
+{
+    struct yk_run *run = steps->run;
+    const struct yk_run_step line = {
+        .step = run->state.step,
+        .steps = run->settings.steps,
+        .loss = result->loss,
+        .norm = result->norm,
+        .rate = pending->rate,
+        .seconds = result->seconds,
+        .tokens_per_s = (double)pending->present / result->seconds,
+        .loss_scale = pending->scale,
+        .skipped = result->skipped,
+        .compute_s = result->compute_s,
+        .ranks = run->program->rank_count,
+    };
+    run->first_loss = steps->count == 0 ? result->loss : run->first_loss;
+    run->last_loss = result->loss;
+    run->tokens += (double)pending->present;
+    run->seconds += result->seconds;
+    steps->seconds[steps->count++] = result->seconds;
+    if (run->watch.step) {
+        run->watch.step(run->watch.user, &line);
+    }
+    if (run->watch.change) {
+        const struct yk_program *change = run->watch.change(run->watch.user, &line);
+        steps->change = change ? change : steps->change;
+    }
+    if (steps->metrics) {
+        yk_run_steps_note(steps, yk_metrics_step(steps->metrics, &line));
+    }
+}
+
+yk_status yk_run_steps_begin(struct yk_run_steps *steps)
+{
+    struct yk_run *run = steps->run;
+    const int64_t number = run->state.step + steps->pending_count;
+    const struct yk_step step = {
+        .batch = steps->now,
+        .rate = yk_rate_at(&run->settings.rate, number),
+        .updates = run->state.updates,
+        .loss_scale = run->state.scaler.scale,
+        .clip = run->settings.clip,
+    };
+    bool skipped = false;
+    YK_TRY(yk_executor_begin(steps->executor, &step, steps->next));
+    steps->pending[steps->pending_count++] =
+        (struct yk_run_pending){step.rate, step.loss_scale, step.batch->present};
+    run->state.samples += step.batch->units;
+    steps->now = steps->next;
+    YK_TRY(take(steps, &steps->next));
+    YK_TRY(yk_executor_verdict(steps->executor, &skipped));
+    yk_scaler_note(&run->state.scaler, run->store->net->workload.precision, skipped);
+    run->state.updates += skipped ? 0 : 1;
+    return YK_OK;
+}
+
+/* All is taken by the end of the first steps; asking takes the driver a while. */
+static void note_memory(struct yk_run *run)
+{
+    const struct yk_engine *engine = &run->store->engine;
+    if (engine->backend->used && run->state.step % MEMORY_NOTED == 1) {
+        run->device_bytes = fmax(run->device_bytes, (double)engine->backend->used(engine->device));
+    }
+}
+
+static yk_status tell_times(struct yk_run_steps *steps, const struct yk_step_result *result)
+{
+    const struct yk_run *run = steps->run;
+    const double began_s = yk_executor_round_s(steps->executor);
+    struct yk_run_times times = {
+        .program = run->program,
+        .rank = yk_run_rank_of(run),
+        .ops = steps->times,
+        .began_s = began_s,
+        .done_s = began_s + result->seconds,
+    };
+    if (steps->times) {
+        YK_TRY(yk_executor_times(steps->executor, steps->times, &times.count));
+        run->watch.timed(run->watch.user, &times);
+    }
+    return YK_OK;
+}
+
+yk_status yk_run_steps_end(struct yk_run_steps *steps)
+{
+    struct yk_run *run = steps->run;
+    struct yk_step_result result = {0};
+    YK_TRY(yk_executor_end(steps->executor, &result));
+    YK_TRY(tell_times(steps, &result));
+    const struct yk_run_pending ended = steps->pending[0];
+    steps->pending_count--;
+    for (int32_t i = 0; i < steps->pending_count; i++) {
+        steps->pending[i] = steps->pending[i + 1];
+    }
+    run->state.step++;
+    yk_round_log_note(run->log, steps->executor, run->state.step);
+    note_memory(run);
+    steps->stopped = steps->stopped || result.stopped;
+    tell(steps, &result, &ended);
+    return yk_run_judge(run, steps->executor, &result);
+}
+
+yk_status yk_run_steps_end_all(struct yk_run_steps *steps)
+{
+    YK_TRY(yk_executor_settle(steps->executor));
+    while (steps->pending_count > 0) {
+        YK_TRY(yk_run_steps_end(steps));
+    }
+    return YK_OK;
+}
