@@ -6,18 +6,14 @@
 #include "cli/known.h"
 #include "cli/outputs.h"
 #include "cli/slow.h"
+#include "cli/train_weights.h"
 #include "model/config_write.h"
-#include "nn/adapter_config.h"
-#include "nn/weights.h"
 #include "train/exchanges.h"
 #include "train/holdings.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     USUAL_STEPS = 1000,
@@ -96,120 +92,6 @@ static yk_status open_checkpoint(struct yk_training *training)
         words->resumed, yk_train_team_is_alone(team) ? NULL : &team->ranks, &training->checkpoint));
     return yk_train_check_resumed(words, training->checkpoint->settings_json,
                                   training->checkpoint->path);
-}
-
-/* An adapter says what it adapts. */
-static yk_status find_adapted(struct yk_training *training)
-{
-    struct yk_train_words *words = &training->words;
-    struct yk_adapter_config adapter = {0};
-    YK_TRY(yk_adapter_config_read(words->adapter, training->arena, &adapter));
-    if (adapter.base && access(adapter.base, F_OK) == 0) {
-        words->weights = adapter.base;
-        return YK_OK;
-    }
-    if (words->dry_run && words->model) {
-        return YK_OK;
-    }
-    return adapter.base
-               ? yk_fail(YK_ERROR_INPUT,
-                         "%s is for the weights of %s, which are not here; name them by --weights",
-                         words->adapter, adapter.base)
-               : yk_fail(YK_ERROR_INPUT,
-                         "%s does not say which weights it is for; name them by --weights",
-                         words->adapter);
-}
-
-/* Weights without a model's name have its config beside them. */
-static yk_status check_weights(const struct yk_training *training)
-{
-    const struct yk_train_words *words = &training->words;
-    const char *folder = NULL;
-    if (words->model) {
-        return YK_OK;
-    }
-    YK_TRY(yk_train_weights_folder(words, training->arena, &folder));
-    if (yk_folder_has(folder, "config.json")) {
-        return YK_OK;
-    }
-    return yk_fail(YK_ERROR_INPUT,
-                   "%s: there is no config.json beside these weights; say by --model what they are "
-                   "of",
-                   words->weights);
-}
-
-/* Weights may be those of a run: its newest checkpoint. */
-static yk_status settle_weights(struct yk_training *training)
-{
-    struct yk_train_words *words = &training->words;
-    struct yk_checkpoint *checkpoint = NULL;
-    if (words->weights && strcmp(words->weights, YK_CHECKPOINT_RANDOM) == 0) {
-        training->rough = !words->resumed;
-        words->weights = NULL;
-        return YK_OK;
-    }
-    if (!words->weights && words->adapter && !words->resumed) {
-        YK_TRY(find_adapted(training));
-    }
-    if (!words->weights) {
-        return YK_OK;
-    }
-    if (access(words->weights, F_OK) != 0) {
-        if (!words->resumed) {
-            return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", words->weights, strerror(errno));
-        }
-        /* Where the run began, they were; the checkpoint knows the whole path where it matters. */
-        words->weights = NULL;
-        return YK_OK;
-    }
-    if (!yk_folder_has(words->weights, "checkpoints")) {
-        return words->resumed ? YK_OK : check_weights(training);
-    }
-    YK_TRY(yk_checkpoint_open(words->weights, &checkpoint));
-    words->weights =
-        yk_arena_copy_text(training->arena, checkpoint->path, strlen(checkpoint->path));
-    yk_checkpoint_close(checkpoint);
-    return words->weights ? YK_OK : yk_fail_out_of_memory();
-}
-
-/* From wherever a run with adapters is resumed, the weights beside them are where they were. */
-static yk_status find_base(struct yk_training *training, const char **out)
-{
-    const struct yk_train_words *words = &training->words;
-    char *whole = words->lora_rank > 0 && words->weights ? realpath(words->weights, NULL) : NULL;
-    *out = words->lora_rank == 0  ? NULL
-           : training->rough      ? YK_CHECKPOINT_RANDOM
-           : training->checkpoint ? training->checkpoint->base_model
-                                  : NULL;
-    if (whole) {
-        *out = yk_arena_copy_text(training->arena, whole, strlen(whole));
-        free(whole);
-        return *out ? YK_OK : yk_fail_out_of_memory();
-    }
-    return YK_OK;
-}
-
-/* An adapter says its own rank and scale. */
-static yk_status open_adapter(struct yk_training *training)
-{
-    struct yk_train_words *words = &training->words;
-    int64_t rank = 0;
-    double alpha = 0;
-    if (words->adapter && !training->checkpoint) {
-        YK_TRY(yk_adapter_read_config(words->adapter, &rank, &alpha));
-        if (words->lora_rank > 0 && words->lora_rank != rank) {
-            return yk_fail(YK_ERROR_INPUT,
-                           "%s: the adapter has rank %" PRId64 ", not %" PRId64
-                           "; leave out --lora",
-                           words->adapter, rank, words->lora_rank);
-        }
-        words->lora_rank = rank;
-        words->lora_alpha = isnan(words->lora_alpha) ? alpha : words->lora_alpha;
-    }
-    if (words->lora_rank > 0 && isnan(words->lora_alpha)) {
-        words->lora_alpha = 2 * (double)words->lora_rank;
-    }
-    return YK_OK;
 }
 
 static yk_status count_steps(struct yk_training *training)
@@ -303,7 +185,7 @@ static void note_other_data(const struct yk_training *training)
 static yk_status open_data(struct yk_training *training)
 {
     const struct yk_train_words *words = &training->words;
-    YK_TRY(open_adapter(training));
+    YK_TRY(yk_train_weights_adapt(training));
     YK_TRY(yk_train_source_open(words, training->checkpoint, training->arena, &training->source));
     return settle_batch(training);
 }
@@ -342,7 +224,7 @@ yk_status yk_training_open(struct yk_training *training, const struct yk_launche
     const struct yk_train_team_wish wish = {words->threads, words->device};
     YK_TRY(yk_train_team_open(launcher, &wish, training->arena, &training->team));
     YK_TRY(yk_train_team_agree(team, read_slow(training)));
-    YK_TRY(yk_train_team_agree(team, settle_weights(training)));
+    YK_TRY(yk_train_team_agree(team, yk_train_weights_settle(training)));
     YK_TRY(yk_train_team_agree(team, open_folder(training)));
     YK_TRY(yk_train_team_agree(team, open_checkpoint(training)));
     YK_TRY(yk_train_team_agree(team, open_data(training)));
@@ -350,24 +232,6 @@ yk_status yk_training_open(struct yk_training *training, const struct yk_launche
     YK_TRY(yk_train_plan_find(words, team, training->source.config, &workload,
                               training->config_path, training->arena, &training->plan));
     return yk_train_team_agree(team, open_rest(training));
-}
-
-static yk_status fill_weights(struct yk_training *training)
-{
-    const struct yk_train_words *words = &training->words;
-    struct yk_store *store = training->store;
-    if (training->checkpoint) {
-        const char *base = words->lora_rank > 0 ? words->weights : NULL;
-        return yk_checkpoint_load(training->checkpoint, base, store);
-    }
-    if (words->weights) {
-        YK_TRY(yk_store_start_adapters(store, (uint64_t)words->seed));
-        YK_TRY(yk_checkpoint_load_model(words->weights, store));
-    } else {
-        YK_TRY(training->rough ? yk_store_start_roughly(store, (uint64_t)words->seed)
-                               : yk_store_start(store, (uint64_t)words->seed));
-    }
-    return words->adapter ? yk_adapter_load(store, words->adapter) : YK_OK;
 }
 
 static yk_status open_engine(struct yk_training *training)
@@ -399,7 +263,7 @@ static yk_status open_store(struct yk_training *training)
     YK_TRY(yk_store_create_held(training->net, &training->engine,
                                 yk_train_optimizer(&training->words).kind,
                                 &(struct yk_store_layout){holdings, order}, &training->store));
-    return fill_weights(training);
+    return yk_train_weights_fill(training);
 }
 
 static yk_status write_beginning(struct yk_training *training, struct yk_outputs *outputs)
@@ -501,7 +365,7 @@ yk_status yk_training_prepare(struct yk_training *training)
     const struct yk_train_team *team = &training->team;
     const char *base = NULL;
     YK_TRY(yk_train_team_agree(team, open_store(training)));
-    YK_TRY(yk_train_team_agree(team, find_base(training, &base)));
+    YK_TRY(yk_train_team_agree(team, yk_train_weights_base(training, &base)));
     YK_TRY(yk_option_layer_write(&yk_command_train, &training->words, &training->settings_json));
     YK_TRY(yk_train_team_agree(team, begin_folder(training)));
     set_run(training, base);
