@@ -17,8 +17,10 @@ NAME:WAY:SAMPLES[:ACCUMULATE[:COMPILE[:STEPS]]], as in weighted:ddp:34/7/7:1:blo
 
 Losses are weighted by samples, so that the gradient is that of the whole batch. A setting that
 fails is one line with "error". A launch that ended early goes on with the next setting when it is
-started again with the same FILE.
+started again with the same FILE. Standard error tells when each began.
 """
+from progress import say  # first, since its clock begins
+
 import argparse
 import datetime
 import gc
@@ -375,6 +377,7 @@ def main():
         if len(setting.samples) != world.ranks:
             write(options, world, setting, {"error": f"is for {len(setting.samples)} ranks"})
             continue
+        say(setting.name)
         write(options, world, setting, {"begun": True})
         write(options, world, setting, measure(setting, world, options))
         world.free()

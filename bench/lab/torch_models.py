@@ -99,7 +99,7 @@ def hugging_name(name):
 
 
 class Weights:
-    """The tensors of a model.safetensors, read when asked for."""
+    """The tensors of a model.safetensors, mapped: what is not asked for is not read."""
 
     def __init__(self, folder):
         path = f"{folder}/model.safetensors"
@@ -109,13 +109,13 @@ class Weights:
         with open(path, "rb") as file:
             length = int.from_bytes(file.read(8), "little")
             self.entries = json.loads(file.read(length))
-        self.bytes = np.memmap(path, np.uint8, "r", offset=8 + length)
+        self.bytes = np.memmap(path, np.uint8, "c", offset=8 + length)
 
     def get(self, name):
         wanted, turned = hugging_name(name)
         entry = self.entries[wanted]
         first, end = entry["data_offsets"]
-        tensor = torch.frombuffer(bytearray(self.bytes[first:end]), dtype=TYPES[entry["dtype"]])
+        tensor = torch.from_numpy(self.bytes[first:end]).view(TYPES[entry["dtype"]])
         tensor = tensor.view(entry["shape"])
         return tensor.t() if turned else tensor
 
@@ -135,7 +135,8 @@ def fill(model, folder, rank=0, ranks=1):
         here = parameter.to_local() if hasattr(parameter, "to_local") else parameter
         if weights.entries is not None:
             whole = weights.get(name)
-            here.copy_(whole if here is parameter else rows_of_rank(whole, rank, ranks))
+            part = whole if here is parameter else rows_of_rank(whole, rank, ranks)
+            here.copy_(part.to(here.device))  # turned there, which takes a CPU longer than the way
         elif "norm" in name:
             here.fill_(1.0 if name.endswith("weight") else 0.0)
         elif name.endswith("bias"):

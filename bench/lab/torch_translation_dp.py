@@ -20,17 +20,20 @@ Rank 0 writes one JSON object for each: median step of the second half, tokens w
 second, what a step takes without any reduction (what is more than that is exposed), memory of every
 rank, the last loss. A setting that fails is a row that says why, and the next one follows.
 
-Batches are the same as yoke's: pairs of like length put together up to so many tokens, whose rows
-are divided among the ranks; gradients are those of the mean loss over all tokens of the step,
-clipped at a norm of 1. Filling up to a multiple of 8 is tried first, and kept if it is faster.
+Batches are those of translation_batches.py; gradients are those of the mean loss over all tokens of
+the step, clipped at a norm of 1. Filling up to a multiple of 8 is tried first, by a few steps
+without reduction, and kept if it is faster. Standard error tells when each setting began.
 """
+from progress import say  # first, since its clock begins
+
 import argparse
 import contextlib
+import copy
 import datetime
+import functools
 import gc
 import json
 import os
-import random
 import statistics
 import sys
 import time
@@ -43,8 +46,7 @@ from torch import nn
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from torch.nn.parallel import DistributedDataParallel
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "gpu"))
-import torch_translation as paper  # noqa: E402
+from translation_batches import Batch, cut_pieces, gather, paper, read_pairs
 
 NO_TARGET = paper.NO_TARGET
 SMOOTHING = 0.1
@@ -52,80 +54,8 @@ CLIP = 1.0
 TYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 USUAL = {"precision": "bf16", "tokens": 16384, "micro": 1, "sync": "last", "bucket": 25,
          "compress": False, "qkv": "fused", "loss": "every", "compiled": False}
-BUCKET_PART = 16  # lengths of a bucket are within a sixteenth, as yoke has it
-
-
-# ---- data ----
-
-def encode(path, tokenizer, longest):
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
-    encoded = tokenizer.encode_batch(lines, add_special_tokens=False)
-    end = tokenizer.token_to_id("</s>")
-    return [line.ids + [end] if 0 < len(line.ids) < longest else None for line in encoded]
-
-
-def read_pairs(options):
-    from tokenizers import Tokenizer
-    tokenizer = Tokenizer.from_file(options.tokenizer)
-    sides = [encode(path, tokenizer, options.longest) for path in (options.source, options.target)]
-    return [pair for pair in zip(*sides) if None not in pair]
-
-
-def up(length, multiple):
-    return -(-length // multiple) * multiple
-
-
-def cut_pieces(pairs, tokens, multiple, seed):
-    """Pieces of at most `tokens` on either side, pairs of like length together, in random order."""
-    generator = random.Random(seed)
-    ordered = sorted(pairs, key=lambda pair: max(map(len, pair)))
-    pieces, first = [], 0
-    buckets = []
-    while first < len(ordered):
-        shortest = max(map(len, ordered[first]))
-        most = shortest + shortest // BUCKET_PART
-        end = first
-        while end < len(ordered) and max(map(len, ordered[end])) <= most:
-            end += 1
-        bucket = ordered[first:end]
-        generator.shuffle(bucket)
-        buckets += [(pair, most) for pair in bucket]
-        first = end
-    piece = []
-    for pair, most in buckets:
-        if piece and (len(piece) + 1) * up(most, multiple) > tokens:
-            pieces.append(piece)
-            piece = []
-        piece.append(pair)
-    pieces.append(piece)
-    generator.shuffle(pieces)
-    return pieces
-
-
-def fill(sentences, length):
-    rows = torch.full((len(sentences), length), paper.PAD)
-    for row, sentence in zip(rows, sentences):
-        row[:len(sentence)] = torch.tensor(sentence)
-    return rows
-
-
-class Batch:
-    """What a rank takes of a piece, and what it must know of the whole."""
-
-    def __init__(self, piece, multiple, device):
-        rank, size = dist.get_rank(), dist.get_world_size()
-        self.bounds = [len(piece) * r // size for r in range(size + 1)]
-        own = piece[self.bounds[rank]:self.bounds[rank + 1]]
-        lengths = [up(max(map(len, side)), multiple) for side in zip(*piece)]
-        source, target = (fill(side, length) for side, length in zip(zip(*own), lengths))
-        inputs = torch.cat((torch.full((len(own), 1), paper.START), target[:, :-1]), dim=1)
-        everyone = fill([pair[1] for pair in piece], lengths[1])
-        self.tensors = [tensor.to(device) for tensor in
-                        (source, (source != paper.PAD)[:, None, None, :], inputs)]
-        self.targets = torch.where(target == paper.PAD, NO_TARGET, target).to(device)
-        self.all_targets = torch.where(everyone == paper.PAD, NO_TARGET, everyone).to(device)
-        self.counted = sum(len(pair[1]) for pair in piece)
-        self.present = sum(len(side) for pair in piece for side in pair)
+TRIED_STEPS = 3  # twice each, to choose between 1 and 8
+ALONE_STEPS = 3  # without reduction
 
 
 # ---- the model ----
@@ -221,12 +151,11 @@ def sum_of_losses(logits, targets):
 # ---- training ----
 
 class Training:
-    def __init__(self, setting, sizes, options):
+    def __init__(self, setting, start, options):
         self.setting, self.device = setting, options.device
         if self.device == "cpu" and (setting["compress"] or setting["qkv"] == "streams"):
             raise ValueError("this needs a GPU")
-        torch.manual_seed(1)
-        model = Translator(sizes).to(self.device)
+        model = copy.deepcopy(start).to(self.device)
         if setting["qkv"] == "streams":
             for block in [*model.encoder, *model.decoder]:
                 attend_by_streams(block.attention)
@@ -274,12 +203,12 @@ class Training:
         self.optimizer.zero_grad(set_to_none=False)
         return loss
 
-    def timed_steps(self, batches, count, reduces=True):
+    def timed_steps(self, batches, count, first=0, reduces=True):
         """(seconds, tokens, losses) of steps; a GPU is not waited for between them."""
         micro = self.setting["micro"]
         dist.barrier()
         marks, tokens, losses = [self.mark()], [], []
-        for number in range(count):
+        for number in range(first, first + count):
             taken = [batches[(number * micro + m) % len(batches)] for m in range(micro)]
             losses.append(self.step(taken, reduces))
             marks.append(self.mark())
@@ -297,17 +226,19 @@ class Training:
         return event
 
 
-def gather(value):
-    values = [None] * dist.get_world_size()
-    dist.all_gather_object(values, value)
-    return values
+def slowest(seconds):
+    """Of every step: ranks wait for each other in each."""
+    return [max(step) for step in zip(*gather(seconds))]
 
 
-def measure(setting, sizes, pairs, multiple, options):
-    training = Training(setting, sizes, options)
-    pieces = cut_pieces(pairs, setting["tokens"], multiple, seed=1)
-    wanted = setting["micro"] * (options.steps + 1)
-    batches = [Batch(piece, multiple, options.device) for piece in pieces[:wanted]]
+def make_batches(setting, cut, multiple, steps, options):
+    pieces = cut(setting["tokens"], multiple)[:setting["micro"] * steps]
+    return [Batch(piece, multiple, options.device, setting["loss"] == "one") for piece in pieces]
+
+
+def measure(setting, start, cut, multiple, options):
+    training = Training(setting, start, options)
+    batches = make_batches(setting, cut, multiple, options.steps + 1, options)
     warmup = options.warmup if not setting["compiled"] else max(options.warmup, len(batches))
     training.timed_steps(batches, warmup)
     if options.device == "cuda":
@@ -317,37 +248,48 @@ def measure(setting, sizes, pairs, multiple, options):
     own = [0, 0]
     if options.device == "cuda":
         own = [torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()]
-    alone = statistics.median(training.timed_steps(batches, max(2, half), reduces=False)[0][1:])
-    # Ranks wait for each other in every step: the slowest of them is its time.
-    seconds = [max(step) for step in zip(*gather(seconds))]
+    # Of the steps that count, after one that does not.
+    few = max(2, min(ALONE_STEPS + 1, options.steps - half + 1))
+    alone = training.timed_steps(batches, few, max(0, half - 1), reduces=False)[0][1:]
+    seconds = slowest(seconds)
     memory = gather(own)
     return {"median_step_s": statistics.median(seconds[half:]),
             "tokens_per_s": statistics.median(t / s for t, s in
                                               zip(tokens[half:], seconds[half:])),
-            "without_reduction_s": max(gather(alone)),
+            "without_reduction_s": max(gather(statistics.median(alone))),
             "allocated_bytes": [entry[0] for entry in memory],
             "reserved_bytes": [entry[1] for entry in memory],
             "last_loss": sum(gather(losses[-1])) / dist.get_world_size()}
 
 
-def attempt(setting, sizes, pairs, multiple, options):
-    """The row of a setting; what goes wrong on one rank goes wrong on all, as far as can be."""
+def speed(setting, start, cut, multiple, options):
+    """Tokens a second without reduction, which takes as long however far rows are filled up."""
+    training = Training(setting, start, options)
+    batches = make_batches(setting, cut, multiple, TRIED_STEPS, options)
+    training.timed_steps(batches, TRIED_STEPS, reduces=False)
+    seconds, tokens, _ = training.timed_steps(batches, TRIED_STEPS, reduces=False)
+    return sum(tokens) / sum(slowest(seconds))
+
+
+def attempt(what, setting, start, cut, multiple, options):
+    """(what comes of it, what went wrong); what goes wrong on one rank goes wrong on all, as far as
+    can be."""
     try:
-        row, trouble = measure(setting, sizes, pairs, multiple, options), None
+        result, trouble = what(setting, start, cut, multiple, options), None
     except (RuntimeError, ValueError, TypeError) as error:
-        row, trouble = {}, f"{type(error).__name__}: {error}".splitlines()[0][:300]
+        result, trouble = None, f"{type(error).__name__}: {error}".splitlines()[0][:300]
     troubles = [entry for entry in gather(trouble) if entry]
     gc.collect()
     if options.device == "cuda":
         torch.cuda.empty_cache()
-    if troubles:
-        row = {"error": troubles[0]}
-    return {"name": setting["name"], **setting, "multiple": multiple, **row}
+    return result, troubles[0] if troubles else None
 
 
-def best_multiple(first, sizes, pairs, options):
-    tried = {multiple: attempt(first, sizes, pairs, multiple, options) for multiple in (1, 8)}
-    speeds = {multiple: row.get("tokens_per_s", 0) for multiple, row in tried.items()}
+def best_multiple(first, start, cut, options):
+    speeds = {}
+    for multiple in (1, 8):
+        found, trouble = attempt(speed, first, start, cut, multiple, options)
+        speeds[multiple] = 0 if trouble else found
     return gather(max(speeds, key=speeds.get))[0]
 
 
@@ -376,17 +318,24 @@ def main():
         torch.set_num_threads(1)
     dist.init_process_group("nccl" if options.device == "cuda" else "gloo",
                             timeout=datetime.timedelta(seconds=90))
-    sizes = sizes_of(options.model)
+    say("pairs of sentences")
     pairs = read_pairs(options)
+    cut = functools.cache(lambda tokens, multiple: cut_pieces(pairs, tokens, multiple, seed=1))
+    torch.manual_seed(1)
+    start = Translator(sizes_of(options.model))  # which all settings begin with
     lines = Path(options.settings).read_text(encoding="utf-8").splitlines()
     settings = [USUAL | json.loads(line) for line in lines if line.strip()]
-    multiple = options.multiple or best_multiple(settings[0], sizes, pairs, options)
+    say("how far rows are filled up")
+    multiple = options.multiple or best_multiple(settings[0], start, cut, options)
     with contextlib.ExitStack() as stack:
         out = sys.stdout
         if options.out and dist.get_rank() == 0:
             out = stack.enter_context(open(options.out, "w", encoding="utf-8"))
         for setting in settings:
-            row = attempt(setting, sizes, pairs, multiple, options)
+            say(setting["name"])
+            row, trouble = attempt(measure, setting, start, cut, multiple, options)
+            row = {"name": setting["name"], **setting, "multiple": multiple,
+                   **({"error": trouble} if trouble else row)}
             if dist.get_rank() == 0:
                 print(json.dumps(row), file=out, flush=True)
     dist.barrier()
