@@ -126,7 +126,7 @@ measure_torch() {
     say "rows of PyTorch: at most $torch_limit s"
     on_torch_ranks "$torch_limit" "$shares" "$memory" "$python" "$here/../../bench/lab/torch_translation_dp.py" settings.jsonl --model "$model" \
         --tokenizer tokenizer.json --source "$source" --target "$target" --longest "$longest" --device "$device" \
-        --steps "$row_steps" --warmup 3 --out torch.jsonl >torch.txt 2>&1 ||
+        --steps "$row_steps" --warmup 1 --out torch.jsonl >torch.txt 2>&1 ||
         torch_said="ended early, after $(grep -c . torch.jsonl || :) of $(grep -c . settings.jsonl) settings: $(last_words torch.txt)"
 }
 
