@@ -1,0 +1,233 @@
+/*
+ * How fast ranks on one machine sum, gather and scatter over MPI: what lies in the memory of the
+ * host, and what lies on a device and goes through it. The device is pretended: it says that all
+ * memory is its own, and a copy takes the time of one over PCIe, and no core. Started without
+ * mpirun it starts itself with it, as 2 ranks.
+ */
+#include "comm/staged.h"
+#include "base/clock.h"
+#include "comm/exchange.h"
+#include "comm/load.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    REPEATS = 9,
+    LARGEST_BYTES = 64 << 20,
+    RANKS = 64, /* at most */
+};
+
+enum kind {
+    REDUCE,
+    GATHER,
+    SCATTER,
+    KINDS,
+};
+
+static struct yk_backend pretended;
+
+static bool holds_all(const struct yk_backend_device *device, const void *memory)
+{
+    (void)device;
+    return memory != NULL;
+}
+
+static const double copy_bytes_per_s = 25e9;
+
+static void sleep_copy(void *user)
+{
+    const double copy_s = (double)(uintptr_t)user / copy_bytes_per_s;
+    const struct timespec pause = {.tv_nsec = (long)(copy_s * 1e9)};
+    (void)prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL); /* Linux adds 50 us otherwise */
+    (void)nanosleep(&pause, NULL);
+}
+
+static void pretend_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes)
+{
+    (void)to;
+    (void)from;
+    yk_backend_cpu.call(lane, sleep_copy, (void *)(uintptr_t)bytes);
+}
+
+/* An exchange of `bytes` in all, cut into equal parts. */
+struct work {
+    enum kind kind;
+    enum yk_comm_type type;
+    size_t bytes;
+    char *whole;
+    char *own;
+    int64_t firsts[RANKS + 1];
+};
+
+static void cut(struct work *work, int32_t ranks)
+{
+    const int64_t count = (int64_t)(work->bytes / yk_comm_width(work->type));
+    for (int32_t i = 0; i <= ranks; i++) {
+        work->firsts[i] = count * i / ranks;
+    }
+}
+
+static yk_status exchange(const struct yk_ranks *ranks, const struct work *work)
+{
+    const size_t width = yk_comm_width(work->type);
+    const struct yk_comm_reduce reduce = {.group = ranks->all,
+                                          .numbers = work->whole,
+                                          .count = work->firsts[ranks->size],
+                                          .type = work->type};
+    const struct yk_comm_gather gather = {.group = ranks->all,
+                                          .own = work->own,
+                                          .whole = work->whole,
+                                          .firsts = work->firsts,
+                                          .size = width};
+    const struct yk_comm_scatter scatter = {.group = ranks->all,
+                                            .whole = work->whole,
+                                            .own = work->own,
+                                            .firsts = work->firsts,
+                                            .type = work->type};
+    switch (work->kind) {
+    case REDUCE:
+        ranks->comm->reduce(&reduce);
+        break;
+    case GATHER:
+        ranks->comm->gather(&gather);
+        break;
+    case SCATTER:
+    case KINDS:
+    default:
+        ranks->comm->scatter(&scatter);
+        break;
+    }
+    return yk_ranks_finish(ranks);
+}
+
+/* The shortest of some, of the rank that it took longest: without what else the machine does. */
+static yk_status time_work(const struct yk_ranks *ranks, const struct yk_ranks *host,
+                           const struct work *work, double *out)
+{
+    double shortest_s = 0;
+    for (int i = 0; i < REPEATS; i++) {
+        YK_TRY(yk_exchange_barrier(host));
+        const double begun_s = yk_clock_now_s();
+        YK_TRY(exchange(ranks, work));
+        double taken_s = yk_clock_now_s() - begun_s;
+        YK_TRY(yk_exchange_max(host, &taken_s, 1));
+        shortest_s = i == 0 || taken_s < shortest_s ? taken_s : shortest_s;
+    }
+    *out = shortest_s;
+    return YK_OK;
+}
+
+/* One line of each kind and type: GB/s by size. Times are told through the world of the host. */
+static yk_status measure(const struct yk_ranks *ranks, const struct yk_ranks *host,
+                         struct work *work)
+{
+    static const size_t sizes_mib[] = {1, 5, 25, 64};
+    static const char *const names[KINDS] = {"reduce", "gather", "scatter"};
+    const size_t sizes = sizeof sizes_mib / sizeof sizes_mib[0];
+    for (int i = 0; i < 2 * KINDS; i++) {
+        work->kind = (enum kind)(i / 2);
+        work->type = i % 2 == 0 ? YK_COMM_BF16 : YK_COMM_FP32;
+        double speeds[sizeof sizes_mib / sizeof sizes_mib[0]];
+        for (size_t s = 0; s < sizes; s++) {
+            double taken_s = 0;
+            work->bytes = sizes_mib[s] << 20;
+            cut(work, ranks->size);
+            YK_TRY(time_work(ranks, host, work, &taken_s));
+            speeds[s] = (double)work->bytes / taken_s * 1e-9;
+        }
+        if (ranks->rank == 0) {
+            printf("%-7s %d ranks %-7s %s", ranks->comm->name, (int)ranks->size, names[work->kind],
+                   work->type == YK_COMM_BF16 ? "bf16" : "fp32");
+            for (size_t s = 0; s < sizes; s++) {
+                printf("  %5.2f", speeds[s]);
+            }
+            printf("\n");
+            (void)fflush(stdout);
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status measure_staged(const struct yk_ranks *through, const struct yk_comm_options *inner,
+                                struct work *work)
+{
+    yk_status status;
+    struct yk_ranks staged = {0};
+    struct yk_comm_options options = *inner;
+    pretended = yk_backend_cpu;
+    pretended.holds = holds_all;
+    pretended.copy = pretend_copy;
+    options.backend = &pretended;
+    options.block_bytes = 0;
+    options.through = through;
+    YK_TRY(pretended.lane_create(options.device, "staged", &options.lane));
+    YK_TRY_GOTO(yk_ranks_open(&yk_comm_staged, &options, &staged), done);
+    status = measure(&staged, through, work);
+done:
+    yk_ranks_close(&staged);
+    pretended.lane_destroy(options.lane);
+    return status;
+}
+
+static yk_status run(const char *plugin, size_t block_bytes)
+{
+    yk_status status;
+    const struct yk_comm *comm = NULL;
+    const struct yk_backend *backend = &yk_backend_cpu;
+    const struct yk_backend_options options = {.threads = 1};
+    struct yk_comm_options comm_options = {.backend = backend, .block_bytes = block_bytes};
+    struct yk_ranks ranks = {0};
+    struct work work = {.whole = calloc(1, LARGEST_BYTES), .own = calloc(1, LARGEST_BYTES)};
+    YK_TRY_GOTO(work.whole && work.own ? YK_OK : yk_fail_out_of_memory(), undo);
+    YK_TRY_GOTO(yk_comm_load(plugin, &comm), undo);
+    YK_TRY_GOTO(backend->open(&options, &comm_options.device), undo);
+    YK_TRY_GOTO(backend->lane_create(comm_options.device, "comm", &comm_options.lane), undo);
+    YK_TRY_GOTO(yk_ranks_open(comm, &comm_options, &ranks), undo);
+    if (ranks.size > RANKS) {
+        YK_TRY_GOTO(yk_fail(YK_ERROR_INPUT, "at most %d ranks", RANKS), undo);
+    }
+    if (ranks.rank == 0) {
+        printf("GB/s of messages of                  1      5     25    64 MiB\n");
+    }
+    YK_TRY_GOTO(measure(&ranks, &ranks, &work), undo);
+    status = measure_staged(&ranks, &comm_options, &work);
+undo:
+    yk_ranks_close(&ranks);
+    backend->lane_destroy(comm_options.lane);
+    backend->close(comm_options.device);
+    free(work.own);
+    free(work.whole);
+    return status;
+}
+
+/* bench-staged [DATA [RANKS [BLOCK_BYTES]]]: the first is for other benchmarks. */
+int main(int argc, char **argv)
+{
+    char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 32);
+    if (length <= 0) {
+        return 1;
+    }
+    path[length] = '\0';
+    const char *ranks = argc > 2 ? argv[2] : "2";
+    const char *block = argc > 3 ? argv[3] : "0";
+    if (!getenv("OMPI_COMM_WORLD_RANK")) {
+        char *const root = getuid() == 0 ? "--allow-run-as-root" : "--oversubscribe";
+        (void)execlp("mpirun", "mpirun", root, "--oversubscribe", "--bind-to", "none", "-n", ranks,
+                     path, "-", ranks, block, (char *)NULL);
+        printf("staged: left out, there is no mpirun here\n");
+        return 0;
+    }
+    static const char plugin[] = "/../yoke-mpi.so";
+    memcpy(strrchr(path, '/'), plugin, sizeof plugin);
+    const yk_status status = run(path, (size_t)strtoull(block, NULL, 10));
+    if (status != YK_OK) {
+        (void)fprintf(stderr, "staged: %s\n", yk_status_message());
+    }
+    return status;
+}
