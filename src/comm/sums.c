@@ -26,30 +26,37 @@ void yk_comm_narrow(enum yk_comm_type type, int64_t count, const float *from, vo
     yk_cpu_store(precision_of(type), from, count, out, 0);
 }
 
-static void add_singles(int64_t count, const float *from, float *to)
+static void add_singles(int64_t count, const float *restrict from, float *restrict to)
 {
     for (int64_t i = 0; i < count; i++) {
         to[i] += from[i];
     }
 }
 
-static void add_doubles(int64_t count, const double *from, double *to)
+static void add_doubles(int64_t count, const double *restrict from, double *restrict to)
 {
     for (int64_t i = 0; i < count; i++) {
         to[i] += from[i];
     }
 }
 
-static void add_halves(enum yk_comm_type type, int64_t count, const void *from, void *to)
+static void add_bf16(int64_t count, const uint16_t *restrict from, uint16_t *restrict to)
+{
+    for (int64_t i = 0; i < count; i++) {
+        to[i] = yk_cpu_to_bf16(yk_cpu_from_bf16(to[i]) + yk_cpu_from_bf16(from[i]));
+    }
+}
+
+static void add_fp16(int64_t count, const void *from, void *to)
 {
     float some[CHUNK];
     float sum[CHUNK];
     for (int64_t at = 0; at < count; at += CHUNK) {
         const int64_t now = count - at < CHUNK ? count - at : CHUNK;
-        yk_comm_widen(type, now, yk_comm_at(type, from, at), some);
-        yk_comm_widen(type, now, yk_comm_at(type, to, at), sum);
+        yk_comm_widen(YK_COMM_FP16, now, yk_comm_at(YK_COMM_FP16, from, at), some);
+        yk_comm_widen(YK_COMM_FP16, now, yk_comm_at(YK_COMM_FP16, to, at), sum);
         add_singles(now, some, sum);
-        yk_comm_narrow(type, now, sum, yk_comm_at(type, to, at));
+        yk_comm_narrow(YK_COMM_FP16, now, sum, yk_comm_at(YK_COMM_FP16, to, at));
     }
 }
 
@@ -59,7 +66,19 @@ void yk_comm_add(enum yk_comm_type type, int64_t count, const void *from, void *
         add_doubles(count, from, to);
     } else if (type == YK_COMM_FP32) {
         add_singles(count, from, to);
+    } else if (type == YK_COMM_BF16) {
+        add_bf16(count, from, to);
     } else {
-        add_halves(type, count, from, to);
+        add_fp16(count, from, to);
+    }
+}
+
+void yk_comm_add_wide(enum yk_comm_type type, int64_t count, const void *from, float *sum)
+{
+    float some[CHUNK];
+    for (int64_t at = 0; at < count; at += CHUNK) {
+        const int64_t now = count - at < CHUNK ? count - at : CHUNK;
+        yk_comm_widen(type, now, yk_comm_at(type, from, at), some);
+        add_singles(now, some, sum + at);
     }
 }

@@ -10,6 +10,9 @@
 /* to += from; 16-bit numbers are added in fp32 and rounded. */
 void yk_comm_add(enum yk_comm_type type, int64_t count, const void *from, void *to);
 
+/* sum += from, 16-bit numbers or fp32, in fp32. */
+void yk_comm_add_wide(enum yk_comm_type type, int64_t count, const void *from, float *sum);
+
 /* fp32, bf16 or fp16 as fp32, and back: to nearest, ties to even. */
 void yk_comm_widen(enum yk_comm_type type, int64_t count, const void *from, float *out);
 void yk_comm_narrow(enum yk_comm_type type, int64_t count, const float *from, void *out);

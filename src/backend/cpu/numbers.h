@@ -7,6 +7,7 @@
 
 #include "base/precision.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ static inline uint16_t yk_cpu_to_bf16(float value)
     const uint32_t bits = yk_cpu_bits(value);
     const uint32_t rounded = bits + 0x7fffU + ((bits >> 16) & 1U);
     const uint32_t quiet = bits | 0x400000U; /* not-a-number stays one */
-    return (uint16_t)(((bits & 0x7fffffffU) > 0x7f800000U ? quiet : rounded) >> 16);
+    return (uint16_t)((isnan(value) ? quiet : rounded) >> 16);
 }
 
 float yk_cpu_from_fp16(uint16_t stored);
