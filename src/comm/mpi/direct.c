@@ -38,20 +38,16 @@ static void sum_up(const struct yk_comm_reduce *op)
 {
     const bool wide = op->wide && yk_comm_is_half(op->type);
     void *sum = op->group->world->stages[1];
-    float some[512];
     for (int32_t i = 0; i < op->group->members; i++) {
         const void *numbers = numbers_of(op, i);
         if (i == 0 && wide) {
             yk_comm_widen(op->type, op->count, numbers, sum);
         } else if (i == 0) {
             memcpy(sum, numbers, bytes_of(op));
-        } else if (!wide) {
+        } else if (wide) {
+            yk_comm_add_wide(op->type, op->count, numbers, sum);
+        } else {
             yk_comm_add(op->type, op->count, numbers, sum);
-        }
-        for (int64_t at = 0; wide && i > 0 && at < op->count; at += 512) {
-            const int64_t now = op->count - at < 512 ? op->count - at : 512;
-            yk_comm_widen(op->type, now, yk_comm_at(op->type, numbers, at), some);
-            yk_comm_add(YK_COMM_FP32, now, some, (float *)sum + at);
         }
     }
     if (wide) {
@@ -73,10 +69,12 @@ bool yk_mpi_direct_reduce(const struct yk_comm_reduce *op)
     for (int32_t i = 0; i < group->members; i++) {
         if (i != group->me) {
             char *place = (char *)group->world->stages[0] + (size_t)i * bytes;
-            pieces[count++] =
-                (struct yk_mpi_piece){place, bytes, group->ranks[i], group->tag, false};
-            pieces[count++] =
-                (struct yk_mpi_piece){op->numbers, bytes, group->ranks[i], group->tag, true};
+            pieces[count] = (struct yk_mpi_piece){
+                .bytes = place, .size = bytes, .peer = group->ranks[i], .tag = group->tag};
+            pieces[count + 1] = pieces[count];
+            pieces[count + 1].bytes = op->numbers;
+            pieces[count + 1].is_sent = true;
+            count += 2;
         }
     }
     assert(count <= YK_MPI_PIECES);
@@ -106,9 +104,11 @@ bool yk_mpi_direct_broadcast(const struct yk_comm_broadcast *op)
     const int32_t bit = lowest_bit(place, members);
     const size_t block = group->world->options.block_bytes;
     for (size_t at = 0; at < op->size; at += block) {
-        struct yk_mpi_piece piece = {(char *)op->bytes + at,
-                                     op->size - at < block ? op->size - at : block, 0, group->tag,
-                                     false};
+        struct yk_mpi_piece piece = {
+            .bytes = (char *)op->bytes + at,
+            .size = op->size - at < block ? op->size - at : block,
+            .tag = group->tag,
+        };
         if (place > 0) {
             piece.peer = group->ranks[(place - bit + op->from) % members];
             if (!yk_mpi_transfer(group->world, &piece, 1)) {

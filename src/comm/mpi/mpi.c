@@ -14,8 +14,7 @@
 enum {
     BLOCK_BYTES = 4 << 20,
     SMALLEST_BLOCK_BYTES = 64,
-    LARGEST_BLOCK_BYTES = 1 << 30,    /* MPI counts in int */
-    LARGEST_UNASKED_BYTES = 16 << 20, /* a message is in memory twice where it arrives */
+    LARGEST_BLOCK_BYTES = 1 << 30, /* the 8 bytes of each part fit into one */
     HEADER_BYTES = 4096,
 };
 
@@ -76,10 +75,10 @@ static int join_world(struct yk_comm_world *world)
 /*
  * Over TCP Open MPI sends a large message once the other side has asked for it, and that request
  * stands behind whatever goes the same way: where two ranks send to each other at once, one waits
- * for the other's whole block, and the link is used one way at a time. So blocks go as messages
+ * for the other's whole message, and the link is used one way at a time. So parts go as messages
  * that nobody asks for. What the user has set stays.
  */
-static void send_unasked(size_t block_bytes)
+static void send_unasked(void)
 {
     static const char *const names[] = {
         "OMPI_MCA_btl_tcp_eager_limit",
@@ -92,8 +91,8 @@ static void send_unasked(size_t block_bytes)
     for (size_t i = 0; i < count; i++) {
         is_set = is_set || getenv(names[i]);
     }
-    (void)snprintf(limit, sizeof limit, "%zu", block_bytes + HEADER_BYTES);
-    for (size_t i = 0; i < count && !is_set && block_bytes <= LARGEST_UNASKED_BYTES; i++) {
+    (void)snprintf(limit, sizeof limit, "%d", YK_MPI_PART_BYTES + HEADER_BYTES);
+    for (size_t i = 0; i < count && !is_set; i++) {
         (void)setenv(names[i], limit, 0);
     }
 }
@@ -110,7 +109,7 @@ static void run_open(void *user)
     }
     /* Sleeps of 10 us are to be such: Linux adds 50 us otherwise. */
     (void)prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
-    send_unasked(world->options.block_bytes);
+    send_unasked();
     const int code = join_world(world);
     if (code != MPI_SUCCESS) {
         (void)yk_mpi_fail(world, code, "mpi: joining the other ranks");
@@ -215,7 +214,7 @@ static void run_group(void *user)
     }
     int code = MPI_Iallreduce(mine, most, 2, MPI_UINT64_T, MPI_MAX, world->comm, &request);
     if (code == MPI_SUCCESS) {
-        code = yk_mpi_wait(world, &request, 1, &status);
+        code = yk_mpi_wait(world, &request, &status);
     }
     if (code != MPI_SUCCESS) {
         (void)yk_mpi_fail(world, code, "mpi: making a group");

@@ -42,15 +42,13 @@ static int64_t most_blocks(const int64_t *firsts, int64_t unit, int32_t members,
 }
 
 /* To the next member, and at the same time from the one before. */
-static bool swap(const struct yk_comm_group *group, void *out, size_t out_size, void *in,
-                 size_t in_size)
+static bool swap(const struct yk_comm_group *group, struct yk_mpi_piece out, struct yk_mpi_piece in)
 {
-    const int32_t next = group->ranks[(group->me + 1) % group->members];
-    const int32_t last = group->ranks[member_before(group, 1)];
-    const struct yk_mpi_piece pieces[] = {
-        {in, in_size, last, group->tag, false},
-        {out, out_size, next, group->tag, true},
-    };
+    in.peer = group->ranks[member_before(group, 1)];
+    out.peer = group->ranks[(group->me + 1) % group->members];
+    in.tag = out.tag = group->tag;
+    out.is_sent = true;
+    const struct yk_mpi_piece pieces[] = {in, out};
     return yk_mpi_transfer(group->world, pieces, 2);
 }
 
@@ -72,8 +70,9 @@ bool yk_mpi_ring_gather(const struct yk_comm_gather *op)
                 block_of(op->firsts, unit, member_before(group, step), b, block);
             const struct span in =
                 block_of(op->firsts, unit, member_before(group, step + 1), b, block);
-            if (!swap(group, whole + out.first, (size_t)out.count, whole + in.first,
-                      (size_t)in.count)) {
+            if (!swap(group,
+                      (struct yk_mpi_piece){.bytes = whole + out.first, .size = (size_t)out.count},
+                      (struct yk_mpi_piece){.bytes = whole + in.first, .size = (size_t)in.count})) {
                 return false;
             }
         }
@@ -98,28 +97,13 @@ static void *lift(const struct yk_comm_scatter *op, struct span span, void *room
     return room;
 }
 
-enum {
-    CHUNK = 512 /* 16-bit numbers that are fp32 at a time */
-};
-
-/* sum += the 16-bit numbers, in fp32. */
-static void add_widened(enum yk_comm_type type, int64_t count, const void *numbers, float *sum)
-{
-    float some[CHUNK];
-    for (int64_t at = 0; at < count; at += CHUNK) {
-        const int64_t now = count - at < CHUNK ? count - at : CHUNK;
-        yk_comm_widen(type, now, yk_comm_at(type, numbers, at), some);
-        yk_comm_add(YK_COMM_FP32, now, some, sum + at);
-    }
-}
-
 /* sum += numbers, where the sum is as it travels. */
 static void add(const struct yk_comm_scatter *op, int64_t count, const void *numbers, void *sum)
 {
     if (travel_type(op) == op->type) {
         yk_comm_add(op->type, count, numbers, sum);
     } else {
-        add_widened(op->type, count, numbers, sum);
+        yk_comm_add_wide(op->type, count, numbers, sum);
     }
 }
 
@@ -137,6 +121,23 @@ static void settle(const struct yk_comm_scatter *op, struct span span, void *sum
     }
 }
 
+/* A sum on its way has come, to which this member adds its own numbers. */
+struct passing {
+    const struct yk_comm_scatter *op;
+    int64_t first; /* of the numbers in `whole` */
+    char *sum;
+};
+
+/* A part at a time, while it is in the cache. */
+static void add_part(void *user, size_t at, size_t size)
+{
+    const struct passing *passing = user;
+    const struct yk_comm_scatter *op = passing->op;
+    const size_t width = yk_comm_width(travel_type(op));
+    const int64_t first = passing->first + (int64_t)(at / width);
+    add(op, (int64_t)(size / width), yk_comm_at(op->type, op->whole, first), passing->sum + at);
+}
+
 static bool scatter_block(const struct yk_comm_scatter *op, int64_t number, int64_t block)
 {
     const struct yk_comm_group *group = op->group;
@@ -148,10 +149,15 @@ static bool scatter_block(const struct yk_comm_scatter *op, int64_t number, int6
         const struct span in =
             block_of(op->firsts, 1, member_before(group, step + 2), number, block);
         void *incoming = stages[(step + 1) % 2];
-        if (!swap(group, outgoing, (size_t)out.count * width, incoming, (size_t)in.count * width)) {
+        struct passing passing = {op, in.first, incoming};
+        if (!swap(group,
+                  (struct yk_mpi_piece){.bytes = outgoing, .size = (size_t)out.count * width},
+                  (struct yk_mpi_piece){.bytes = incoming,
+                                        .size = (size_t)in.count * width,
+                                        .arrived = add_part,
+                                        .user = &passing})) {
             return false;
         }
-        add(op, in.count, yk_comm_at(op->type, op->whole, in.first), incoming);
         out = in;
         outgoing = incoming;
     }

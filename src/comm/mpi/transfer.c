@@ -5,12 +5,20 @@
 #include <stdio.h>
 #include <time.h>
 
+enum {
+    DEPTH = 8, /* parts of a piece under way at a time */
+};
+
 /*
  * How long a waiting lane looks without a pause, and how long it then sleeps between two looks: a
  * part of what it has waited so far, so that little is lost whether that was long or short. It
  * looks for longer than the other side's shortest sleep and waking take; two ranks would otherwise
  * go on sleeping in turns. On a core that computes as well, sleeps of 200 us leave more than nine
  * tenths of it to the computation; MPI's blocking calls leave half.
+ *
+ * MPI moves bytes while it is looked at, over shared memory 96 KiB of a message at a look: who
+ * slept while a large one comes would have 96 KiB in every sleep. So pieces go in parts, and each
+ * that has gone or come starts the waiting anew: a lane sleeps where nothing moves.
  */
 static const double look_s = 30e-6;
 static const double sleep_part = 1.0 / 8;
@@ -38,20 +46,29 @@ static void end_if_wanted(struct yk_comm_world *world)
     }
 }
 
-int yk_mpi_wait(struct yk_comm_world *world, MPI_Request *requests, int count, MPI_Status *out)
+/* After a look that found nothing: false when the run is to end. */
+static bool go_on(struct yk_comm_world *world, double since_s)
+{
+    end_if_wanted(world);
+    if (atomic_load(&world->ending) != 0) {
+        return false;
+    }
+    rest(yk_clock_now_s() - since_s);
+    return true;
+}
+
+int yk_mpi_wait(struct yk_comm_world *world, MPI_Request *request, MPI_Status *out)
 {
     const double begun_s = yk_clock_now_s();
     for (;;) {
         int done = 0;
-        const int code = MPI_Testall(count, requests, &done, out);
+        const int code = MPI_Test(request, &done, out);
         if (code != MPI_SUCCESS || done) {
             return code;
         }
-        end_if_wanted(world);
-        if (atomic_load(&world->ending) != 0) {
+        if (!go_on(world, begun_s)) {
             return MPI_ERR_OTHER;
         }
-        rest(yk_clock_now_s() - begun_s);
     }
 }
 
@@ -75,80 +92,164 @@ static bool fail_piece(struct yk_comm_world *world, const struct yk_mpi_piece *p
     return yk_mpi_fail(world, code, doing);
 }
 
-/* After a failure: what has not come is not wanted any more, and the run is about to end. */
-static void give_up(MPI_Request *requests, int count)
+/*
+ * Pieces on their way. Slot s carries parts of piece s mod count, one after the other; a slot with
+ * nothing left to carry has no request.
+ */
+struct flight {
+    struct yk_comm_world *world;
+    const struct yk_mpi_piece *pieces;
+    int count;
+    int slots;
+    int under_way;               /* parts */
+    size_t begun[YK_MPI_PIECES]; /* bytes of each piece */
+    size_t at[YK_MPI_PIECES];    /* where each slot's part is in its piece */
+    size_t size[YK_MPI_PIECES];
+    MPI_Request requests[YK_MPI_PIECES];
+};
+
+/* A piece's parts are whole but for the last, and for the first, which is shorter by 8 bytes for
+ * each: ranks that differ in the size of a piece differ in that of a part. */
+static size_t next_part(size_t size, size_t begun)
 {
-    for (int i = 0; i < count; i++) {
-        if (requests[i] != MPI_REQUEST_NULL) {
-            (void)MPI_Cancel(&requests[i]);
-            (void)MPI_Request_free(&requests[i]);
-        }
-    }
+    const size_t parts = (size + YK_MPI_PART_BYTES - 9) / (YK_MPI_PART_BYTES - 8);
+    const size_t most = begun > 0 ? YK_MPI_PART_BYTES : YK_MPI_PART_BYTES - 8 * parts;
+    return size - begun < most ? size - begun : most;
 }
 
-static bool is_whole(struct yk_comm_world *world, const struct yk_mpi_piece *piece,
-                     const MPI_Status *status)
+static const struct yk_mpi_piece *piece_of(const struct flight *flight, int slot)
 {
+    return &flight->pieces[slot % flight->count];
+}
+
+/* The next part of the slot's piece, if there is one. */
+static bool start(struct flight *flight, int slot)
+{
+    const struct yk_mpi_piece *piece = piece_of(flight, slot);
+    size_t *begun = &flight->begun[slot % flight->count];
+    MPI_Request *request = &flight->requests[slot];
+    *request = MPI_REQUEST_NULL;
+    if (*begun == piece->size) {
+        return true;
+    }
+    const size_t size = next_part(piece->size, *begun);
+    char *bytes = (char *)piece->bytes + *begun;
+    const int code = piece->is_sent ? MPI_Isend(bytes, (int)size, MPI_BYTE, piece->peer, piece->tag,
+                                                flight->world->comm, request)
+                                    : MPI_Irecv(bytes, (int)size, MPI_BYTE, piece->peer, piece->tag,
+                                                flight->world->comm, request);
+    if (code != MPI_SUCCESS) {
+        *request = MPI_REQUEST_NULL;
+        return fail_piece(flight->world, piece, code);
+    }
+    flight->at[slot] = *begun;
+    flight->size[slot] = size;
+    *begun += size;
+    flight->under_way++;
+    return true;
+}
+
+/* After a failure: what has not come is not wanted any more, and the run is about to end. */
+static bool give_up(struct flight *flight)
+{
+    for (int i = 0; i < flight->slots; i++) {
+        if (flight->requests[i] != MPI_REQUEST_NULL) {
+            (void)MPI_Cancel(&flight->requests[i]);
+            (void)MPI_Request_free(&flight->requests[i]);
+        }
+    }
+    return false;
+}
+
+static bool is_whole(const struct flight *flight, int slot, const MPI_Status *status)
+{
+    const struct yk_mpi_piece *piece = piece_of(flight, slot);
     int count = 0;
     (void)MPI_Get_count(status, MPI_BYTE, &count);
-    if (piece->is_sent || (size_t)count == piece->size) {
+    if (piece->is_sent || (size_t)count == flight->size[slot]) {
         return true;
     }
     char sentence[YK_TROUBLE_SIZE];
     (void)snprintf(sentence, sizeof sentence,
                    "rank %d sends %d bytes where %zu are expected: ranks differ in what they "
                    "exchange",
-                   (int)piece->peer, count, piece->size);
-    yk_trouble_set(&world->trouble, YK_ERROR_LOST, sentence);
+                   (int)piece->peer, count, flight->size[slot]);
+    yk_trouble_set(&flight->world->trouble, YK_ERROR_LOST, sentence);
     return false;
 }
 
-/* The first failure among the pieces, or the code that is of none of them. */
-static bool blame(struct yk_comm_world *world, const struct yk_mpi_piece *const *started,
-                  const MPI_Status *statuses, int count, int code)
+/* The first failure among the parts that MPI is done with, or the code that is of none of them. */
+static bool blame(const struct flight *flight, const int *slots, const MPI_Status *statuses,
+                  int count, int code)
 {
     for (int i = 0; code == MPI_ERR_IN_STATUS && i < count; i++) {
-        const int own = statuses[i].MPI_ERROR;
-        if (own != MPI_SUCCESS && own != MPI_ERR_PENDING) {
-            return fail_piece(world, started[i], own);
+        if (statuses[i].MPI_ERROR != MPI_SUCCESS) {
+            return fail_piece(flight->world, piece_of(flight, slots[i]), statuses[i].MPI_ERROR);
         }
     }
-    return fail_piece(world, started[0], code);
+    return fail_piece(flight->world, flight->pieces, code);
+}
+
+/* Looks once; `out` parts have gone or come, and others have taken their slots. */
+static bool look(struct flight *flight, int *out)
+{
+    int slots[YK_MPI_PIECES];
+    MPI_Status statuses[YK_MPI_PIECES];
+    const int code = MPI_Testsome(flight->slots, flight->requests, out, slots, statuses);
+    if (code != MPI_SUCCESS) {
+        return blame(flight, slots, statuses, *out, code);
+    }
+    flight->under_way -= *out;
+    for (int i = 0; i < *out; i++) {
+        const int slot = slots[i];
+        const struct yk_mpi_piece *piece = piece_of(flight, slot);
+        const size_t at = flight->at[slot];
+        const size_t size = flight->size[slot];
+        if (!is_whole(flight, slot, &statuses[i]) || !start(flight, slot)) {
+            return false;
+        }
+        if (piece->arrived) {
+            piece->arrived(piece->user, at, size);
+        }
+    }
+    return true;
+}
+
+/* The first parts of every piece, as many as go at a time. */
+static bool start_all(struct flight *flight)
+{
+    const int depth = flight->count * DEPTH < YK_MPI_PIECES ? DEPTH : YK_MPI_PIECES / flight->count;
+    bool more = true;
+    for (int round = 0; more && round < depth; round++) {
+        more = false;
+        for (int i = 0; i < flight->count; i++) {
+            if (!start(flight, flight->slots++)) {
+                return false;
+            }
+            more = more || flight->begun[i] < flight->pieces[i].size;
+        }
+    }
+    return true;
 }
 
 bool yk_mpi_transfer(struct yk_comm_world *world, const struct yk_mpi_piece *pieces, int count)
 {
-    MPI_Request requests[YK_MPI_PIECES];
-    MPI_Status statuses[YK_MPI_PIECES];
-    const struct yk_mpi_piece *started[YK_MPI_PIECES];
-    int under_way = 0;
-    for (int i = 0; i < count; i++) {
-        const struct yk_mpi_piece *piece = &pieces[i];
-        if (piece->size == 0) {
-            continue;
+    struct flight flight = {.world = world, .pieces = pieces, .count = count};
+    if (!start_all(&flight)) {
+        return give_up(&flight);
+    }
+    double since_s = yk_clock_now_s();
+    while (flight.under_way > 0) {
+        int found = 0;
+        if (!look(&flight, &found)) {
+            return give_up(&flight);
         }
-        MPI_Request *request = &requests[under_way];
-        const int code = piece->is_sent ? MPI_Isend(piece->bytes, (int)piece->size, MPI_BYTE,
-                                                    piece->peer, piece->tag, world->comm, request)
-                                        : MPI_Irecv(piece->bytes, (int)piece->size, MPI_BYTE,
-                                                    piece->peer, piece->tag, world->comm, request);
-        if (code != MPI_SUCCESS) {
-            give_up(requests, under_way);
-            return fail_piece(world, piece, code);
+        if (found > 0) {
+            since_s = yk_clock_now_s();
+        } else if (!go_on(world, since_s)) {
+            (void)give_up(&flight);
+            return fail_piece(world, pieces, MPI_ERR_OTHER);
         }
-        started[under_way++] = piece;
     }
-    if (under_way == 0) {
-        return true;
-    }
-    const int code = yk_mpi_wait(world, requests, under_way, statuses);
-    if (code != MPI_SUCCESS) {
-        give_up(requests, under_way);
-        return blame(world, started, statuses, under_way, code);
-    }
-    bool whole = true;
-    for (int i = 0; i < under_way; i++) {
-        whole = whole && is_whole(world, started[i], &statuses[i]);
-    }
-    return whole;
+    return true;
 }
