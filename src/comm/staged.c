@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 enum {
-    BLOCK_BYTES = 8 << 20,
+    BLOCK_BYTES = 2 << 20,
     THING_BYTES = 4 << 10, /* at most, of what is gathered: a block holds one of every rank */
 };
 
@@ -14,16 +14,26 @@ static void free_world(struct yk_comm_world *world)
 {
     if (world) {
         const struct yk_comm_options *options = &world->options;
-        options->backend->give_back_host(options->device, world->sums);
-        options->backend->give_back_host(options->device, world->stage);
+        for (int i = 0; i < 2; i++) {
+            options->backend->give_back_host(options->device, world->sums[i]);
+            options->backend->give_back_host(options->device, world->stages[i]);
+        }
         free(world);
     }
+}
+
+static yk_status take_block(const struct yk_comm_world *world, char **out)
+{
+    const struct yk_comm_options *options = &world->options;
+    void *memory = NULL;
+    YK_TRY(options->backend->take_host(options->device, options->block_bytes, &memory));
+    *out = memory;
+    return YK_OK;
 }
 
 static yk_status make_world(const struct yk_comm_options *options, struct yk_comm_world **out)
 {
     yk_status status;
-    void *memory = NULL;
     struct yk_comm_world *world = calloc(1, sizeof *world);
     if (!world) {
         return yk_fail_out_of_memory();
@@ -33,12 +43,10 @@ static yk_status make_world(const struct yk_comm_options *options, struct yk_com
     world->options = *options;
     world->options.block_bytes = asked < least ? least : asked / 8 * 8;
     world->through = options->through;
-    YK_TRY_GOTO(options->backend->take_host(options->device, world->options.block_bytes, &memory),
-                undo);
-    world->stage = memory;
-    YK_TRY_GOTO(options->backend->take_host(options->device, world->options.block_bytes, &memory),
-                undo);
-    world->sums = memory;
+    for (int i = 0; i < 2; i++) {
+        YK_TRY_GOTO(take_block(world, &world->stages[i]), undo);
+        YK_TRY_GOTO(take_block(world, &world->sums[i]), undo);
+    }
     *out = world;
     return YK_OK;
 undo:
@@ -62,10 +70,17 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
     return YK_OK;
 }
 
+/* The last call of an exchange waits for the other world, unless a lane that failed left it out. */
+static void finish_lanes(struct yk_comm_world *world)
+{
+    (void)world->options.backend->finish(world->options.lane);
+    (void)world->through->backend->finish(world->through->lane);
+}
+
 static void close_world(struct yk_comm_world *world)
 {
     if (world) {
-        (void)world->options.backend->finish(world->options.lane);
+        finish_lanes(world);
         free_world(world);
     }
 }
@@ -89,6 +104,7 @@ static void describe(const struct yk_comm_world *world, struct yk_text *out)
 static void destroy_group(struct yk_comm_group *group)
 {
     if (group) {
+        finish_lanes(group->world);
         group->world->through->comm->group_destroy(group->through);
         free(group->firsts);
         free(group);

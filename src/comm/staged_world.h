@@ -8,9 +8,17 @@
 struct yk_comm_world {
     struct yk_comm_options options; /* block_bytes settled */
     const struct yk_ranks *through;
-    char *stage;  /* a block of the host's memory */
-    char *sums;   /* another one, for what a scatter comes to */
-    int64_t done; /* how far the exchange has come whose turn it is on the lane */
+    char *stages[2]; /* blocks of the host's memory: one is exchanged while another is copied */
+    char *sums[2];   /* likewise, for what a scatter comes to */
+    int64_t done;    /* how far the exchange has come whose turn it is on the lane */
+    bool under_way;  /* `inner` is on the other world's lane */
+    union {
+        struct yk_comm_reduce reduce;
+        struct yk_comm_gather gather;
+        struct yk_comm_scatter scatter;
+        struct yk_comm_broadcast broadcast;
+        struct yk_comm_message message;
+    } inner; /* what the other world is given for a block */
     struct yk_trouble trouble;
 };
 
