@@ -1,6 +1,7 @@
 #include "planner/least.h"
 
 #include "milp/milp.h"
+#include "sim/crowd.h"
 
 #include <math.h>
 #include <string.h>
@@ -152,17 +153,6 @@ static yk_status solve(const struct leasting *leasting, double *out_s)
 
 /* ---- who works ---- */
 
-static double rested(const struct leasting *leasting, int32_t kind)
-{
-    const double times = leasting->study->cluster->devices[leasting->kinds[kind]].rested;
-    return times > 0 ? times : 1;
-}
-
-static double part(const struct leasting *leasting, int32_t kind)
-{
-    return leasting->study->cluster->devices[leasting->kinds[kind]].part;
-}
-
 /* How many choices there are; 1 where nobody is slower beside others. */
 static int64_t count_choices(const struct leasting *leasting)
 {
@@ -170,7 +160,7 @@ static int64_t count_choices(const struct leasting *leasting)
     bool crowded = false;
     for (int32_t k = 0; k < leasting->kind_count; k++) {
         count *= count <= MOST_CHOICES ? leasting->kind_sizes[k] + 1 : 1;
-        crowded = crowded || rested(leasting, k) < 1;
+        crowded = crowded || yk_crowd_times(leasting->study->cluster, leasting->kinds[k], 0) < 1;
     }
     return crowded ? count - 1 : 1;
 }
@@ -188,19 +178,14 @@ static void choose(struct leasting *leasting, int64_t choice)
 static void find_scales(struct leasting *leasting, bool others_rest)
 {
     const struct yk_cluster *cluster = leasting->study->cluster;
-    double all = 0;
-    double at_work = 0;
-    for (int32_t p = 0; p < cluster->device_count; p++) {
-        all += cluster->devices[p].part;
+    double busy = 0;
+    for (int32_t k = 0; k < leasting->kind_count; k++) {
+        busy += leasting->at_work[k] * cluster->devices[leasting->kinds[k]].part;
     }
     for (int32_t k = 0; k < leasting->kind_count; k++) {
-        at_work += leasting->at_work[k] * part(leasting, k);
-    }
-    for (int32_t k = 0; k < leasting->kind_count; k++) {
-        const double others = all - part(leasting, k);
-        const double busy = others_rest || !(others > 0) ? 0 : fmax(at_work - part(leasting, k), 0);
+        const int32_t own = leasting->kinds[k];
         leasting->scales[k] =
-            others > 0 ? rested(leasting, k) + (1 - rested(leasting, k)) * busy / others : 1;
+            yk_crowd_times(cluster, own, others_rest ? 0 : busy - cluster->devices[own].part);
     }
 }
 

@@ -5,6 +5,19 @@
 /* Scales that differ by less are the same. */
 static const double same_scale = 0.005;
 
+double yk_crowd_times(const struct yk_cluster *cluster, int32_t device, double busy)
+{
+    const double rested = cluster->devices[device].rested;
+    double others = 0;
+    for (int32_t i = 0; i < cluster->device_count; i++) {
+        others += i == device ? 0 : cluster->devices[i].part;
+    }
+    if (!(rested > 0 && others > 0)) {
+        return 1;
+    }
+    return rested + (1 - rested) * fmin(fmax(busy / others, 0), 1);
+}
+
 static bool is_crowded(const struct yk_program *program)
 {
     const struct yk_cluster *cluster = program->cluster;
@@ -32,22 +45,14 @@ static double scale_of(const struct yk_program *program, const struct yk_folds *
 {
     const struct yk_device *devices = program->cluster->devices;
     const int32_t own = program->plan->ranks[rank].device;
-    const double rested = devices[own].rested;
-    double others = -devices[own].part;
     double busy = 0;
-    for (int32_t i = 0; i < program->cluster->device_count; i++) {
-        others += devices[i].part;
-    }
     for (int32_t i = 0; i < program->rank_count; i++) {
         const int32_t device = program->plan->ranks[i].device;
         if (device != own) {
             busy += devices[device].part * busy_of(folds, rounds, i);
         }
     }
-    if (!(rested > 0 && others > 0)) {
-        return 1;
-    }
-    return rested + (1 - rested) * fmin(busy / others, 1);
+    return yk_crowd_times(program->cluster, own, busy);
 }
 
 yk_status yk_crowd_scale(const struct yk_program *program, const struct yk_folds *folds,

@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "cluster/cluster.h"
 #include "program/program.h"
 #include "sim/folds.h"
 #include "sim/rounds.h"
@@ -23,6 +24,10 @@
 enum {
     YK_CROWD_PASSES = 3, /* who computes less makes the others faster, which then compute less */
 };
+
+/* How many times as long as measured a device computes while others do that make up `busy` whole
+ * devices; 1 where nothing is known of it. */
+double yk_crowd_times(const struct yk_cluster *cluster, int32_t device, double busy);
 
 /* Scales what ops that compute take by what the rounds, run with `times`, came to; `changed` where
  * that is something else than before. New times live in `arena`. */
