@@ -52,18 +52,24 @@ static void find_kinds(const struct yk_cluster *cluster, int32_t ranks, struct k
 }
 
 /* What rank 0, which has the profile, says. */
-static yk_status find_known(const struct yk_survey *survey, const struct yk_measure_ranks *team,
-                            const struct yk_survey_wish *wish, const struct kinds *kinds, bool *out)
+yk_status yk_rest_is_known(const struct yk_survey *survey, const struct yk_measure_ranks *team,
+                           const struct yk_survey_wish *wish, bool *out)
 {
+    struct kinds kinds;
     double known = 0;
-    for (int32_t i = 0; i < kinds->count; i++) {
-        const struct yk_profile_fact fact = {kinds->subjects[i], YK_PROFILE_COMPUTE_RESTED};
+    *out = yk_measure_takes_cores(team) || team->ranks->size < 2;
+    if (*out) {
+        return YK_OK;
+    }
+    find_kinds(wish->cluster, team->ranks->size, &kinds);
+    for (int32_t i = 0; i < kinds.count; i++) {
+        const struct yk_profile_fact fact = {kinds.subjects[i], YK_PROFILE_COMPUTE_RESTED};
         bool knows = false;
         YK_TRY(yk_survey_knows_fact(survey, &fact, wish->versions, &knows));
         known += knows ? 1 : 0;
     }
     YK_TRY(yk_measure_most(team, known, &known));
-    *out = !wish->again && (int32_t)known == kinds->count;
+    *out = !wish->again && (int32_t)known == kinds.count;
     return YK_OK;
 }
 
@@ -171,14 +177,11 @@ yk_status yk_survey_rest(struct yk_survey *survey, const struct yk_measure_ranks
     struct kinds kinds;
     bool known = false;
     struct yk_timings timings[2] = {{0}, {0}}; /* alone, all at work */
-    find_kinds(wish->cluster, team->ranks->size, &kinds);
-    if (yk_measure_takes_cores(team) || team->ranks->size < 2) {
-        return YK_OK;
-    }
-    YK_TRY(find_known(survey, team, wish, &kinds, &known));
+    YK_TRY(yk_rest_is_known(survey, team, wish, &known));
     if (known) {
         return YK_OK;
     }
+    find_kinds(wish->cluster, team->ranks->size, &kinds);
     const yk_status status = measure(survey, team, wish, &kinds, rehearsal, timings);
     yk_timings_free(&timings[0]);
     yk_timings_free(&timings[1]);

@@ -16,8 +16,13 @@
 /* How many times as long a step takes alone, 1 at most; NAN where either is not known. */
 double yk_rest_times(double alone_s, double with_others_s);
 
-/* Measures it for every kind of device with memory of its own, where the profile does not know it
- * of all. The rehearsal is entered. All ranks call it. */
+/* Whether there is nothing to measure: the profile knows it of all kinds, or nobody else is here,
+ * or computing takes the host's cores. All ranks ask, and are told the same. */
+yk_status yk_rest_is_known(const struct yk_survey *survey, const struct yk_measure_ranks *team,
+                           const struct yk_survey_wish *wish, bool *out) YK_MUST_USE;
+
+/* Measures it for every kind of device with memory of its own, unless it is known. The rehearsal is
+ * entered. All ranks call it. */
 yk_status yk_survey_rest(struct yk_survey *survey, const struct yk_measure_ranks *team,
                          const struct yk_survey_wish *wish,
                          struct yk_rehearsal *rehearsal) YK_MUST_USE;

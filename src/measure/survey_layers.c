@@ -370,9 +370,11 @@ static yk_status survey_beside(const struct surveying *surveying)
 static yk_status choose_step(struct surveying *surveying, int64_t most)
 {
     struct yk_beside_pairs pairs;
+    bool rest_known = false;
     YK_TRY(yk_beside_pairs_find(surveying->survey, surveying->team, surveying->wish,
                                 surveying->arena, &pairs));
-    if (!pairs.all_known) {
+    YK_TRY(yk_rest_is_known(surveying->survey, surveying->team, surveying->wish, &rest_known));
+    if (!pairs.all_known || !rest_known) {
         surveying->batches[surveying->batch_count++] = most;
     }
     return YK_OK;

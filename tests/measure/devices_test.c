@@ -128,6 +128,7 @@ struct measuring {
     struct yk_cluster *cluster;
     struct yk_survey surveys[RANKS];
     struct yk_survey besides[RANKS]; /* of measurements that are made up */
+    struct yk_survey again[RANKS];   /* with what the first one has found, but for the last of it */
 };
 
 struct rank {
@@ -187,6 +188,34 @@ static yk_status add_besides(const struct yk_measure_ranks *team, const struct y
     return YK_OK;
 }
 
+static struct yk_survey_wish wish_of(const struct measuring *measuring)
+{
+    return (struct yk_survey_wish){
+        .config = measuring->config,
+        .workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_BF16},
+        .cluster = measuring->cluster,
+        .slowness = 1,
+        .held_bytes = held_bytes,
+        .versions = "test",
+    };
+}
+
+static yk_status run_again(int32_t number, int32_t ranks, void *user)
+{
+    (void)ranks;
+    struct measuring *measuring = user;
+    struct rank rank = {0};
+    yk_status status = open_rank(&rank);
+    const struct yk_measure_ranks team = {
+        .ranks = &rank.ranks, .work = &rank.work, .engine = rank.engine};
+    const struct yk_survey_wish wish = wish_of(measuring);
+    if (status == YK_OK) {
+        status = yk_survey_layers(&measuring->again[number], &team, &wish);
+    }
+    close_rank(&rank);
+    return status;
+}
+
 static yk_status run_rank(int32_t number, int32_t ranks, void *user)
 {
     (void)ranks;
@@ -196,14 +225,7 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
     yk_status status = open_rank(&rank);
     const struct yk_measure_ranks team = {
         .ranks = &rank.ranks, .work = &rank.work, .engine = rank.engine};
-    const struct yk_survey_wish wish = {
-        .config = measuring->config,
-        .workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_BF16},
-        .cluster = measuring->cluster,
-        .slowness = 1,
-        .held_bytes = held_bytes,
-        .versions = "test",
-    };
+    const struct yk_survey_wish wish = wish_of(measuring);
     if (status == YK_OK) {
         status = yk_survey_layers(survey, &team, &wish);
     }
@@ -230,6 +252,7 @@ static int make(void **state)
     for (int i = 0; i < RANKS; i++) {
         assert_ok(yk_survey_begin(&measuring->surveys[i]));
         assert_ok(yk_survey_begin(&measuring->besides[i]));
+        assert_ok(yk_survey_begin(&measuring->again[i]));
     }
     assert_ok(yk_thread_world_run(RANKS, run_rank, measuring));
     *state = measuring;
@@ -242,6 +265,7 @@ static int unmake(void **state)
     for (int i = 0; i < RANKS; i++) {
         yk_survey_free(&measuring->surveys[i]);
         yk_survey_free(&measuring->besides[i]);
+        yk_survey_free(&measuring->again[i]);
     }
     yk_cluster_destroy(measuring->cluster);
     yk_arena_destroy(measuring->arena);
@@ -325,6 +349,39 @@ static void each_kind_is_measured_while_others_rest(void **state)
     }
 }
 
+/* Whoever was stopped before it. */
+static void it_is_measured_where_everything_else_is_known(void **state)
+{
+    struct measuring *measuring = *state;
+    const struct yk_survey *first = &measuring->surveys[0];
+    static const char link[] = "h200:13.6%-h200:69.7% between nodes";
+    static const char *const besides[] = {YK_PROFILE_COMPUTE_BESIDE, YK_PROFILE_MESSAGE_BESIDE};
+    const struct yk_profile_measurement made = {.value = 1.5, .samples = 3, .versions = "test"};
+    struct yk_profile *profile = NULL;
+    assert_ok(yk_profile_create(":memory:", &profile));
+    for (int32_t i = 0; i < first->layer_count; i++) {
+        const struct yk_survey_layer *row = &first->layers[i];
+        assert_ok(yk_profile_add_layer(profile, &row->layer, row->batch, &row->measurement));
+    }
+    for (int32_t i = 0; i < first->fact_count; i++) {
+        const struct yk_survey_fact *row = &first->facts[i];
+        if (strcmp(row->fact.fact, YK_PROFILE_COMPUTE_RESTED) != 0) {
+            assert_ok(yk_profile_add_fact(profile, &row->fact, &row->measurement));
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        const struct yk_profile_fact fact = {link, besides[i]};
+        assert_ok(yk_profile_add_fact(profile, &fact, &made));
+    }
+    measuring->again[0].profile = profile;
+    assert_ok(yk_thread_world_run(RANKS, run_again, measuring));
+    assert_int_equal(measuring->again[0].layer_count, 0);
+    assert_true(find_fact(&measuring->again[0], "h200:69.7%", YK_PROFILE_COMPUTE_RESTED) > 0);
+    assert_true(find_fact(&measuring->again[1], "h200:13.6%", YK_PROFILE_COMPUTE_RESTED) > 0);
+    yk_profile_close(profile);
+    measuring->again[0].profile = NULL;
+}
+
 static void a_step_alone_is_never_longer(void **state)
 {
     (void)state;
@@ -343,6 +400,7 @@ int main(void)
         cmocka_unit_test(a_process_holds_its_context_and_what_comms_took),
         cmocka_unit_test(each_device_is_slowed_by_messages_in_its_own_way),
         cmocka_unit_test(each_kind_is_measured_while_others_rest),
+        cmocka_unit_test(it_is_measured_where_everything_else_is_known),
         cmocka_unit_test(a_step_alone_is_never_longer),
     };
     return cmocka_run_group_tests(tests, make, unmake);
