@@ -259,6 +259,21 @@ static void what_cannot_be_written_is_kept_in_memory(void **state)
 #define in_a_folder(test)                                                                          \
     cmocka_unit_test_setup_teardown(test, support_scratch_make, support_scratch_drop)
 
+/* There was no memory to try one in; the next process may have it. */
+static void what_was_not_found_is_looked_for_anew(void **state)
+{
+    (void)state;
+    const struct yk_product_shape shape = shape_of(600);
+    const struct yk_product_choice none = {.exists = 0};
+    struct yk_product_cache *cache = open_cache(ORIGIN);
+    assert_ok(yk_product_cache_add(cache, &shape, &none));
+    assert_non_null(yk_product_cache_find(cache, &shape));
+    yk_product_cache_close(cache);
+    cache = open_cache(ORIGIN);
+    assert_null(yk_product_cache_find(cache, &shape));
+    yk_product_cache_close(cache);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +285,7 @@ int main(void)
         in_a_folder(two_handles_on_one_file_lose_nothing),
         in_a_folder(two_processes_lose_nothing_either),
         in_a_folder(what_cannot_be_written_is_kept_in_memory),
+        in_a_folder(what_was_not_found_is_looked_for_anew),
     };
     return cmocka_run_group_tests_name("choices of algorithms in a file", tests, NULL, NULL);
 }

@@ -176,7 +176,7 @@ yk_status yk_product_cache_add(struct yk_product_cache *cache, const struct yk_p
     unsigned char bytes[LINE_BYTES];
     char line[LINE_SIZE];
     YK_TRY(keep(cache, shape, choice));
-    if (!cache->path) {
+    if (!cache->path || !choice->exists) {
         return YK_OK;
     }
     memcpy(bytes, &cache->origin, sizeof cache->origin);

@@ -19,7 +19,7 @@
 struct yk_product_choice {
     cublasLtMatmulAlgo_t algorithm;
     int32_t variant; /* enum yk_product_variant */
-    int32_t exists;  /* 0: no algorithm serves */
+    int32_t exists;  /* 0: none was found, or there was no memory to try any in */
 };
 
 struct yk_product_cache;
@@ -32,6 +32,7 @@ void yk_product_cache_close(struct yk_product_cache *cache);
 /* NULL: not known. */
 const struct yk_product_choice *yk_product_cache_find(const struct yk_product_cache *cache,
                                                       const struct yk_product_shape *shape);
+/* One that does not exist is kept from the file: whoever comes next may find one. */
 yk_status yk_product_cache_add(struct yk_product_cache *cache, const struct yk_product_shape *shape,
                                const struct yk_product_choice *choice) YK_MUST_USE;
 
