@@ -5,15 +5,13 @@
  */
 #include "comm/exchange.h"
 #include "base/clock.h"
-#include "comm/load.h"
+#include "over_mpi/over_mpi.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
     NUMBERS = 16 << 20, /* 64 MiB of fp32 */
@@ -172,25 +170,11 @@ static yk_status measure(const struct yk_ranks *ranks, float *numbers)
     return YK_OK;
 }
 
-static yk_status run(const char *plugin, size_t block_bytes)
+static yk_status measure_all(const struct yk_ranks *ranks, const struct yk_comm_options *options)
 {
-    yk_status status;
-    const struct yk_comm *comm = NULL;
-    const struct yk_backend *backend = &yk_backend_cpu;
-    const struct yk_backend_options options = {.threads = 1};
-    struct yk_comm_options comm_options = {.backend = backend, .block_bytes = block_bytes};
-    struct yk_ranks ranks = {0};
+    (void)options;
     float *numbers = calloc(NUMBERS, sizeof *numbers);
-    YK_TRY_GOTO(numbers ? YK_OK : yk_fail_out_of_memory(), undo);
-    YK_TRY_GOTO(yk_comm_load(plugin, &comm), undo);
-    YK_TRY_GOTO(backend->open(&options, &comm_options.device), undo);
-    YK_TRY_GOTO(backend->lane_create(comm_options.device, "comm", &comm_options.lane), undo);
-    YK_TRY_GOTO(yk_ranks_open(comm, &comm_options, &ranks), undo);
-    status = measure(&ranks, numbers);
-undo:
-    yk_ranks_close(&ranks);
-    backend->lane_destroy(comm_options.lane);
-    backend->close(comm_options.device);
+    const yk_status status = numbers ? measure(ranks, numbers) : yk_fail_out_of_memory();
     free(numbers);
     return status;
 }
@@ -198,25 +182,12 @@ undo:
 /* bench-exchange [DATA [BLOCK_BYTES]]: the first is for other benchmarks. */
 int main(int argc, char **argv)
 {
-    char path[4096];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 32);
-    if (length <= 0) {
-        return 1;
-    }
-    path[length] = '\0';
-    if (!getenv("OMPI_COMM_WORLD_RANK")) {
-        char *const root = getuid() == 0 ? "--allow-run-as-root" : "--oversubscribe";
-        const char *block = argc > 2 ? argv[2] : "0";
-        (void)execlp("mpirun", "mpirun", root, "--oversubscribe", "--bind-to", "core", "-n", "2",
-                     path, "-", block, (char *)NULL);
-        printf("exchange: left out, there is no mpirun here\n");
-        return 0;
-    }
-    static const char plugin[] = "/../yoke-mpi.so";
-    memcpy(strrchr(path, '/'), plugin, sizeof plugin);
-    const yk_status status = run(path, argc > 2 ? (size_t)strtoull(argv[2], NULL, 10) : 0);
-    if (status != YK_OK) {
-        (void)fprintf(stderr, "exchange: %s\n", yk_status_message());
-    }
-    return status;
+    const struct over_mpi bench = {
+        .name = "exchange",
+        .ranks = "2",
+        .bound_to = "core",
+        .block_bytes = argc > 2 ? (size_t)strtoull(argv[2], NULL, 10) : 0,
+        .measure = measure_all,
+    };
+    return over_mpi_run(&bench, argc, argv);
 }

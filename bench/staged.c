@@ -7,14 +7,12 @@
 #include "comm/staged.h"
 #include "base/clock.h"
 #include "comm/exchange.h"
-#include "comm/load.h"
+#include "over_mpi/over_mpi.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
     REPEATS = 9,
@@ -174,32 +172,20 @@ done:
     return status;
 }
 
-static yk_status run(const char *plugin, size_t block_bytes)
+static yk_status measure_both(const struct yk_ranks *ranks, const struct yk_comm_options *options)
 {
     yk_status status;
-    const struct yk_comm *comm = NULL;
-    const struct yk_backend *backend = &yk_backend_cpu;
-    const struct yk_backend_options options = {.threads = 1};
-    struct yk_comm_options comm_options = {.backend = backend, .block_bytes = block_bytes};
-    struct yk_ranks ranks = {0};
     struct work work = {.whole = calloc(1, LARGEST_BYTES), .own = calloc(1, LARGEST_BYTES)};
-    YK_TRY_GOTO(work.whole && work.own ? YK_OK : yk_fail_out_of_memory(), undo);
-    YK_TRY_GOTO(yk_comm_load(plugin, &comm), undo);
-    YK_TRY_GOTO(backend->open(&options, &comm_options.device), undo);
-    YK_TRY_GOTO(backend->lane_create(comm_options.device, "comm", &comm_options.lane), undo);
-    YK_TRY_GOTO(yk_ranks_open(comm, &comm_options, &ranks), undo);
-    if (ranks.size > RANKS) {
-        YK_TRY_GOTO(yk_fail(YK_ERROR_INPUT, "at most %d ranks", RANKS), undo);
+    YK_TRY_GOTO(work.whole && work.own ? YK_OK : yk_fail_out_of_memory(), done);
+    if (ranks->size > RANKS) {
+        YK_TRY_GOTO(yk_fail(YK_ERROR_INPUT, "at most %d ranks", RANKS), done);
     }
-    if (ranks.rank == 0) {
+    if (ranks->rank == 0) {
         printf("GB/s of messages of                  1      5     25    64 MiB\n");
     }
-    YK_TRY_GOTO(measure(&ranks, &ranks, &work), undo);
-    status = measure_staged(&ranks, &comm_options, &work);
-undo:
-    yk_ranks_close(&ranks);
-    backend->lane_destroy(comm_options.lane);
-    backend->close(comm_options.device);
+    YK_TRY_GOTO(measure(ranks, ranks, &work), done);
+    status = measure_staged(ranks, options, &work);
+done:
     free(work.own);
     free(work.whole);
     return status;
@@ -208,26 +194,12 @@ undo:
 /* bench-staged [DATA [RANKS [BLOCK_BYTES]]]: the first is for other benchmarks. */
 int main(int argc, char **argv)
 {
-    char path[4096];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 32);
-    if (length <= 0) {
-        return 1;
-    }
-    path[length] = '\0';
-    const char *ranks = argc > 2 ? argv[2] : "2";
-    const char *block = argc > 3 ? argv[3] : "0";
-    if (!getenv("OMPI_COMM_WORLD_RANK")) {
-        char *const root = getuid() == 0 ? "--allow-run-as-root" : "--oversubscribe";
-        (void)execlp("mpirun", "mpirun", root, "--oversubscribe", "--bind-to", "none", "-n", ranks,
-                     path, "-", ranks, block, (char *)NULL);
-        printf("staged: left out, there is no mpirun here\n");
-        return 0;
-    }
-    static const char plugin[] = "/../yoke-mpi.so";
-    memcpy(strrchr(path, '/'), plugin, sizeof plugin);
-    const yk_status status = run(path, (size_t)strtoull(block, NULL, 10));
-    if (status != YK_OK) {
-        (void)fprintf(stderr, "staged: %s\n", yk_status_message());
-    }
-    return status;
+    const struct over_mpi bench = {
+        .name = "staged",
+        .ranks = argc > 2 ? argv[2] : "2",
+        .bound_to = "none",
+        .block_bytes = argc > 3 ? (size_t)strtoull(argv[3], NULL, 10) : 0,
+        .measure = measure_both,
+    };
+    return over_mpi_run(&bench, argc, argv);
 }
