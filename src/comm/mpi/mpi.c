@@ -14,7 +14,7 @@
 enum {
     BLOCK_BYTES = 4 << 20,
     SMALLEST_BLOCK_BYTES = 64,
-    LARGEST_BLOCK_BYTES = 1 << 30, /* the 8 bytes of each part fit into one */
+    LARGEST_BLOCK_BYTES = 1 << 30, /* a part is shorter by 8 bytes for each of a block's parts */
     HEADER_BYTES = 4096,
 };
 
