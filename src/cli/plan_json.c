@@ -50,6 +50,9 @@ static void add_device(const struct yk_planned *planned, int32_t rank, struct yk
     add_value(out, "compute_s", simulated->compute_s);
     add_value(out, "exposed_s", simulated->exposed_s);
     add_value(out, "idle_s", simulated->idle_s);
+    if (simulated->scale < 1) {
+        add_value(out, "scale", simulated->scale);
+    }
     yk_text_add(out, ",\"memory\":{");
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
         yk_text_addf(out, "%s\"%s\":", kind > 0 ? "," : "",

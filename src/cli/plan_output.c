@@ -13,6 +13,18 @@ enum {
     WORDS_SIZE = 96
 };
 
+/* Where devices are faster while others rest: of the one that gains most. */
+static void add_rest(const struct yk_sim *sim, struct yk_text *out)
+{
+    double least = 1;
+    for (int32_t rank = 0; rank < sim->program->rank_count; rank++) {
+        least = fmin(least, sim->ranks[rank].scale);
+    }
+    if (least < 1) {
+        yk_text_addf(out, ", down to %.3g times while others rest", least);
+    }
+}
+
 static void add_headlines(const struct yk_planned *planned, struct yk_text *out)
 {
     char step[YK_UNITS_SIZE];
@@ -26,8 +38,10 @@ static void add_headlines(const struct yk_planned *planned, struct yk_text *out)
     yk_text_addf(out, "  bound       %s, which no plan beats; this one is %.1f %% above\n", bound,
                  100 * (planned->trial.step_s / planned->bound_s - 1));
     yk_text_addf(out, "  bottleneck  %s\n", planned->bottleneck);
-    yk_text_addf(out, "  times       %s; %.3g times as long beside communication\n\n",
-                 planned->source, planned->trial.sim->slowdown);
+    yk_text_addf(out, "  times       %s; %.3g times as long beside communication", planned->source,
+                 planned->trial.sim->slowdown);
+    add_rest(planned->trial.sim, out);
+    yk_text_add(out, "\n\n");
 }
 
 /* Ranks that stand in one row: they do the same on devices that are alike. */
