@@ -164,7 +164,10 @@ int64_t yk_plan_samples(const struct yk_plan *plan, int32_t group, int32_t membe
 
 int32_t yk_plan_blocks(const struct yk_plan *plan, const struct yk_model *model, int32_t layer)
 {
-    const double weight_bytes = yk_layer_state(model, &model->layers[layer]).weight_bytes;
-    const double blocks = ceil(weight_bytes / plan->block_bytes);
+    const struct yk_layer_state state = yk_layer_state(model, &model->layers[layer]);
+    const double bytes = yk_plan_strategy(plan, layer) == YK_SHARDED_STATE && state.weight_bytes > 0
+                             ? fmax(state.gradient_bytes, 1)
+                             : state.weight_bytes;
+    const double blocks = ceil(bytes / plan->block_bytes);
     return blocks > MOST_BLOCKS ? MOST_BLOCKS : (int32_t)blocks;
 }

@@ -153,8 +153,9 @@ bool yk_plan_has_turns(const struct yk_plan *plan);
 int64_t yk_plan_samples(const struct yk_plan *plan, int32_t group, int32_t member,
                         int32_t micro_batch, int64_t *first);
 
-/* How many blocks a layer's parameters are cut into, and its gradient likewise: 0 when it has no
- * weights of its own. */
+/* How many blocks a layer's parameters are cut into, and its gradient likewise, counted by what is
+ * gathered: of a layer that is sharded-state what is trained. 0 when it has no weights of its own.
+ */
 int32_t yk_plan_blocks(const struct yk_plan *plan, const struct yk_model *model, int32_t layer);
 
 /* All ranks must agree before any of them updates: on the norm to clip by, or on overflow. */

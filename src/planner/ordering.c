@@ -151,7 +151,8 @@ static yk_status pose_layer(const struct posing *posing, int32_t layer, bool ope
         return YK_OK;
     }
     const bool gathered = posed->choice != YK_ORDER_SHARDED_STATE;
-    posed->blocks = message->block_count < MOST_BLOCKS ? message->block_count : MOST_BLOCKS;
+    const int32_t blocks = yk_plan_blocks(posing->plan, posing->study->model, layer);
+    posed->blocks = blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS;
     posed->weight_bytes = gathered ? message->weight_bytes : 0;
     posed->gradient_bytes = message->gradient_bytes;
     YK_TRY(collective_s(posing, YK_COLLECTIVE_GATHER,
@@ -226,11 +227,11 @@ yk_status yk_ordering_problem(struct yk_study *study, const struct yk_plan *plan
 }
 
 /* Blocks of the order become blocks of the plan: all of them together are the whole layer. */
-static void to_plan_blocks(const struct yk_order_problem *problem, const int32_t *block_counts,
-                           struct yk_plan_transfer *transfer)
+static void to_plan_blocks(const struct yk_study *study, const struct yk_order_problem *problem,
+                           const struct yk_plan *plan, struct yk_plan_transfer *transfer)
 {
     const int32_t from = problem->layers[transfer->layer].blocks;
-    const int32_t to = block_counts[transfer->layer];
+    const int32_t to = yk_plan_blocks(plan, study->model, transfer->layer);
     const int64_t first = (int64_t)transfer->first_block * to / from;
     const int64_t end = (int64_t)(transfer->first_block + transfer->block_count) * to / from;
     if (transfer->kind != YK_TRANSFER_REDUCE) {
@@ -239,26 +240,12 @@ static void to_plan_blocks(const struct yk_order_problem *problem, const int32_t
     }
 }
 
-static yk_status count_blocks(struct yk_study *study, const struct yk_plan *plan,
-                              struct yk_arena *arena, int32_t **out)
-{
-    struct yk_program program = {.plan = plan, .sizes = study->sizes, .arena = arena};
-    YK_TRY(yk_layout_make(&program));
-    YK_TRY_NEW(arena, *out, plan->layer_count);
-    for (int32_t l = 0; l < plan->layer_count; l++) {
-        (*out)[l] = program.layers[l].block_count;
-    }
-    return YK_OK;
-}
-
-static yk_status put(struct yk_study *study, const struct yk_order_problem *problem,
+static yk_status put(const struct yk_study *study, const struct yk_order_problem *problem,
                      const struct yk_order *order, struct yk_arena *arena, struct yk_plan *plan)
 {
-    int32_t *block_counts = NULL;
-    YK_TRY(count_blocks(study, plan, arena, &block_counts));
     YK_TRY(yk_order_transfers(problem, order, arena, &plan->transfers, &plan->transfer_count));
     for (int32_t i = 0; i < plan->transfer_count; i++) {
-        to_plan_blocks(problem, block_counts, &plan->transfers[i]);
+        to_plan_blocks(study, problem, plan, &plan->transfers[i]);
     }
     for (int32_t l = 0; l < plan->layer_count; l++) {
         if (problem->layers[l].choice == YK_ORDER_OPEN) {

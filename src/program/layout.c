@@ -10,10 +10,47 @@ static int32_t leader_of(const struct yk_model *model, int32_t layer)
     return layer;
 }
 
+static int32_t largest_divisor(int32_t a, int32_t b)
+{
+    while (b != 0) {
+        const int32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/*
+ * Blocks of the plan that are one of the program: those that no transfer tells apart. Every message
+ * costs a latency, so a layer that always travels whole is one block, however large.
+ */
+static yk_status find_joined(const struct yk_program *program, const struct yk_model *model,
+                             int32_t **out)
+{
+    const struct yk_plan *plan = program->plan;
+    int32_t *joined = NULL;
+    YK_TRY_NEW(program->arena, joined, plan->layer_count);
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        joined[l] = yk_plan_blocks(plan, model, l);
+    }
+    for (int32_t i = 0; i < plan->transfer_count; i++) {
+        const struct yk_plan_transfer *transfer = &plan->transfers[i];
+        int32_t *all = &joined[transfer->layer];
+        if (transfer->kind != YK_TRANSFER_REDUCE) {
+            *all = largest_divisor(*all, transfer->first_block);
+            *all = largest_divisor(*all, transfer->first_block + transfer->block_count);
+        }
+    }
+    *out = joined;
+    return YK_OK;
+}
+
 static yk_status lay_out_layers(struct yk_program *program)
 {
     const struct yk_model *model = yk_sizes_whole(program->sizes);
     const int32_t L = program->plan->layer_count;
+    int32_t *joined = NULL;
+    YK_TRY(find_joined(program, model, &joined));
     YK_TRY_NEW(program->arena, program->layers, L);
     for (int32_t l = 0; l < L; l++) {
         const struct yk_layer_state state = yk_layer_state(model, &model->layers[l]);
@@ -21,7 +58,8 @@ static yk_status lay_out_layers(struct yk_program *program)
         *layer = (struct yk_program_layer){
             .leader = leader_of(model, l),
             .last_user = l,
-            .block_count = yk_plan_blocks(program->plan, model, l),
+            .block_count = joined[l] > 0 ? yk_plan_blocks(program->plan, model, l) / joined[l] : 0,
+            .joined = joined[l],
             .weight_bytes = state.weight_bytes,
             .gradient_bytes = state.gradient_bytes,
             .optimizer_bytes = state.optimizer_bytes,

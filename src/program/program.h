@@ -97,7 +97,8 @@ struct yk_bucket {
 struct yk_program_layer {
     int32_t leader;        /* the layer whose weights it uses, itself for most */
     int32_t last_user;     /* of a leader: the last layer that uses its weights, itself for most */
-    int32_t block_count;   /* of what is gathered; at least 1 where anything is */
+    int32_t block_count;   /* of what travels; at least 1 where anything does */
+    int32_t joined;        /* blocks of the plan that are one of these */
     double weight_bytes;   /* gathered, all blocks; 0 when it has no weights of its own */
     double gradient_bytes; /* scattered or reduced, all blocks; 0 when nothing is trained */
     double optimizer_bytes;

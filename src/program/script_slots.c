@@ -120,9 +120,10 @@ static struct yk_script_entry entry_of(const struct slotting *slotting,
     if (transfer->kind == YK_TRANSFER_REDUCE) {
         return reduction(program, bucket_of(program, transfer->layer));
     }
-    return yk_script_blocks(program,
-                            transfer->kind == YK_TRANSFER_GATHER ? YK_OP_GATHER : YK_OP_SCATTER,
-                            transfer->layer, transfer->first_block, transfer->block_count);
+    const int32_t joined = program->layers[transfer->layer].joined;
+    return yk_script_blocks(
+        program, transfer->kind == YK_TRANSFER_GATHER ? YK_OP_GATHER : YK_OP_SCATTER,
+        transfer->layer, transfer->first_block / joined, transfer->block_count / joined);
 }
 
 /* Scatters that were put off past the end of the round belong to the step before, gathers for

@@ -458,6 +458,26 @@ static void transfers_have_blocks_and_slots(void **state)
                  "slot");
 }
 
+/* A block of GPT-2 has adapters of 32 × (3072 + 1536 + 3840 + 3840) numbers of two bytes: 768 KiB.
+ * Frozen weights do not travel with a layer that is sharded-state; as parts they do. */
+static void blocks_are_counted_by_what_travels(void **state)
+{
+    const struct yk_model_config *config = NULL;
+    const struct yk_model *model = NULL;
+    struct yk_workload adapters = workload;
+    struct made *made = *state;
+    adapters.lora_rank = 32;
+    assert_ok(yk_model_config_find("gpt2", &config));
+    assert_ok(yk_model_describe(config, &adapters, made->arena, &model));
+    made->plan->block_bytes = 256 << 10;
+    made->plan->layers[1].strategy = YK_SHARDED_STATE;
+    assert_int_equal(yk_plan_blocks(made->plan, model, 1), 3);
+    assert_int_equal(yk_plan_blocks(made->plan, model, 2), 3 + 55);
+    made->plan->layers[EMBED].strategy = YK_SHARDED_STATE; /* nothing of it is trained */
+    assert_int_equal(yk_plan_blocks(made->plan, model, EMBED), 1);
+    assert_int_equal(yk_plan_blocks(made->plan, model, HEAD), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
@@ -486,6 +506,7 @@ int main(void)
         TEST(transfers_suit_the_strategy),
         TEST(weights_in_common_travel_as_the_first_layer),
         TEST(transfers_have_blocks_and_slots),
+        TEST(blocks_are_counted_by_what_travels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

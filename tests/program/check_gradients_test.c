@@ -6,8 +6,23 @@ static void leave_out_the_scatter(struct yk_program *program)
     broken_remove_everywhere(program, YK_OP_SCATTER, SMALL_NORM);
 }
 
+/* All of the layer's messages are of both of its two blocks. */
+static void cut_in_two(struct yk_program *program, int32_t layer)
+{
+    program->layers[layer].block_count = 2;
+    for (int32_t r = 0; r < program->rank_count; r++) {
+        for (int32_t i = 0; i < program->ranks[r].op_count; i++) {
+            struct yk_op *op = &program->ranks[r].ops[i];
+            if (op->layer == layer && op->block_count == 1) {
+                op->block_count = 2;
+            }
+        }
+    }
+}
+
 static void scatter_half(struct yk_program *program)
 {
+    cut_in_two(program, SMALL_LAYER_0);
     for (int32_t r = 0; r < 2; r++) {
         program->ranks[r]
             .ops[edit_find(program, r, YK_OP_SCATTER, SMALL_LAYER_0, 0, 0)]
@@ -17,6 +32,7 @@ static void scatter_half(struct yk_program *program)
 
 static void scatter_twice(struct yk_program *program)
 {
+    cut_in_two(program, SMALL_LAYER_0);
     for (int32_t r = 0; r < 2; r++) {
         const int32_t scatter = edit_find(program, r, YK_OP_SCATTER, SMALL_LAYER_0, 0, 0);
         struct yk_op *op = edit_double(program, r, scatter, scatter + 1);

@@ -122,6 +122,32 @@ static void blocks_travel_apart(void **state)
     assert_int_equal(ops[3].block_count, 1);
 }
 
+/* A message costs a latency: those that are never apart are one. */
+static void blocks_that_travel_together_are_one(void **state)
+{
+    (void)state;
+    make(YK_REPLICATED, false);
+    tiny.plan->layers[0].strategy = YK_SHARDED_STATE;
+    tiny.plan->layers[1].strategy = YK_KEPT;
+    tiny.plan->block_bytes = 218; /* of 864 and of 3488 */
+    PLAN_TRANSFERS(
+        {.kind = YK_TRANSFER_GATHER, .layer = 1, .block_count = 16, .slot = 0},
+        {.kind = YK_TRANSFER_SCATTER, .layer = 1, .block_count = 8, .slot = 8},
+        {.kind = YK_TRANSFER_SCATTER, .layer = 1, .first_block = 8, .block_count = 8, .slot = 9},
+        {.kind = YK_TRANSFER_SCATTER, .layer = 0, .block_count = 4, .slot = 9},
+        {.kind = YK_TRANSFER_GATHER, .layer = 0, .block_count = 4, .slot = 10});
+    assert_int_equal(tiny.program->layers[0].block_count, 1);
+    assert_int_equal(tiny.program->layers[1].block_count, 2);
+    for (int32_t i = 0; i < tiny.program->ranks[0].op_count; i++) {
+        const struct yk_op *op = &tiny.program->ranks[0].ops[i];
+        if (op->kind == YK_OP_GATHER || op->kind == YK_OP_SCATTER) {
+            const bool whole = op->kind == YK_OP_GATHER && op->layer == 1;
+            assert_bytes(op->bytes, op->layer == 0 ? 864 : whole ? 3488 : 3488 / 2.0);
+            assert_int_equal(op->block_count, whole ? 2 : 1);
+        }
+    }
+}
+
 /* A layer is updated as a whole, so that no block of it is gathered before its last one is
  * scattered; and in a later slot. */
 static void gathers_wait_for_the_whole_gradient(void **state)
@@ -311,6 +337,7 @@ int main(void)
         cmocka_unit_test_teardown(scatters_put_off_finish_the_step_before, tear_down),
         cmocka_unit_test_teardown(gathers_between_forward_and_backward_are_for_backward, tear_down),
         cmocka_unit_test_teardown(blocks_travel_apart, tear_down),
+        cmocka_unit_test_teardown(blocks_that_travel_together_are_one, tear_down),
         cmocka_unit_test_teardown(gathers_wait_for_the_whole_gradient, tear_down),
         cmocka_unit_test_teardown(reductions_go_in_their_slots, tear_down),
         cmocka_unit_test_teardown(sharded_state_is_refreshed_in_its_slot, tear_down),

@@ -35,6 +35,7 @@ static void lists_are_written_lane_by_lane(void **state)
     struct small_program small = small_program_make(&spec);
     struct yk_text text = {0};
     small.program->ranks = ranks;
+    small.program->layers[SMALL_LAYER_0].block_count = 2;
     assert_ok(yk_program_write_text(small.program, &text));
     assert_string_equal(
         yk_text_chars(&text),
@@ -88,7 +89,7 @@ static void ops_are_described_by_what_tells_them_apart(void **state)
     assert_described(small.program, YK_OP_UPDATE, SMALL_LAYER_1, "update layer 1");
     assert_described(small.program, YK_OP_AGREE, YK_LAYER_NONE, "agree");
     struct yk_op *gather = broken_get(small.program, YK_OP_GATHER, SMALL_LAYER_1);
-    gather->block_count = 1;
+    small.program->layers[SMALL_LAYER_1].block_count = 2;
     gather->first_block = 1;
     assert_described(small.program, YK_OP_GATHER, SMALL_LAYER_1, "gather layer 1 #0 block 1 of 2");
     small.program->layers[SMALL_LAYER_1].block_count = 9;
