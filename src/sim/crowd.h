@@ -4,9 +4,11 @@
  *
  * Times were measured with all devices at work. While the others rest, a device takes `rested`
  * times as long (yk_device), and what lies in between is taken for a straight line: where the
- * others compute for a part u of the step, by what they are of a whole device, it takes rested +
- * (1 - rested) · u times as long. It is the part of the step that counts and not who computes at
- * the same moment: clocks follow power over many steps.
+ * others compute for a part u of the time, by what they are of a whole device, it takes rested +
+ * (1 - rested) · u times as long. Clocks follow power over many steps, whoever computes at the
+ * moment; caches and memory are shared with those at work right then. So u is the part of the step
+ * that another one computes, or that part of one's own computing in which it does, whichever is
+ * more.
  */
 #ifndef YK_SIM_CROWD_H
 #define YK_SIM_CROWD_H
