@@ -5,10 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    MOST_BLOCKS = 1 << 20
-};
-
 const char *yk_strategy_name(enum yk_strategy strategy)
 {
     static const char *const names[YK_STRATEGY_COUNT] = {
@@ -169,5 +165,5 @@ int32_t yk_plan_blocks(const struct yk_plan *plan, const struct yk_model *model,
                              ? fmax(state.gradient_bytes, 1)
                              : state.weight_bytes;
     const double blocks = ceil(bytes / plan->block_bytes);
-    return blocks > MOST_BLOCKS ? MOST_BLOCKS : (int32_t)blocks;
+    return blocks > YK_PLAN_MOST_BLOCKS ? YK_PLAN_MOST_BLOCKS : (int32_t)blocks;
 }

@@ -153,6 +153,10 @@ bool yk_plan_has_turns(const struct yk_plan *plan);
 int64_t yk_plan_samples(const struct yk_plan *plan, int32_t group, int32_t member,
                         int32_t micro_batch, int64_t *first);
 
+enum {
+    YK_PLAN_MOST_BLOCKS = 8, /* of a layer: more would only cost latencies */
+};
+
 /* How many blocks a layer's parameters are cut into, and its gradient likewise, counted by what is
  * gathered: of a layer that is sharded-state what is trained. 0 when it has no weights of its own.
  */

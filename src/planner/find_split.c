@@ -12,7 +12,6 @@
 
 /* A layer is small when its weights are less than this. */
 static const double small_bytes = 1024 * 1024;
-static const double least_block_bytes = 1024.0 * 1024;
 static const double most_block_bytes = 64.0 * 1024 * 1024;
 static const double plain_bucket_bytes = 25.0 * 1024 * 1024;
 
@@ -55,7 +54,7 @@ static yk_status saturating_bytes(const struct yk_cost_book *book, int32_t a, in
 yk_status yk_find_split_block(const struct yk_study *study, const int32_t *devices, int32_t count,
                               double *out)
 {
-    double block = least_block_bytes;
+    double block = YK_LEAST_BLOCK_BYTES;
     for (int32_t i = 0; i < count && count > 1; i++) {
         double bytes = 0;
         YK_TRY(saturating_bytes(study->request->book, devices[i], devices[(i + 1) % count], count,

@@ -5,6 +5,10 @@
 #include "planner/finder.h"
 #include "planner/split.h"
 
+enum {
+    YK_LEAST_BLOCK_BYTES = 1 << 20, /* that plans are made with: latencies are many below */
+};
+
 /* Considers a split, with gathers one ahead and, where its order is to be decided, in the best
  * order that is quickly found. */
 yk_status yk_find_split_try(struct yk_finder *finder, const struct yk_split *split,

@@ -7,7 +7,6 @@
 #include <math.h>
 
 enum {
-    MOST_BLOCKS = 8, /* of a layer that are ordered one by one; each is many blocks of the plan */
     TRIES = 3,
 };
 
@@ -151,8 +150,7 @@ static yk_status pose_layer(const struct posing *posing, int32_t layer, bool ope
         return YK_OK;
     }
     const bool gathered = posed->choice != YK_ORDER_SHARDED_STATE;
-    const int32_t blocks = yk_plan_blocks(posing->plan, posing->study->model, layer);
-    posed->blocks = blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS;
+    posed->blocks = yk_plan_blocks(posing->plan, posing->study->model, layer);
     posed->weight_bytes = gathered ? message->weight_bytes : 0;
     posed->gradient_bytes = message->gradient_bytes;
     YK_TRY(collective_s(posing, YK_COLLECTIVE_GATHER,
@@ -226,27 +224,10 @@ yk_status yk_ordering_problem(struct yk_study *study, const struct yk_plan *plan
     return status;
 }
 
-/* Blocks of the order become blocks of the plan: all of them together are the whole layer. */
-static void to_plan_blocks(const struct yk_study *study, const struct yk_order_problem *problem,
-                           const struct yk_plan *plan, struct yk_plan_transfer *transfer)
-{
-    const int32_t from = problem->layers[transfer->layer].blocks;
-    const int32_t to = yk_plan_blocks(plan, study->model, transfer->layer);
-    const int64_t first = (int64_t)transfer->first_block * to / from;
-    const int64_t end = (int64_t)(transfer->first_block + transfer->block_count) * to / from;
-    if (transfer->kind != YK_TRANSFER_REDUCE) {
-        transfer->first_block = (int32_t)first;
-        transfer->block_count = (int32_t)(end - first);
-    }
-}
-
-static yk_status put(const struct yk_study *study, const struct yk_order_problem *problem,
-                     const struct yk_order *order, struct yk_arena *arena, struct yk_plan *plan)
+static yk_status put(const struct yk_order_problem *problem, const struct yk_order *order,
+                     struct yk_arena *arena, struct yk_plan *plan)
 {
     YK_TRY(yk_order_transfers(problem, order, arena, &plan->transfers, &plan->transfer_count));
-    for (int32_t i = 0; i < plan->transfer_count; i++) {
-        to_plan_blocks(study, problem, plan, &plan->transfers[i]);
-    }
     for (int32_t l = 0; l < plan->layer_count; l++) {
         if (problem->layers[l].choice == YK_ORDER_OPEN) {
             plan->layers[l].strategy = order->kept[l] ? YK_KEPT : YK_FULLY_SHARDED;
@@ -292,7 +273,7 @@ yk_status yk_ordering_apply(struct yk_study *study, const struct yk_ordering *or
         if (status != YK_OK) {
             return status == YK_ERROR_NO_FIT ? YK_OK : status;
         }
-        YK_TRY(put(study, problem, order, arena, &ordered));
+        YK_TRY(put(problem, order, arena, &ordered));
         YK_TRY(yk_trial_run(study, &ordered, YK_TRIAL_MEMORY, &trial));
         *out_ordered = trial.fits;
         for (int32_t t = 0; t < yk_plan_slot_count(plan); t++) {

@@ -107,12 +107,19 @@ static yk_status send_cost(const struct finding *finding, const struct known *wa
     return YK_OK;
 }
 
-/* What the op asks for; `bytes` of 0 are never kept. */
+/* Blocks travel one by one. */
+static double messages_of(const struct yk_op *op)
+{
+    const bool cut = op->kind == YK_OP_GATHER || op->kind == YK_OP_SCATTER;
+    return cut && op->block_count > 1 ? op->block_count : 1;
+}
+
+/* What each message of the op asks for; `bytes` of 0 are never kept. */
 static struct known wanted_by(const struct yk_program *program, int32_t rank,
                               const struct yk_op *op)
 {
     const struct yk_plan_rank *ranks = program->plan->ranks;
-    struct known wanted = {.bytes = op->bytes, .from = op->group, .to = -1};
+    struct known wanted = {.bytes = op->bytes / messages_of(op), .from = op->group, .to = -1};
     switch (op->kind) {
     case YK_OP_SEND:
         wanted.from = ranks[rank].device;
@@ -167,6 +174,7 @@ static yk_status message_cost(const struct finding *finding, int32_t rank, const
         *known = wanted;
     }
     *out = known->message;
+    out->time.seconds *= messages_of(op);
     return YK_OK;
 }
 

@@ -129,13 +129,13 @@ static void blocks_that_travel_together_are_one(void **state)
     make(YK_REPLICATED, false);
     tiny.plan->layers[0].strategy = YK_SHARDED_STATE;
     tiny.plan->layers[1].strategy = YK_KEPT;
-    tiny.plan->block_bytes = 218; /* of 864 and of 3488 */
+    tiny.plan->block_bytes = 436; /* of 864 and of 3488 */
     PLAN_TRANSFERS(
-        {.kind = YK_TRANSFER_GATHER, .layer = 1, .block_count = 16, .slot = 0},
-        {.kind = YK_TRANSFER_SCATTER, .layer = 1, .block_count = 8, .slot = 8},
-        {.kind = YK_TRANSFER_SCATTER, .layer = 1, .first_block = 8, .block_count = 8, .slot = 9},
-        {.kind = YK_TRANSFER_SCATTER, .layer = 0, .block_count = 4, .slot = 9},
-        {.kind = YK_TRANSFER_GATHER, .layer = 0, .block_count = 4, .slot = 10});
+        {.kind = YK_TRANSFER_GATHER, .layer = 1, .block_count = 8, .slot = 0},
+        {.kind = YK_TRANSFER_SCATTER, .layer = 1, .block_count = 4, .slot = 8},
+        {.kind = YK_TRANSFER_SCATTER, .layer = 1, .first_block = 4, .block_count = 4, .slot = 9},
+        {.kind = YK_TRANSFER_SCATTER, .layer = 0, .block_count = 2, .slot = 9},
+        {.kind = YK_TRANSFER_GATHER, .layer = 0, .block_count = 2, .slot = 10});
     assert_int_equal(tiny.program->layers[0].block_count, 1);
     assert_int_equal(tiny.program->layers[1].block_count, 2);
     for (int32_t i = 0; i < tiny.program->ranks[0].op_count; i++) {

@@ -272,6 +272,32 @@ static void collectives_cost_what_their_ring_says(void **state)
     finish(&ran);
 }
 
+/* A gather of 4 B over links of 1 s and 1 B/s takes 1 + 2 s; of two blocks each takes 1 + 1 s. */
+static void blocks_travel_one_by_one(void **state)
+{
+    (void)state;
+    static const struct hand_op list[] = {
+        {YK_OP_GATHER, .layer = 0, .bytes = 4, .waits = "1'"},
+        {YK_OP_FORWARD, .layer = 0, .samples = 1, .waits = "0"},
+        HAND_END,
+    };
+    const struct hand_spec spec = {.rank_count = 2,
+                                   .devices = {{.layer_s = 1}, {.layer_s = 1}},
+                                   .within = {1, 1},
+                                   .strategy = YK_KEPT,
+                                   .lists = {list, list}};
+    for (int32_t blocks = 1; blocks <= 2; blocks++) {
+        struct ran ran = {.hand = hand_program_make(&spec)};
+        ran.hand->program.layers[0].block_count = blocks;
+        ran.hand->program.ranks[0].ops[0].block_count = blocks;
+        ran.hand->program.ranks[1].ops[0].block_count = blocks;
+        assert_ok(yk_sim_run(&ran.hand->program, ran.hand->prices, &(struct yk_sim_options){0},
+                             &ran.sim));
+        assert_near(ran.sim->step_s, blocks == 1 ? 3 + 1 : 4 + 1);
+        finish(&ran);
+    }
+}
+
 static void a_replicated_layer_is_updated_whole(void **state)
 {
     (void)state;
@@ -536,6 +562,7 @@ int main(void)
         cmocka_unit_test(the_round_reported_is_one_among_many),
         cmocka_unit_test(stages_wait_for_what_the_other_sends),
         cmocka_unit_test(collectives_cost_what_their_ring_says),
+        cmocka_unit_test(blocks_travel_one_by_one),
         cmocka_unit_test(a_replicated_layer_is_updated_whole),
         cmocka_unit_test(two_groups_share_the_way_out_of_a_node),
         cmocka_unit_test(groups_within_a_node_do_not_meet),
