@@ -3,6 +3,7 @@
 #include "backend/cuda/device.h"
 #include "backend/cuda/products.h"
 #include "backend/cuda/replay.h"
+#include "base/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -66,6 +67,20 @@ static yk_status count_devices(int32_t number)
     return YK_OK;
 }
 
+/* Kernels that fill all SMs take twice as long while a message holds some of them. */
+static yk_status read_spare(int32_t processors, int32_t *out)
+{
+    const char *words = getenv("YOKE_SPARE_SMS");
+    int64_t spare = 0;
+    if (words && *words &&
+        (!yk_number_read_integer(words, strlen(words), &spare) || spare < 0 ||
+         spare >= processors)) {
+        return yk_fail(YK_ERROR_INPUT, "YOKE_SPARE_SMS=%s: of %d SMs", words, (int)processors);
+    }
+    *out = (int32_t)spare;
+    return YK_OK;
+}
+
 static yk_status look_at(struct yk_backend_device *device)
 {
     struct cudaDeviceProp facts;
@@ -75,8 +90,11 @@ static yk_status look_at(struct yk_backend_device *device)
     }
     (void)snprintf(device->name, sizeof device->name, "%s", facts.name);
     device->memory_bytes = facts.totalGlobalMem;
+    int32_t spare = 0;
+    YK_TRY(read_spare(facts.multiProcessorCount, &spare));
     device->chip = (struct yk_cuda_chip){
-        .processors = facts.multiProcessorCount,
+        .processors = facts.multiProcessorCount - spare,
+        .spare = spare,
         .capability = facts.major * 10 + facts.minor,
         .shared_bytes = facts.sharedMemPerBlockOptin,
         .cache_bytes = (size_t)facts.l2CacheSize,

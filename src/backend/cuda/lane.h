@@ -21,7 +21,8 @@ struct yk_backend_lane;
 
 /* What kernels are shaped by. */
 struct yk_cuda_chip {
-    int32_t processors;  /* SMs */
+    int32_t processors;  /* SMs that kernels are made to fill, */
+    int32_t spare;       /* and those besides, for whoever else is on the GPU: messages */
     int32_t capability;  /* 90 for 9.0 */
     size_t shared_bytes; /* that one block may have, asked for */
     size_t cache_bytes;  /* of the second level */

@@ -3,8 +3,8 @@
  * no multiple of leave tiles out and make others several times: cuBLASLt 13.1 does with clusters of
  * 4 on 18 of an H200's 132, and with clusters of 8 on 92. Others are proposed there: more of them
  * are asked for, and those with large clusters are changed to clusters of 2, which always lie
- * within one pair of multiprocessors. Where nothing else is left, they are proposed as they are:
- * whether they are right is seen when they are tried.
+ * within one pair of multiprocessors; last come the same ones without clusters. Where nothing else
+ * is left, they are proposed as they are: whether they are right is seen when they are tried.
  */
 #include "backend/cuda/product_propose.h"
 
@@ -97,18 +97,20 @@ static int add_new(const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMat
     return count + 1;
 }
 
+static int add_changed(const struct yk_product_means *means, const struct yk_product_plan *plan,
+                       const cublasLtMatmulAlgo_t *algorithm, uint16_t shape, int count,
+                       cublasLtMatmulAlgo_t *out)
+{
+    cublasLtMatmulAlgo_t changed = *algorithm;
+    return set_cluster(means, plan, shape, &changed) ? add_new(&changed, count, out) : count;
+}
+
 /* In clusters of two blocks, one beside or below the other. */
 static int add_paired(const struct yk_product_means *means, const struct yk_product_plan *plan,
                       const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMatmulAlgo_t *out)
 {
-    static const uint16_t pairs[] = {CUBLASLT_CLUSTER_SHAPE_2x1x1, CUBLASLT_CLUSTER_SHAPE_1x2x1};
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        cublasLtMatmulAlgo_t paired = *algorithm;
-        if (set_cluster(means, plan, pairs[i], &paired)) {
-            count = add_new(&paired, count, out);
-        }
-    }
-    return count;
+    count = add_changed(means, plan, algorithm, CUBLASLT_CLUSTER_SHAPE_2x1x1, count, out);
+    return add_changed(means, plan, algorithm, CUBLASLT_CLUSTER_SHAPE_1x2x1, count, out);
 }
 
 int yk_product_propose(const struct yk_product_means *means, const struct yk_product_shape *shape,
@@ -127,6 +129,12 @@ int yk_product_propose(const struct yk_product_means *means, const struct yk_pro
     for (int i = 0; i < asked && count < ENOUGH; i++) {
         if (means->part_processors % cluster_of(&found[i].algo) != 0) {
             count = add_paired(means, plan, &found[i].algo, count, out);
+        }
+    }
+    for (int i = 0; is_part && i < asked; i++) {
+        if (cluster_of(&found[i].algo) > 1) {
+            count =
+                add_changed(means, plan, &found[i].algo, CUBLASLT_CLUSTER_SHAPE_1x1x1, count, out);
         }
     }
     const bool none = count == 0;

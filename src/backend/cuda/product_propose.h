@@ -18,6 +18,8 @@ struct yk_product_means {
     size_t workspace_bytes;
     /* Of the part of a GPU that this process has; 0: it has all of it. */
     int32_t part_processors;
+    /* That a product is to take at most; 0: all. */
+    int32_t target_processors;
 };
 
 /* How many there are. */

@@ -95,7 +95,7 @@ static cublasStatus_t describe_matrices(const struct yk_product_shape *shape,
     return status;
 }
 
-cublasStatus_t yk_product_plan_make(const struct yk_product_shape *shape,
+cublasStatus_t yk_product_plan_make(const struct yk_product_shape *shape, int32_t processors,
                                     struct yk_product_plan *out)
 {
     *out = (struct yk_product_plan){0};
@@ -104,6 +104,10 @@ cublasStatus_t yk_product_plan_make(const struct yk_product_shape *shape,
     cublasStatus_t status = cublasLtMatmulDescCreate(&out->work, computed, CUDA_R_32F);
     if (status == CUBLAS_STATUS_SUCCESS) {
         status = describe_work(shape, out->work);
+    }
+    if (status == CUBLAS_STATUS_SUCCESS && processors > 0) {
+        status = cublasLtMatmulDescSetAttribute(out->work, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET,
+                                                &processors, sizeof processors);
     }
     if (status == CUBLAS_STATUS_SUCCESS) {
         status = describe_matrices(shape, out);

@@ -59,7 +59,8 @@ struct yk_product_plan {
     cublasLtMatrixLayout_t c;
 };
 
-cublasStatus_t yk_product_plan_make(const struct yk_product_shape *shape,
+/* For so many multiprocessors at most; 0: for all. */
+cublasStatus_t yk_product_plan_make(const struct yk_product_shape *shape, int32_t processors,
                                     struct yk_product_plan *out);
 void yk_product_plan_free(struct yk_product_plan *plan);
 

@@ -180,9 +180,10 @@ static void refuse_wrong(struct yk_backend_lane *lane, const struct yk_matmul *o
     char sentence[YK_CUDA_WORDS_SIZE];
     (void)snprintf(sentence, sizeof sentence,
                    "all that cuBLASLt has for a product of %" PRId64 " x %" PRId64 " x %" PRId64
-                   " in %s comes out wrong here; where the GPU is divided by MPS, divide it "
-                   "otherwise",
-                   op->m, op->n, op->k, yk_precision_name(op->a_type));
+                   " in %s comes out wrong on these %d SMs; where the GPU is divided by MPS, "
+                   "divide it otherwise",
+                   op->m, op->n, op->k, yk_precision_name(op->a_type),
+                   (int)yk_cuda_chip(lane)->processors);
     yk_cuda_trouble(lane, sentence);
 }
 

@@ -6,6 +6,7 @@
 #include "backend/cuda/product_propose.h"
 #include "backend/cuda/product_run.h"
 #include "backend/cuda/product_shape.h"
+#include "backend/cuda/product_tell.h"
 #include "base/hash.h"
 
 #include <pthread.h>
@@ -55,12 +56,13 @@ yk_status yk_cuda_products_create(struct yk_backend_device *device, const char *
     }
     /* A part of a GPU (MPS) has other algorithms that are fastest than all of it. */
     (void)snprintf(origin, sizeof origin,
-                   "yoke products 7, %s, %d SMs, cuBLASLt %zu, shapes of %zu bytes", device->name,
-                   (int)device->chip.processors, cublasLtGetVersion(),
-                   sizeof(struct yk_product_shape));
+                   "yoke products 8, %s, %d SMs and %d, cuBLASLt %zu, shapes of %zu bytes",
+                   device->name, (int)device->chip.processors, (int)device->chip.spare,
+                   cublasLtGetVersion(), sizeof(struct yk_product_shape));
     products->device = device;
     products->means.workspace_bytes = YK_PRODUCT_WORKSPACE;
     products->means.part_processors = is_part() ? device->chip.processors : 0;
+    products->means.target_processors = device->chip.spare > 0 ? device->chip.processors : 0;
     (void)pthread_mutex_init(&products->lock, NULL);
     yk_status status = YK_OK;
     if (cublasLtCreate(&products->means.library) != CUBLAS_STATUS_SUCCESS) {
@@ -200,9 +202,12 @@ static bool splits(const cublasLtMatmulAlgo_t *algorithm)
 }
 
 /* Whether the algorithm makes the numbers that it should. */
-static bool is_right(struct yk_cuda_products *products, const struct yk_product_plan *plan,
-                     const cublasLtMatmulAlgo_t *algorithm, const struct yk_product_call *call)
+static bool is_right(struct yk_cuda_products *products, const struct yk_product_shape *shape,
+                     const struct yk_product_plan *plan, const cublasLtMatmulAlgo_t *algorithm,
+                     float milliseconds, const struct yk_product_call *call)
 {
+    static const char *const words[] = {
+        [YK_PRODUCT_RIGHT] = "right", [YK_PRODUCT_WRONG] = "wrong", [YK_PRODUCT_UNTOLD] = "untold"};
     if (!call->end) {
         return true;
     }
@@ -213,6 +218,7 @@ static bool is_right(struct yk_cuda_products *products, const struct yk_product_
     }
     call->rest(call);
     const enum yk_product_word word = call->end(call);
+    yk_product_tell(shape, algorithm, milliseconds, words[word]);
     return word == YK_PRODUCT_RIGHT || (word == YK_PRODUCT_UNTOLD && !splits(algorithm));
 }
 
@@ -228,9 +234,10 @@ static int fastest(const float *taken, int count)
 }
 
 /* The fastest that is right, and what it takes. */
-static float choose_right(struct yk_cuda_products *products, const struct yk_product_plan *plan,
-                          const cublasLtMatmulAlgo_t *found, int count,
-                          const struct yk_product_call *call, struct yk_product_choice *out)
+static float choose_right(struct yk_cuda_products *products, const struct yk_product_shape *shape,
+                          const struct yk_product_plan *plan, const cublasLtMatmulAlgo_t *found,
+                          int count, const struct yk_product_call *call,
+                          struct yk_product_choice *out)
 {
     float taken[YK_PRODUCT_PROPOSALS];
     struct trial trial = {.call = call, .best = -1};
@@ -253,7 +260,7 @@ static float choose_right(struct yk_cuda_products *products, const struct yk_pro
         }
         best = fastest(taken, tried);
         ran = ran || best >= 0;
-        while (best >= 0 && !is_right(products, plan, &found[best], call)) {
+        while (best >= 0 && !is_right(products, shape, plan, &found[best], taken[best], call)) {
             taken[best] = -1;
             best = fastest(taken, tried);
         }
@@ -275,13 +282,14 @@ float yk_product_try(struct yk_cuda_products *products, const struct yk_product_
     cublasLtMatmulAlgo_t found[YK_PRODUCT_PROPOSALS];
     struct yk_product_plan plan;
     *out = (struct yk_product_choice){0};
-    if (yk_product_plan_make(shape, &plan) != CUBLAS_STATUS_SUCCESS) {
+    if (yk_product_plan_make(shape, products->means.target_processors, &plan) !=
+        CUBLAS_STATUS_SUCCESS) {
         return YK_PRODUCT_NONE_RUNS;
     }
     const int count = point(&plan, call) == CUBLAS_STATUS_SUCCESS
                           ? yk_product_propose(&products->means, shape, &plan, found)
                           : 0;
-    const float best = choose_right(products, &plan, found, count, call, out);
+    const float best = choose_right(products, shape, &plan, found, count, call, out);
     yk_product_plan_free(&plan);
     return best;
 }
@@ -358,7 +366,8 @@ static struct known *know(struct yk_cuda_products *products, const struct yk_pro
     }
     struct yk_product_shape made = *shape;
     yk_product_shape_reduce(&made, (enum yk_product_variant)choice->variant);
-    if (yk_product_plan_make(&made, &known->plan) != CUBLAS_STATUS_SUCCESS) {
+    if (yk_product_plan_make(&made, products->means.target_processors, &known->plan) !=
+        CUBLAS_STATUS_SUCCESS) {
         return NULL;
     }
     known->shape = *shape;

@@ -1,0 +1,14 @@
+/* Product tell: what came of every trial of an algorithm, a line each on standard error, where
+ * YOKE_TELL_PRODUCTS=1 asks for it: to find out what a library does on a GPU, or a part of one. */
+#ifndef YK_BACKEND_CUDA_PRODUCT_TELL_H
+#define YK_BACKEND_CUDA_PRODUCT_TELL_H
+
+#include "backend/cuda/product_shape.h"
+
+#include <cublasLt.h>
+
+/* `word` is "right", "wrong" … */
+void yk_product_tell(const struct yk_product_shape *shape, const cublasLtMatmulAlgo_t *algorithm,
+                     float milliseconds, const char *word);
+
+#endif
