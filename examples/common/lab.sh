@@ -9,8 +9,9 @@ elapsed() { echo $(($(date +%s) - began)); }
 say() { echo "$(elapsed) s: $1" >&2; }
 kept_back_s=0
 keep_time() { kept_back_s=$1; } # for what comes later
-# Whether SECONDS are left for it; else it is noted as left out.
+# Whether SECONDS are left for it; else it is noted as left out. ONLY, an extended regular expression, asks for some rows alone.
 worth() { # SECONDS WORDS
+    [ -z "${ONLY:-}" ] || echo "$2" | grep -qE -- "$ONLY" || return 1
     [ "$(calculate %.0f "$(elapsed) + $1 + $kept_back_s")" -le "$time_limit" ] || {
         echo "$2" >>left-out
         false

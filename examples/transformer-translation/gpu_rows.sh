@@ -20,6 +20,12 @@ profile() { # SECONDS SAMPLES-OF-A-RANK PRECISIONS
 measure_parts() {
     : >profile.txt
     cluster=cluster.json profile=profile.db times='measured here'
+    if [ -s "${PROFILES:-}/profile.db" ] && [ -s "$PROFILES/cluster.json" ]; then
+        say 'as measured in an earlier run'
+        cp "$PROFILES/profile.db" "$PROFILES/cluster.json" .
+        times='measured here in an earlier run'
+        return
+    fi
     if ! profile "$(by_length 40 60)" $((large / ranks)) bf16 ||
         { [ "$quick" = 0 ] && ! profile 60 $((samples / ranks)) fp16,fp32; }; then
         say "measuring ended early: $(last_words profile.txt)"
@@ -153,13 +159,19 @@ translate_all() {
 }
 
 # ---- tables, files, page ----
+parameters_of() {
+    for summary in runs/*/summary.json; do
+        [ ! -s "$summary" ] || { number "$summary" parameters && return; }
+    done
+    echo 'unknown'
+}
 write_results() {
     awk -f "$here/torch_rows.awk" torch.jsonl >torch.rows
     awk -F '\t' -f "$here/gpu_table.awk" torch.rows rows >rows.md
     {
         echo '## What was run'
         echo
-        echo "Transformer base ($(number runs/bf16/summary.json parameters) parameters), $sentences, on $what_ran. A micro-batch has at most $tokens tokens on either side, filling included; medians of the second half of $row_steps steps; predictions from times $times."
+        echo "Transformer base ($(parameters_of) parameters), $sentences, on $what_ran. A micro-batch has at most $tokens tokens on either side, filling included; medians of the second half of $row_steps steps; predictions from times $times."
         echo
         cat rows.md
         if [ -s bleu.rows ]; then

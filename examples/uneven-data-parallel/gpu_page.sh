@@ -62,7 +62,7 @@ write_table() {
     echo
     echo '## Each group alone'
     echo
-    echo "$group_model, one pass over a part of the text in steps of $group_batch samples of $group_sequence characters, on two strong parts ($strong %) and on four weak ones ($weak %). Time in seconds, mean loss of the last ten steps, loss over the same held-out text. $emulated"
+    echo "$group_model, one pass over a part of the text in steps of $group_batch samples of $group_sequence characters, on two strong parts ($strong %) and on four weak ones ($weak %). Time in seconds without the first step, which finds the fastest algorithms; mean loss of the last ten steps, loss over the same held-out text. $emulated"
     echo
     echo '| part of the data | steps | strong: time | predicted | training loss | evaluation loss | weak: time | predicted | training loss | evaluation loss | weak : strong |'
     echo '|---|---|---|---|---|---|---|---|---|---|---|'
