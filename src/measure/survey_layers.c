@@ -5,6 +5,7 @@
 #include "measure/abridge.h"
 #include "measure/beside.h"
 #include "measure/beside_pairs.h"
+#include "measure/beside_step.h"
 #include "measure/company.h"
 #include "measure/rest.h"
 #include "measure/visits.h"
@@ -347,13 +348,12 @@ static yk_status visit_all(struct surveying *surveying)
     return YK_OK;
 }
 
-/* What computes beside messages, and while others rest. By a step of the most samples; where
- * messages take none of the host's cores, one of fewer tells as much in less time. */
+/* What computes beside messages, and while others rest. */
 static yk_status survey_beside(const struct surveying *surveying)
 {
-    const int32_t most = surveying->batch_count - 1;
-    struct yk_rehearsal *rehearsal = yk_visits_rehearsal(
-        surveying->visits, yk_measure_takes_cores(surveying->team) ? most : most / 2);
+    int32_t batch = 0;
+    YK_TRY(yk_beside_step(surveying->team, surveying->visits, surveying->batch_count, &batch));
+    struct yk_rehearsal *rehearsal = yk_visits_rehearsal(surveying->visits, batch);
     YK_TRY(yk_rehearsal_enter(rehearsal));
     yk_status status =
         yk_survey_beside(surveying->survey, surveying->team, surveying->wish, rehearsal);
