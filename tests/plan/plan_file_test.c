@@ -57,7 +57,7 @@ static void an_order_is_said_in_words(void **state)
     static const struct yk_plan_transfer transfers[] = {
         {YK_TRANSFER_GATHER, 5, 0, 3, 4},   {YK_TRANSFER_GATHER, 11, 2, 1, 15},
         {YK_TRANSFER_SCATTER, 3, 0, 2, 28}, {YK_TRANSFER_GATHER, 1, 0, 3, 28},
-        {YK_TRANSFER_REDUCE, 0, 0, 8, 31}, {YK_TRANSFER_GATHER, 12, 0, 3, 32},
+        {YK_TRANSFER_REDUCE, 0, 0, 8, 31},  {YK_TRANSFER_GATHER, 12, 0, 3, 32},
     };
     struct written_plan *made = *state;
     const struct yk_plan *plan = NULL;

@@ -254,8 +254,7 @@ static void order_layer(const struct ordering *ordering, int32_t layer)
     const struct yk_layer_state state =
         yk_layer_state(ordering->model, &ordering->model->layers[layer]);
     const enum yk_strategy strategy = ordering->plan->layers[layer].strategy;
-    const double travels =
-        strategy == YK_SHARDED_STATE ? state.gradient_bytes : state.weight_bytes;
+    const double travels = strategy == YK_SHARDED_STATE ? state.gradient_bytes : state.weight_bytes;
     const int32_t blocks = (int32_t)fmax(1, ceil(travels / ordering->plan->block_bytes));
     const bool trained = state.gradient_bytes > 0;
     const bool gathered = strategy == YK_KEPT || strategy == YK_FULLY_SHARDED;

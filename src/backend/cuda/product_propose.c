@@ -3,10 +3,13 @@
  * no multiple of leave tiles out and make others several times: cuBLASLt 13.1 does with clusters of
  * 4 on 18 of an H200's 132, and with clusters of 8 on 92. Others are proposed there: more of them
  * are asked for, and those with large clusters are changed to clusters of 2, which always lie
- * within one pair of multiprocessors; last come the same ones without clusters. Where nothing else
- * is left, they are proposed as they are: whether they are right is seen when they are tried.
+ * within one pair of multiprocessors; last come the same ones without clusters, and older
+ * ones (product_others.h). Where nothing else is left, they are proposed as they are: whether they
+ * are right is seen when they are tried.
  */
 #include "backend/cuda/product_propose.h"
+
+#include "backend/cuda/product_others.h"
 
 #include <string.h>
 
@@ -14,6 +17,7 @@ enum {
     ASKED = 16,
     ASKED_FOR_PART = 48,
     ENOUGH = 12, /* of those that may be taken as they are */
+    MOST_BUT_OTHERS = 48,
     PAIR = 2,
     LARGEST_CLUSTER = 16,
 };
@@ -131,11 +135,14 @@ int yk_product_propose(const struct yk_product_means *means, const struct yk_pro
             count = add_paired(means, plan, &found[i].algo, count, out);
         }
     }
-    for (int i = 0; is_part && i < asked; i++) {
+    for (int i = 0; is_part && i < asked && count < MOST_BUT_OTHERS; i++) {
         if (cluster_of(&found[i].algo) > 1) {
             count =
                 add_changed(means, plan, &found[i].algo, CUBLASLT_CLUSTER_SHAPE_1x1x1, count, out);
         }
+    }
+    if (is_part) {
+        count += yk_product_others(means, plan, YK_PRODUCT_PROPOSALS - count, out + count);
     }
     const bool none = count == 0;
     for (int i = 0; none && i < asked; i++) {

@@ -1,5 +1,5 @@
-/* Product tell: what came of every trial of an algorithm, a line each on standard error, where
- * YOKE_TELL_PRODUCTS=1 asks for it: to find out what a library does on a GPU, or a part of one. */
+/* Product tell: what came of every trial of an algorithm, a line each, at the end of the file that
+ * YOKE_TELL_PRODUCTS names: to find out what a library does on a GPU, or a part of one. */
 #ifndef YK_BACKEND_CUDA_PRODUCT_TELL_H
 #define YK_BACKEND_CUDA_PRODUCT_TELL_H
 

@@ -4,9 +4,10 @@
 #include "backend/cuda/kernels.h"
 #include "backend/cuda/product_cache.h"
 #include "backend/cuda/product_propose.h"
+#include "backend/cuda/product_put.h"
+#include "backend/cuda/product_race.h"
 #include "backend/cuda/product_run.h"
 #include "backend/cuda/product_shape.h"
-#include "backend/cuda/product_tell.h"
 #include "base/hash.h"
 
 #include <pthread.h>
@@ -17,8 +18,6 @@
 enum {
     ORIGIN_SIZE = 400,
     PLANS = 2048, /* descriptors kept; when there are too many, all are made anew */
-    TIMED_RUNS = 3,
-    LEAST_TRIED = 4, /* algorithms, however long that takes */
 };
 
 struct known {
@@ -109,172 +108,7 @@ void yk_cuda_products_destroy(struct yk_cuda_products *products)
     }
 }
 
-/* ---- one run ---- */
-
-static cublasStatus_t point(const struct yk_product_plan *plan, const struct yk_product_call *call)
-{
-    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-    const void *vector = call->sums ? call->sums : call->bias; /* never both */
-    if (vector) {
-        status = cublasLtMatmulDescSetAttribute(plan->work, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
-                                                &vector, sizeof vector);
-    }
-    if (status == CUBLAS_STATUS_SUCCESS && call->aux) {
-        status = cublasLtMatmulDescSetAttribute(
-            plan->work, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &call->aux, sizeof call->aux);
-    }
-    return status;
-}
-
-static cublasStatus_t run(struct yk_cuda_products *products, const struct yk_product_plan *plan,
-                          const cublasLtMatmulAlgo_t *algorithm, const struct yk_product_call *call)
-{
-    const float beta = call->add ? 1.0F : 0.0F;
-    const void *add = call->add ? call->add : call->c;
-    return cublasLtMatmul(products->means.library, plan->work, &call->scale, call->b, plan->b,
-                          call->a, plan->a, &beta, add, plan->add, call->c, plan->c, algorithm,
-                          call->workspace, products->means.workspace_bytes, call->stream);
-}
-
-/* ---- choosing an algorithm ---- */
-
-/* After so long, no further algorithm is tried: they come with the likeliest first. */
-static const float trial_most_ms = 500;
-
-/* Of what takes this long, one run after the first tells enough. */
-static const float long_ms = 10;
-
-/* Of one that takes this much longer than the best the first time, no more is wanted. */
-static const float hopeless = 1.5F;
-
-struct trial {
-    const struct yk_product_call *call;
-    cudaEvent_t events[2];
-    float best; /* milliseconds; negative: none yet */
-    float spent;
-};
-
-/* Milliseconds of the fastest of some runs, with what is left to do after it; negative where it
- * does not run. */
-static float time_one(struct yk_cuda_products *products, const struct yk_product_plan *plan,
-                      const cublasLtMatmulAlgo_t *algorithm, struct trial *trial)
-{
-    const struct yk_product_call *call = trial->call;
-    float best = -1;
-    for (int i = 0; i <= TIMED_RUNS; i++) {
-        float taken = 0;
-        (void)cudaEventRecord(trial->events[0], call->stream);
-        if (run(products, plan, algorithm, call) != CUBLAS_STATUS_SUCCESS) {
-            (void)cudaGetLastError();
-            return -1;
-        }
-        if (call->rest) {
-            call->rest(call);
-        }
-        (void)cudaEventRecord(trial->events[1], call->stream);
-        if (cudaEventSynchronize(trial->events[1]) != cudaSuccess ||
-            cudaEventElapsedTime(&taken, trial->events[0], trial->events[1]) != cudaSuccess) {
-            return -1;
-        }
-        trial->spent += taken;
-        if (i == 0 && trial->best >= 0 && taken > hopeless * trial->best + 0.1F) {
-            return taken;
-        }
-        if (i > 0 && (best < 0 || taken < best)) {
-            best = taken;
-        }
-        if (i > 0 && taken > long_ms) {
-            break;
-        }
-    }
-    trial->best = trial->best < 0 || best < trial->best ? best : trial->best;
-    return best;
-}
-
-/* Whether k is divided among processors, which algorithms do that are wrong on parts of a GPU. */
-static bool splits(const cublasLtMatmulAlgo_t *algorithm)
-{
-    int32_t parts = 1;
-    size_t written = 0;
-    return cublasLtMatmulAlgoConfigGetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &parts,
-                                                sizeof parts, &written) == CUBLAS_STATUS_SUCCESS &&
-           parts != 1 && parts != 0;
-}
-
-/* Whether the algorithm makes the numbers that it should. */
-static bool is_right(struct yk_cuda_products *products, const struct yk_product_shape *shape,
-                     const struct yk_product_plan *plan, const cublasLtMatmulAlgo_t *algorithm,
-                     float milliseconds, const struct yk_product_call *call)
-{
-    static const char *const words[] = {
-        [YK_PRODUCT_RIGHT] = "right", [YK_PRODUCT_WRONG] = "wrong", [YK_PRODUCT_UNTOLD] = "untold"};
-    if (!call->end) {
-        return true;
-    }
-    call->begin(call);
-    if (run(products, plan, algorithm, call) != CUBLAS_STATUS_SUCCESS) {
-        (void)cudaGetLastError();
-        return false;
-    }
-    call->rest(call);
-    const enum yk_product_word word = call->end(call);
-    yk_product_tell(shape, algorithm, milliseconds, words[word]);
-    return word == YK_PRODUCT_RIGHT || (word == YK_PRODUCT_UNTOLD && !splits(algorithm));
-}
-
-static int fastest(const float *taken, int count)
-{
-    int best = -1;
-    for (int i = 0; i < count; i++) {
-        if (taken[i] >= 0 && (best < 0 || taken[i] < taken[best])) {
-            best = i;
-        }
-    }
-    return best;
-}
-
-/* The fastest that is right, and what it takes. */
-static float choose_right(struct yk_cuda_products *products, const struct yk_product_shape *shape,
-                          const struct yk_product_plan *plan, const cublasLtMatmulAlgo_t *found,
-                          int count, const struct yk_product_call *call,
-                          struct yk_product_choice *out)
-{
-    float taken[YK_PRODUCT_PROPOSALS];
-    struct trial trial = {.call = call, .best = -1};
-    if (cudaEventCreate(&trial.events[0]) != cudaSuccess) {
-        return YK_PRODUCT_NONE_RUNS;
-    }
-    if (cudaEventCreate(&trial.events[1]) != cudaSuccess) {
-        (void)cudaEventDestroy(trial.events[0]);
-        return YK_PRODUCT_NONE_RUNS;
-    }
-    int tried = 0;
-    int best = -1;
-    bool ran = false;
-    while (best < 0 && tried < count) {
-        const int first = tried;
-        while (tried < count &&
-               (trial.best < 0 || trial.spent < trial_most_ms || tried < first + LEAST_TRIED)) {
-            taken[tried] = time_one(products, plan, &found[tried], &trial);
-            tried++;
-        }
-        best = fastest(taken, tried);
-        ran = ran || best >= 0;
-        while (best >= 0 && !is_right(products, shape, plan, &found[best], taken[best], call)) {
-            taken[best] = -1;
-            best = fastest(taken, tried);
-        }
-    }
-    for (int i = 0; i < 2; i++) {
-        (void)cudaEventDestroy(trial.events[i]);
-    }
-    if (best < 0) {
-        return ran ? YK_PRODUCT_NONE_RIGHT : YK_PRODUCT_NONE_RUNS;
-    }
-    out->algorithm = found[best];
-    out->exists = 1;
-    return taken[best];
-}
+/* ---- what is tried ---- */
 
 float yk_product_try(struct yk_cuda_products *products, const struct yk_product_shape *shape,
                      const struct yk_product_call *call, struct yk_product_choice *out)
@@ -286,10 +120,10 @@ float yk_product_try(struct yk_cuda_products *products, const struct yk_product_
         CUBLAS_STATUS_SUCCESS) {
         return YK_PRODUCT_NONE_RUNS;
     }
-    const int count = point(&plan, call) == CUBLAS_STATUS_SUCCESS
+    const int count = yk_product_point(&plan, call) == CUBLAS_STATUS_SUCCESS
                           ? yk_product_propose(&products->means, shape, &plan, found)
                           : 0;
-    const float best = choose_right(products, shape, &plan, found, count, call, out);
+    const float best = yk_product_race(&products->means, shape, &plan, found, count, call, out);
     yk_product_plan_free(&plan);
     return best;
 }
@@ -386,7 +220,8 @@ static bool run_proposed(struct yk_cuda_products *products, struct known *known,
     yk_product_shape_reduce(&made, (enum yk_product_variant)known->choice.variant);
     const int count = yk_product_propose(&products->means, &made, &known->plan, found);
     for (int i = 0; i < count; i++) {
-        if (run(products, &known->plan, &found[i], call) == CUBLAS_STATUS_SUCCESS) {
+        if (yk_product_put(&products->means, &known->plan, &found[i], call) ==
+            CUBLAS_STATUS_SUCCESS) {
             known->choice.algorithm = found[i];
             known->choice.exists = 1;
             return true;
@@ -418,9 +253,10 @@ bool yk_product_run(struct yk_cuda_products *products, const struct yk_product_s
         *out = (enum yk_product_variant)known->choice.variant;
         yk_product_shape_reduce(&reduced, *out);
         const struct yk_product_call used = yk_product_call_reduce(call, &reduced);
-        done = point(&known->plan, &used) == CUBLAS_STATUS_SUCCESS &&
-               ((known->choice.exists && run(products, &known->plan, &known->choice.algorithm,
-                                             &used) == CUBLAS_STATUS_SUCCESS) ||
+        done = yk_product_point(&known->plan, &used) == CUBLAS_STATUS_SUCCESS &&
+               ((known->choice.exists &&
+                 yk_product_put(&products->means, &known->plan, &known->choice.algorithm, &used) ==
+                     CUBLAS_STATUS_SUCCESS) ||
                 run_proposed(products, known, &used));
     }
     (void)pthread_mutex_unlock(&products->lock);
