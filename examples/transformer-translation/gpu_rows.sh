@@ -127,7 +127,7 @@ measure_torch() {
         torch_said='not measured: there was no time for it'
         return
     }
-    torch_limit=$(by_length 60 110)
+    torch_limit=$(by_length 60 160)
     [ "$torch_limit" -le $((time_limit - $(elapsed))) ] || torch_limit=$((time_limit - $(elapsed)))
     say "rows of PyTorch: at most $torch_limit s"
     on_torch_ranks "$torch_limit" "$shares" "$memory" "$python" "$here/../../bench/lab/torch_translation_dp.py" settings.jsonl --model "$model" \

@@ -17,6 +17,7 @@
 enum {
     /* Counted, not timed: one setting gives one plan, so that a run goes on as it began. */
     TRIALS = 64,
+    STREAMS_BYTES = 128 << 20, /* of scratch memory that the two streams for keys and values have */
 };
 
 yk_status yk_train_plan_workload(const struct yk_train_words *words,
@@ -236,6 +237,16 @@ static yk_status share_context(const struct yk_train_team *team, struct yk_arena
     return YK_OK;
 }
 
+static void count_streams(const struct yk_train_words *words, struct yk_cluster *cluster)
+{
+    for (int32_t i = 0; i < cluster->device_count; i++) {
+        const struct yk_device *device = &cluster->devices[i];
+        if (!device->is_cpu && words->qkv && strcmp(words->qkv, "streams") == 0) {
+            yk_cluster_set_context(cluster, i, yk_cost_context_bytes(device) + STREAMS_BYTES);
+        }
+    }
+}
+
 /* The plan's file as others read it, who have no measurements. */
 static yk_status write_for_others(const struct yk_train_plan *found, struct yk_arena *arena,
                                   struct yk_text *out)
@@ -283,6 +294,9 @@ yk_status yk_train_plan_find(const struct yk_train_words *words, const struct yk
     status = open_cluster(words, team, &planned, source, arena, out);
     if (status == YK_OK) {
         status = yk_cost_settle(out->profile, config->name, out->cluster);
+    }
+    if (status == YK_OK) {
+        count_streams(words, out->cluster);
     }
     YK_TRY(yk_train_team_agree(team, status));
     if (!yk_train_team_is_alone(team)) {
