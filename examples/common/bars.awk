@@ -1,5 +1,5 @@
 # Bars as SVG: awk -F '\t' -f bars.awk -v title=… -v unit=… rows
-# A row is LABEL, VALUE and, where it was predicted, that, with tabs between them: a line in the bar.
+# A row is LABEL, VALUE and, where it was predicted, that, with tabs between them: a line in the bar. PyTorch's are grey.
 NF >= 2 {
     labels[++count] = $1; values[count] = $2 + 0; predicted[count] = $3 + 0; foreseen[count] = NF >= 3 && $3 != ""
     if (length($1) > longest) longest = length($1)
@@ -14,7 +14,7 @@ END {
     for (i = 1; i <= count; i++) {
         y = 34 + 34 * (i - 1)
         printf "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", left - 10, y + 16, labels[i]
-        printf "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"22\" rx=\"3\" fill=\"#2f6fde\"/>\n", left, y, values[i] / most * width
+        printf "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"22\" rx=\"3\" fill=\"%s\"/>\n", left, y, values[i] / most * width, labels[i] ~ /^PyTorch/ ? "#8a94a6" : "#2f6fde"
         if (foreseen[i]) {
             any = 1
             printf "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\" stroke=\"#d9822b\" stroke-width=\"3\"/>\n", left + predicted[i] / most * width, left + predicted[i] / most * width, y - 3, y + 25
