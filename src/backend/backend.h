@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 enum {
-    YK_BACKEND_ABI = 4,
+    YK_BACKEND_ABI = 5,
     YK_BACKEND_ALIGNMENT = 64, /* of memory that a device gives */
 };
 
@@ -47,6 +47,7 @@ struct yk_backend_options {
                               NULL: found anew by every process */
     bool side_streams;     /* products whose outputs lie side by side (cuts) run side by side */
     bool graphs;           /* what comes again and again in a range is launched as one */
+    bool company;          /* there are other ranks, whose messages take some of it */
 };
 
 struct yk_backend {

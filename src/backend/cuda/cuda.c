@@ -81,7 +81,7 @@ static yk_status read_spare(int32_t processors, int32_t *out)
     return YK_OK;
 }
 
-static yk_status look_at(struct yk_backend_device *device)
+static yk_status look_at(struct yk_backend_device *device, bool company)
 {
     struct cudaDeviceProp facts;
     const cudaError_t error = cudaGetDeviceProperties(&facts, device->number);
@@ -91,7 +91,9 @@ static yk_status look_at(struct yk_backend_device *device)
     (void)snprintf(device->name, sizeof device->name, "%s", facts.name);
     device->memory_bytes = facts.totalGlobalMem;
     int32_t spare = 0;
-    YK_TRY(read_spare(facts.multiProcessorCount, &spare));
+    if (company) {
+        YK_TRY(read_spare(facts.multiProcessorCount, &spare));
+    }
     device->chip = (struct yk_cuda_chip){
         .processors = facts.multiProcessorCount - spare,
         .spare = spare,
@@ -131,7 +133,7 @@ static yk_status open_device(const struct yk_backend_options *options,
         status = error == cudaSuccess ? YK_OK : yk_cuda_fail(device, error, "taking it");
     }
     if (status == YK_OK) {
-        status = look_at(device);
+        status = look_at(device, options->company);
     }
     if (status == YK_OK) {
         status = yk_cuda_clock_open(device);
