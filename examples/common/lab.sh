@@ -9,12 +9,26 @@ elapsed() { echo $(($(date +%s) - began)); }
 say() { echo "$(elapsed) s: $1" >&2; }
 kept_back_s=0
 keep_time() { kept_back_s=$1; } # for what comes later
-# Whether SECONDS are left for it; else it is noted as left out. ONLY, an extended regular expression, asks for some rows alone.
+# Whether any of them was asked for: by ONLY, an extended regular expression; without it all are.
+wanted() { # WORDS…
+    [ -z "${ONLY:-}" ] || printf '%s\n' "$@" | grep -qE -- "$ONLY"
+}
 worth() { # SECONDS WORDS
-    [ -z "${ONLY:-}" ] || echo "$2" | grep -qE -- "$ONLY" || return 1
+    wanted "$2" && has_time "$@"
+}
+# Whether SECONDS are left for it; else it is noted as left out.
+has_time() { # SECONDS WORDS
     [ "$(calculate %.0f "$(elapsed) + $1 + $kept_back_s")" -le "$time_limit" ] || {
         echo "$2" >>left-out
         false
+    }
+}
+
+# What an earlier run has measured would be gone before it is read.
+keep_profiles() { # FOLDER
+    [ "${PROFILES:-}" != "$(realpath "$1")" ] || {
+        echo "PROFILES=$PROFILES is the folder that this run writes into, and empties first: name another one" >&2
+        exit 2
     }
 }
 

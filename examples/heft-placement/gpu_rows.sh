@@ -109,6 +109,7 @@ add_row() { # NAME WORDS PREDICTED STEP PLANNED MEASURED DEVICES BOUND DIFFERENC
 # Plans that do the same with the same devices are run once. What a plan does, without its origins:
 deeds() { sed -n '/"micro_batches"/,$p' "$1" 2>/dev/null | grep -v '"block"'; }
 row() { # NAME WORDS PLAN, where that has another name
+    wanted "$2 at $lab_shares with a batch of $batch" || return 0
     row_name=$1 words=$2 said=plans/$lab_name-$batch-${3:-$1}
     by=$said.json
     run=$lab_name-$batch-$row_name

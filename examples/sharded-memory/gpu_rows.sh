@@ -113,6 +113,7 @@ reference() {
 row() { # NAME WORDS PLAN LIMIT OPTION…
     row_name=$1 words=$2 by=plans/$lab_name-$3.json said=plans/$lab_name-$3 row_limit=$4
     shift 4
+    wanted "$lab_name: $words${row_limit:+ within $row_limit}" || return 0
     run=$lab_name-$row_name
     limit_bytes=
     [ -z "$row_limit" ] || limit_bytes=$(bytes_of "$row_limit")

@@ -102,7 +102,8 @@ row() { # PART NAME PLAN PRECISION MICRO-BATCHES SAMPLES-OF-ONE WORDS OPTION…
 
 # What a plan that may leave parts out comes to, where it does; the parts are equal.
 row_free() { # NAME SAMPLES WORDS
-    worth 12 "$3, free to leave parts out" || return 0
+    wanted "$3, on some of $ranks parts" || return 0
+    has_time 12 "$3, free to leave parts out" || return 0
     plan "$1" bf16 1 "$2" --trials 300
     team=$(grep -c '{"device": ' "plans/$1.json" || :)
     if [ "$team" -lt "$ranks" ] && [ "$team" -gt 0 ]; then
@@ -124,7 +125,7 @@ measure_torch() {
         return
     fi
     worth 35 "all rows of PyTorch" || {
-        torch_said='not measured: there was no time for it'
+        torch_said="not measured: ${ONLY:+it was not asked for, or }there was no time for it"
         return
     }
     torch_limit=$(by_length 60 160)

@@ -77,7 +77,7 @@ write_table() {
                     group = g == 1 ? "strong" : "weak"
                     printf " %s | %s | %s | %s |", show(group, 4, "%.2f"), show(group, 5, "%.2f"), show(group, 6, "%.4f"), show(group, 7, "%.4f")
                 }
-                printf " %s |\n", seen == 2 ? sprintf("%.2f", cell["weak", 4] / cell["strong", 4]) : "-"
+                printf " %s |\n", (seen == 2 && cell["strong", 4] > 0) ? sprintf("%.2f", cell["weak", 4] / cell["strong", 4]) : "-"
             }' groups
     done
     echo

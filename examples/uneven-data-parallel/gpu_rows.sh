@@ -74,6 +74,7 @@ add_row() { # BATCH WHO NAME WORDS SHARES PREDICTED STEP PLANNED MEASURED DIFFER
     printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$@" >>rows
 }
 row() { # NAME BATCH WORDS
+    wanted "$3, $2 samples" || return 0
     by=plans/$1-$2.json said=plans/$1-$2 run=$1-$2 reference=reference-$2.jsonl
     if [ ! -s "$by" ] || [ ! -s "$said-result.json" ]; then
         add_row "$2" yoke "$1" "$3" '' '' '' '' '' '' "no plan: $(last_words "$said.txt" 2>&1)"
@@ -233,7 +234,8 @@ after_first() { # METRICS
 # A row of ./groups: group, part in percent, steps, seconds and predicted ones without the first step, training loss (mean of
 # the last ten steps), evaluation loss.
 group_rows() {
-    worth 20 'each group alone on a part of the data' || return 0
+    wanted 'the strong group on part of the data' 'the weak group on part of the data' 'each group alone' || return 0
+    has_time 20 'each group alone on a part of the data' || return 0
     make_text
     train_group one-step 60 "$(pick "$strong" 0)" --steps 1 --profile none || {
         echo "each group alone: $(last_words runs/one-step.txt)" >>left-out
@@ -247,7 +249,7 @@ group_rows() {
             set -- --profile "profile-$group.db" --cluster "cluster-$group.json"
         fi
         for part in $group_parts; do
-            worth 9 "the $group group on $part % of the data" || continue
+            has_time 9 "the $group group on $part % of the data" || continue
             run=$group-$part summary=runs/$group-$part/summary.json
             train_group "$run" 90 "$group_shares" --data-part "$part%" --epochs 1 "$@" || true
             if [ ! -s "$summary" ]; then

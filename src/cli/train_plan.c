@@ -237,12 +237,14 @@ static yk_status share_context(const struct yk_train_team *team, struct yk_arena
     return YK_OK;
 }
 
+/* Of contexts that were measured: those that were not are no more than a guess. */
 static void count_streams(const struct yk_train_words *words, struct yk_cluster *cluster)
 {
     for (int32_t i = 0; i < cluster->device_count; i++) {
         const struct yk_device *device = &cluster->devices[i];
-        if (!device->is_cpu && words->qkv && strcmp(words->qkv, "streams") == 0) {
-            yk_cluster_set_context(cluster, i, yk_cost_context_bytes(device) + STREAMS_BYTES);
+        if (!device->is_cpu && device->context_bytes > 0 && words->qkv &&
+            strcmp(words->qkv, "streams") == 0) {
+            yk_cluster_set_context(cluster, i, device->context_bytes + STREAMS_BYTES);
         }
     }
 }

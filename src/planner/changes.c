@@ -293,7 +293,7 @@ static yk_status change_ways(const struct yk_study *study, int32_t number, struc
         break;
     case 4:
     case 5:
-        changed = sizes && (number == 4 || plan->block_bytes > YK_LEAST_BLOCK_BYTES);
+        changed = sizes && (number == 4 || plan->block_bytes * 0.25 >= YK_LEAST_BLOCK_BYTES);
         plan->block_bytes *= number == 4 ? 4 : 0.25;
         break;
     case 6:

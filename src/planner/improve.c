@@ -224,6 +224,7 @@ static yk_status try_in(struct improving *improving, const struct step *steps, i
     struct worth next = {0};
     bool hopeful = false;
     YK_TRY(yk_plan_copy(now->plan, improving->step_arena, &next.plan));
+    next.plan->transfer_count = 0; /* its order may not be one of what it becomes */
     YK_TRY(make(improving, steps, count, next.plan, out_changed));
     if (*out_changed != YK_CHANGED || !is_new(improving, next.plan)) {
         return YK_OK;

@@ -52,7 +52,7 @@ static bool go_on(struct walk *walk, int32_t last_round)
         while (++walk->op < walk->list->op_count) {
             walk->start_s = round->start_s[walk->first_op + walk->op];
             walk->end_s = round->end_s[walk->first_op + walk->op];
-            if (walk->list->ops[walk->op].lane == YK_LANE_COMPUTE && !isinf(walk->end_s)) {
+            if (walk->list->ops[walk->op].lane == YK_LANE_COMPUTE && !isinf(walk->start_s)) {
                 return true;
             }
         }

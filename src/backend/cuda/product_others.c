@@ -4,8 +4,8 @@
 
 enum {
     IDS_MOST = 64,
-    CHOICES_MOST = 64, /* of tiles, or of stages, that an algorithm has */
-    STAGES_TRIED = 2,  /* those with the most: they hide the memory best */
+    CHOICES_MOST = CUBLASLT_MATMUL_TILE_END, /* of tiles, or of stages, that an algorithm has */
+    STAGES_TRIED = 2,                        /* those with the most: they hide the memory best */
 };
 
 /* What the numbers of a product are. */
@@ -61,6 +61,32 @@ static bool set_number(cublasLtMatmulAlgo_t *algorithm, cublasLtMatmulAlgoConfig
            CUBLAS_STATUS_SUCCESS;
 }
 
+/* Whether operands and output are aligned as it asks for. */
+static bool is_aligned(const cublasLtMatmulAlgo_t *algorithm, uint32_t alignment)
+{
+    static const cublasLtMatmulAlgoCapAttributes_t sides[] = {
+        CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_A_BYTES, CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_C_BYTES, CUBLASLT_ALGO_CAP_MIN_ALIGNMENT_D_BYTES};
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        uint32_t asked = 0;
+        size_t written = 0;
+        if (cublasLtMatmulAlgoCapGetAttribute(algorithm, sides[i], &asked, sizeof asked,
+                                              &written) != CUBLAS_STATUS_SUCCESS ||
+            asked > alignment) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* In none, where it knows clusters at all. */
+static void leave_clusters(cublasLtMatmulAlgo_t *algorithm)
+{
+    const uint16_t shape = CUBLASLT_CLUSTER_SHAPE_1x1x1;
+    (void)cublasLtMatmulAlgoConfigSetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
+                                               &shape, sizeof shape);
+}
+
 static bool will_do(const struct yk_product_means *means, const struct yk_product_plan *plan,
                     const cublasLtMatmulAlgo_t *algorithm)
 {
@@ -100,8 +126,8 @@ static bool is_listed(uint32_t number, const uint32_t *list, int count)
     return false;
 }
 
-int yk_product_others(const struct yk_product_means *means, const struct yk_product_plan *plan,
-                      int most, cublasLtMatmulAlgo_t *out)
+int yk_product_others(const struct yk_product_means *means, const struct yk_product_shape *shape,
+                      const struct yk_product_plan *plan, int most, cublasLtMatmulAlgo_t *out)
 {
     static const uint32_t tiles[] = {CUBLASLT_MATMUL_TILE_128x128, CUBLASLT_MATMUL_TILE_128x64,
                                      CUBLASLT_MATMUL_TILE_64x64};
@@ -122,9 +148,11 @@ int yk_product_others(const struct yk_product_means *means, const struct yk_prod
             if (cublasLtMatmulAlgoInit(means->library, types.computed, types.scale, types.b,
                                        types.a, types.add, types.c, ids[i],
                                        &made) == CUBLAS_STATUS_SUCCESS &&
+                is_aligned(&made, (uint32_t)shape->alignment) &&
                 is_listed(tiles[t], known,
                           list_choices(&made, CUBLASLT_ALGO_CAP_TILE_IDS, known)) &&
                 set_number(&made, CUBLASLT_ALGO_CONFIG_TILE_ID, tiles[t])) {
+                leave_clusters(&made);
                 count += add_stages(means, plan, &made, most - count, out + count);
             }
         }

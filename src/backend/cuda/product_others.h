@@ -10,7 +10,7 @@
 #include "backend/cuda/product_propose.h"
 
 /* At most `most`; how many there are. */
-int yk_product_others(const struct yk_product_means *means, const struct yk_product_plan *plan,
-                      int most, cublasLtMatmulAlgo_t *out);
+int yk_product_others(const struct yk_product_means *means, const struct yk_product_shape *shape,
+                      const struct yk_product_plan *plan, int most, cublasLtMatmulAlgo_t *out);
 
 #endif

@@ -142,7 +142,7 @@ int yk_product_propose(const struct yk_product_means *means, const struct yk_pro
         }
     }
     if (is_part) {
-        count += yk_product_others(means, plan, YK_PRODUCT_PROPOSALS - count, out + count);
+        count += yk_product_others(means, shape, plan, YK_PRODUCT_PROPOSALS - count, out + count);
     }
     const bool none = count == 0;
     for (int i = 0; none && i < asked; i++) {

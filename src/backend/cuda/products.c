@@ -60,7 +60,7 @@ yk_status yk_cuda_products_create(struct yk_backend_device *device, const char *
                    cublasLtGetVersion(), sizeof(struct yk_product_shape));
     products->device = device;
     products->means.workspace_bytes = YK_PRODUCT_WORKSPACE;
-    products->means.part_processors = is_part() ? device->chip.processors : 0;
+    products->means.part_processors = is_part() ? device->chip.processors + device->chip.spare : 0;
     products->means.target_processors = device->chip.spare > 0 ? device->chip.processors : 0;
     (void)pthread_mutex_init(&products->lock, NULL);
     yk_status status = YK_OK;

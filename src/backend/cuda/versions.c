@@ -97,5 +97,8 @@ void yk_cuda_versions(const struct yk_backend_device *device, struct yk_text *ou
     yk_text_add(out, attention[device->attention_choice]);
     yk_text_add(out, device->side_streams ? ", side streams" : "");
     yk_text_add(out, device->graphs ? ", graphs" : "");
+    if (device->chip.spare > 0) {
+        yk_text_addf(out, ", %d SMs spared", (int)device->chip.spare);
+    }
     yk_text_addf(out, ", code %s", yk_code_cuda);
 }
