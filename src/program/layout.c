@@ -1,5 +1,6 @@
 #include "program/layout.h"
 
+#include "base/divisor.h"
 #include "model/state.h"
 
 static int32_t leader_of(const struct yk_model *model, int32_t layer)
@@ -8,16 +9,6 @@ static int32_t leader_of(const struct yk_model *model, int32_t layer)
         layer = model->layers[layer].shares;
     }
     return layer;
-}
-
-static int32_t largest_divisor(int32_t a, int32_t b)
-{
-    while (b != 0) {
-        const int32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
 }
 
 /*
@@ -37,8 +28,9 @@ static yk_status find_joined(const struct yk_program *program, const struct yk_m
         const struct yk_plan_transfer *transfer = &plan->transfers[i];
         int32_t *all = &joined[transfer->layer];
         if (transfer->kind != YK_TRANSFER_REDUCE) {
-            *all = largest_divisor(*all, transfer->first_block);
-            *all = largest_divisor(*all, transfer->first_block + transfer->block_count);
+            const int32_t end = transfer->first_block + transfer->block_count;
+            *all = (int32_t)yk_greatest_divisor(*all, transfer->first_block);
+            *all = (int32_t)yk_greatest_divisor(*all, end);
         }
     }
     *out = joined;

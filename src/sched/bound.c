@@ -1,17 +1,8 @@
 #include "sched/bound.h"
 
+#include "base/divisor.h"
 #include "sched/bound_paths.h"
 #include "sched/bound_work.h"
-
-static int64_t greatest_common_divisor(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        const int64_t remainder = a % b;
-        a = b;
-        b = remainder;
-    }
-    return a;
-}
 
 int64_t yk_bound_granule(const struct yk_graph *graph)
 {
@@ -19,12 +10,12 @@ int64_t yk_bound_granule(const struct yk_graph *graph)
     int64_t granule = 0;
     for (int64_t i = 0; i < cells && granule != 1; i++) {
         if (graph->costs[i] != YK_GRAPH_NEVER) {
-            granule = greatest_common_divisor(granule, graph->costs[i]);
+            granule = yk_greatest_divisor(granule, graph->costs[i]);
         }
     }
     for (int32_t e = 0; e < graph->edge_count && granule != 1; e++) {
         const int64_t cost = graph->edges[e].cost;
-        granule = cost == YK_GRAPH_BY_LINK ? 1 : greatest_common_divisor(granule, cost);
+        granule = cost == YK_GRAPH_BY_LINK ? 1 : yk_greatest_divisor(granule, cost);
     }
     return granule > 0 ? granule : 1;
 }
