@@ -75,7 +75,10 @@ static yk_status read_spare(int32_t processors, int32_t *out)
     if (words && *words &&
         (!yk_number_read_integer(words, strlen(words), &spare) || spare < 0 ||
          spare >= processors)) {
-        return yk_fail(YK_ERROR_INPUT, "YOKE_SPARE_SMS=%s: of %d SMs", words, (int)processors);
+        return yk_fail(YK_ERROR_INPUT,
+                       "YOKE_SPARE_SMS=%s must be a whole number from 0 to %d: how many of the "
+                       "GPU's %d SMs are left to messages",
+                       words, (int)processors - 1, (int)processors);
     }
     *out = (int32_t)spare;
     return YK_OK;

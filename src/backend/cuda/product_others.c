@@ -87,15 +87,6 @@ static void leave_clusters(cublasLtMatmulAlgo_t *algorithm)
                                                &shape, sizeof shape);
 }
 
-static bool will_do(const struct yk_product_means *means, const struct yk_product_plan *plan,
-                    const cublasLtMatmulAlgo_t *algorithm)
-{
-    cublasLtMatmulHeuristicResult_t result;
-    return cublasLtMatmulAlgoCheck(means->library, plan->work, plan->b, plan->a, plan->add, plan->c,
-                                   algorithm, &result) == CUBLAS_STATUS_SUCCESS &&
-           result.workspaceSize <= means->workspace_bytes;
-}
-
 /* With one tile, and each of the stages that may do. */
 static int add_stages(const struct yk_product_means *means, const struct yk_product_plan *plan,
                       const cublasLtMatmulAlgo_t *algorithm, int most, cublasLtMatmulAlgo_t *out)
@@ -106,11 +97,11 @@ static int add_stages(const struct yk_product_means *means, const struct yk_prod
     for (int i = stage_count - 1; i >= 0 && count < most && count < STAGES_TRIED; i--) {
         cublasLtMatmulAlgo_t made = *algorithm;
         if (set_number(&made, CUBLASLT_ALGO_CONFIG_STAGES_ID, stages[i]) &&
-            will_do(means, plan, &made)) {
+            yk_product_fits(means, plan, &made)) {
             out[count++] = made;
         }
     }
-    if (stage_count == 0 && count < most && will_do(means, plan, algorithm)) {
+    if (stage_count == 0 && count < most && yk_product_fits(means, plan, algorithm)) {
         out[count++] = *algorithm;
     }
     return count;

@@ -3,9 +3,9 @@
  * no multiple of leave tiles out and make others several times: cuBLASLt 13.1 does with clusters of
  * 4 on 18 of an H200's 132, and with clusters of 8 on 92. Others are proposed there: more of them
  * are asked for, and those with large clusters are changed to clusters of 2, which always lie
- * within one pair of multiprocessors; last come the same ones without clusters, and older
- * ones (product_others.h). Where nothing else is left, they are proposed as they are: whether they
- * are right is seen when they are tried.
+ * within one pair of multiprocessors. Where nothing else is left, they are proposed as they are:
+ * whether they are right is seen when they are tried. Last come the same ones without clusters, and
+ * older ones (product_others.h).
  */
 #include "backend/cuda/product_propose.h"
 
@@ -17,7 +17,6 @@ enum {
     ASKED = 16,
     ASKED_FOR_PART = 48,
     ENOUGH = 12, /* of those that may be taken as they are */
-    MOST_BUT_OTHERS = 48,
     PAIR = 2,
     LARGEST_CLUSTER = 16,
 };
@@ -76,15 +75,21 @@ static int32_t cluster_of(const cublasLtMatmulAlgo_t *algorithm)
     }
 }
 
+bool yk_product_fits(const struct yk_product_means *means, const struct yk_product_plan *plan,
+                     const cublasLtMatmulAlgo_t *algorithm)
+{
+    cublasLtMatmulHeuristicResult_t result;
+    return cublasLtMatmulAlgoCheck(means->library, plan->work, plan->b, plan->a, plan->add, plan->c,
+                                   algorithm, &result) == CUBLAS_STATUS_SUCCESS &&
+           result.workspaceSize <= means->workspace_bytes;
+}
+
 static bool set_cluster(const struct yk_product_means *means, const struct yk_product_plan *plan,
                         uint16_t shape, cublasLtMatmulAlgo_t *algorithm)
 {
-    cublasLtMatmulHeuristicResult_t result;
     return cublasLtMatmulAlgoConfigSetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
                                                 &shape, sizeof shape) == CUBLAS_STATUS_SUCCESS &&
-           cublasLtMatmulAlgoCheck(means->library, plan->work, plan->b, plan->a, plan->add, plan->c,
-                                   algorithm, &result) == CUBLAS_STATUS_SUCCESS &&
-           result.workspaceSize <= means->workspace_bytes;
+           yk_product_fits(means, plan, algorithm);
 }
 
 static int add_new(const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMatmulAlgo_t *out)
@@ -135,18 +140,26 @@ int yk_product_propose(const struct yk_product_means *means, const struct yk_pro
             count = add_paired(means, plan, &found[i].algo, count, out);
         }
     }
-    for (int i = 0; is_part && i < asked && count < MOST_BUT_OTHERS; i++) {
-        if (cluster_of(&found[i].algo) > 1) {
-            count =
-                add_changed(means, plan, &found[i].algo, CUBLASLT_CLUSTER_SHAPE_1x1x1, count, out);
-        }
-    }
-    if (is_part) {
-        count += yk_product_others(means, shape, plan, YK_PRODUCT_PROPOSALS - count, out + count);
-    }
     const bool none = count == 0;
     for (int i = 0; none && i < asked; i++) {
         count = add_new(&found[i].algo, count, out);
     }
     return count;
+}
+
+int yk_product_propose_last(const struct yk_product_means *means,
+                            const struct yk_product_shape *shape,
+                            const struct yk_product_plan *plan,
+                            cublasLtMatmulAlgo_t out[YK_PRODUCT_PROPOSALS])
+{
+    cublasLtMatmulHeuristicResult_t found[ASKED_FOR_PART];
+    const int asked = ask(means, shape, plan, ASKED_FOR_PART, found);
+    int count = 0;
+    for (int i = 0; i < asked; i++) {
+        if (cluster_of(&found[i].algo) > 1) {
+            count =
+                add_changed(means, plan, &found[i].algo, CUBLASLT_CLUSTER_SHAPE_1x1x1, count, out);
+        }
+    }
+    return count + yk_product_others(means, shape, plan, YK_PRODUCT_PROPOSALS - count, out + count);
 }

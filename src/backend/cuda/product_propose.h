@@ -27,4 +27,14 @@ int yk_product_propose(const struct yk_product_means *means, const struct yk_pro
                        const struct yk_product_plan *plan,
                        cublasLtMatmulAlgo_t out[YK_PRODUCT_PROPOSALS]);
 
+/* Those that are slow and know no clusters: where none of the others is right. */
+int yk_product_propose_last(const struct yk_product_means *means,
+                            const struct yk_product_shape *shape,
+                            const struct yk_product_plan *plan,
+                            cublasLtMatmulAlgo_t out[YK_PRODUCT_PROPOSALS]);
+
+/* Whether an algorithm can do the product, with the workspace there is. */
+bool yk_product_fits(const struct yk_product_means *means, const struct yk_product_plan *plan,
+                     const cublasLtMatmulAlgo_t *algorithm);
+
 #endif

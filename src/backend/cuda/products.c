@@ -120,10 +120,15 @@ float yk_product_try(struct yk_cuda_products *products, const struct yk_product_
         CUBLAS_STATUS_SUCCESS) {
         return YK_PRODUCT_NONE_RUNS;
     }
-    const int count = yk_product_point(&plan, call) == CUBLAS_STATUS_SUCCESS
-                          ? yk_product_propose(&products->means, shape, &plan, found)
-                          : 0;
-    const float best = yk_product_race(&products->means, shape, &plan, found, count, call, out);
+    int count = yk_product_point(&plan, call) == CUBLAS_STATUS_SUCCESS
+                    ? yk_product_propose(&products->means, shape, &plan, found)
+                    : 0;
+    float best = yk_product_race(&products->means, shape, &plan, found, count, call, out);
+    if (best == YK_PRODUCT_NONE_RIGHT) {
+        count = yk_product_propose_last(&products->means, shape, &plan, found);
+        best = yk_product_race(&products->means, shape, &plan, found, count, call, out);
+        best = best == YK_PRODUCT_NONE_RUNS ? YK_PRODUCT_NONE_RIGHT : best;
+    }
     yk_product_plan_free(&plan);
     return best;
 }
