@@ -10,8 +10,10 @@ say() { echo "$(elapsed) s: $1" >&2; }
 kept_back_s=0
 keep_time() { kept_back_s=$1; } # for what comes later
 # Whether any of them was asked for: by ONLY, an extended regular expression; without it all are.
+any_wanted=
 wanted() { # WORDS…
-    [ -z "${ONLY:-}" ] || printf '%s\n' "$@" | grep -qE -- "$ONLY"
+    [ -z "${ONLY:-}" ] || printf '%s\n' "$@" | grep -qE -- "$ONLY" || return 1
+    any_wanted=yes
 }
 worth() { # SECONDS WORDS
     wanted "$2" && has_time "$@"
@@ -24,12 +26,20 @@ has_time() { # SECONDS WORDS
     }
 }
 
-# What an earlier run has measured would be gone before it is read.
-keep_profiles() { # FOLDER
-    [ "${PROFILES:-}" != "$(realpath "$1")" ] || {
-        echo "PROFILES=$PROFILES is the folder that this run writes into, and empties first: name another one" >&2
-        exit 2
-    }
+# What is said in the environment, before FOLDER is emptied: what an earlier run has measured would be gone with it.
+refuse() {
+    echo "gpu: $1" >&2
+    exit 2
+}
+check_wishes() { # FOLDER
+    case ${TIME:-0} in *[!0-9]*) refuse "TIME=$TIME: seconds, a whole number" ;; esac
+    matched=0
+    [ -z "${ONLY:-}" ] || echo | grep -qE -- "$ONLY" 2>/dev/null || matched=$?
+    [ $matched -le 1 ] || refuse "ONLY=$ONLY is no extended regular expression, such as 'BLEU|as planned'"
+    [ -n "${PROFILES:-}" ] || return 0
+    [ -d "$PROFILES" ] || refuse "PROFILES=$PROFILES: there is no such folder"
+    [ "$PROFILES" != "$(realpath "$1")" ] ||
+        refuse "PROFILES=$PROFILES is the folder that this run writes into, and empties first: name another one"
 }
 
 # ---- ranks ----

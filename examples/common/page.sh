@@ -68,7 +68,10 @@ last_words() { # FILE
 
 # The rows of ./left-out in a sentence.
 left_out_words() {
-    [ -z "${ONLY:-}" ] || printf 'Only what goes by ONLY=%s was asked for. ' "$ONLY"
+    if [ -n "${ONLY:-}" ]; then
+        [ -n "${any_wanted:-}" ] || echo "No row goes by ONLY=$ONLY."
+        printf 'Only what goes by ONLY=%s was asked for. ' "$ONLY"
+    fi
     if [ -s left-out ]; then
         echo "Left out: $(paste -s -d ';' left-out | sed 's/;/; /g')."
     else

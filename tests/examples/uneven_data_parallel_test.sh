@@ -5,6 +5,7 @@
 set -eu
 # shellcheck disable=SC1091 # checked by itself
 . "$(dirname "$0")/common.sh"
+yoke=$2
 DEVICE=cpu
 export DEVICE
 run_quick "$2" table.md results.json index.html cluster.json profile.db
@@ -81,6 +82,35 @@ grep -qF '(device 0 alone 48/0/0, whose loss is not a number here) takes 130.0 m
 more='48\tPyTorch\tweighted\tDDP\t34/7/7\t\t0.16\t\t30/9/9\t0.003\t\n'
 page_of "$(echo "$good$more" | sed 's/0\.002/loss is not a number here/')" || complain "a loss of PyTorch's decides"
 grep -qF 'Of those whose losses are numbers, the best (DDP 34/7/7) takes 160.0 ms: 1.60 times as long' table.md || complain 'the best of PyTorch that trains is not told of'
+
+# What is said in the environment is looked at before anything is emptied: refused_with SENTENCE NAME=VALUE.
+refused_with() {
+    status=0
+    env PRETEND=1 YOKE="$yoke" "$2" "$example/gpu" "$scratch/refused" >"$scratch/words" 2>&1 || status=$?
+    [ "$status" = 2 ] || complain "$2 ends with $status"
+    grep -qF -- "$1" "$scratch/words" || complain "$2: $(cat "$scratch/words")"
+}
+mkdir "$scratch/refused"
+echo kept >"$scratch/refused/profile.db"
+refused_with 'ONLY=[ is no extended regular expression' 'ONLY=['
+refused_with 'TIME=soon: seconds, a whole number' TIME=soon
+refused_with "PROFILES=$scratch/none: there is no such folder" "PROFILES=$scratch/none"
+refused_with 'is the folder that this run writes into' "PROFILES=$scratch/refused"
+[ -s "$scratch/refused/profile.db" ] || complain 'what was measured is gone'
+(
+    began=$(date +%s) time_limit=60 ONLY='two|three'
+    # shellcheck disable=SC1091 # checked by itself
+    . "$example/../common/page.sh"
+    # shellcheck disable=SC1091 # checked by itself
+    . "$example/../common/lab.sh"
+    cd "$scratch/refused" || exit 1
+    ! worth 1 'row one' || echo 'a row that was not asked for is run'
+    [ -z "$any_wanted" ] || echo 'a row that was not asked for counts'
+    worth 1 'row two' || echo 'a row that was asked for is not run'
+    ! worth 100 'row three' || echo 'a row without time is run'
+    [ "$(left_out_words)" = 'Only what goes by ONLY=two|three was asked for. Left out: row three.' ] || left_out_words
+) >"$scratch/words" 2>&1
+[ ! -s "$scratch/words" ] || complain "$(cat "$scratch/words")"
 
 # What the forms for GPUs have in common. Losses are compared in the steps that both have; gradients that grow a hundred times over, or
 # are not finite, make a row wrong; yoke's own sentence comes before those of its launcher.
