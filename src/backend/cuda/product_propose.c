@@ -1,8 +1,9 @@
 /*
  * On a part of a GPU (MPS), algorithms whose blocks work in clusters that its multiprocessors are
  * no multiple of leave tiles out and make others several times: cuBLASLt 13.1 does with clusters of
- * 4 on 18 of an H200's 132, and with clusters of 8 on 92. Others are proposed there: more of them
- * are asked for, and those with large clusters are changed to clusters of 2, which always lie
+ * 4 on 18 of an H200's 132, and with clusters of 8 on 92. So do some whose clusters they are a
+ * multiple of, which is found out by trying (product_trust.h). Others are proposed there: more of
+ * them are asked for, and those with large clusters are changed to clusters of 2, which always lie
  * within one pair of multiprocessors. Where nothing else is left, they are proposed as they are:
  * whether they are right is seen when they are tried. Last come the same ones without clusters, and
  * older ones (product_others.h).
@@ -47,8 +48,7 @@ static int ask(const struct yk_product_means *means, const struct yk_product_sha
     return count;
 }
 
-/* How many blocks a cluster has. */
-static int32_t cluster_of(const cublasLtMatmulAlgo_t *algorithm)
+int32_t yk_product_cluster(const cublasLtMatmulAlgo_t *algorithm)
 {
     uint16_t shape = CUBLASLT_CLUSTER_SHAPE_AUTO;
     size_t written = 0;
@@ -122,6 +122,12 @@ static int add_paired(const struct yk_product_means *means, const struct yk_prod
     return add_changed(means, plan, algorithm, CUBLASLT_CLUSTER_SHAPE_1x2x1, count, out);
 }
 
+static bool suits(const struct yk_product_means *means, const cublasLtMatmulAlgo_t *algorithm)
+{
+    const int32_t cluster = yk_product_cluster(algorithm);
+    return means->part_processors % cluster == 0 && yk_trust_allows(means->trust, cluster);
+}
+
 int yk_product_propose(const struct yk_product_means *means, const struct yk_product_shape *shape,
                        const struct yk_product_plan *plan,
                        cublasLtMatmulAlgo_t out[YK_PRODUCT_PROPOSALS])
@@ -131,12 +137,12 @@ int yk_product_propose(const struct yk_product_means *means, const struct yk_pro
     const int asked = ask(means, shape, plan, is_part ? ASKED_FOR_PART : ASKED, found);
     int count = 0;
     for (int i = 0; i < asked; i++) {
-        if (means->part_processors % cluster_of(&found[i].algo) == 0) {
+        if (suits(means, &found[i].algo)) {
             count = add_new(&found[i].algo, count, out);
         }
     }
     for (int i = 0; i < asked && count < ENOUGH; i++) {
-        if (means->part_processors % cluster_of(&found[i].algo) != 0) {
+        if (!suits(means, &found[i].algo)) {
             count = add_paired(means, plan, &found[i].algo, count, out);
         }
     }
@@ -156,7 +162,7 @@ int yk_product_propose_last(const struct yk_product_means *means,
     const int asked = ask(means, shape, plan, ASKED_FOR_PART, found);
     int count = 0;
     for (int i = 0; i < asked; i++) {
-        if (cluster_of(&found[i].algo) > 1) {
+        if (yk_product_cluster(&found[i].algo) > 1) {
             count =
                 add_changed(means, plan, &found[i].algo, CUBLASLT_CLUSTER_SHAPE_1x1x1, count, out);
         }

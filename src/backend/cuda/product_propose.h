@@ -6,6 +6,7 @@
 #define YK_BACKEND_CUDA_PRODUCT_PROPOSE_H
 
 #include "backend/cuda/product_shape.h"
+#include "backend/cuda/product_trust.h"
 
 #include <cublasLt.h>
 
@@ -20,6 +21,7 @@ struct yk_product_means {
     int32_t part_processors;
     /* That a product is to take at most; 0: all. */
     int32_t target_processors;
+    struct yk_product_trust *trust;
 };
 
 /* How many there are. */
@@ -32,6 +34,9 @@ int yk_product_propose_last(const struct yk_product_means *means,
                             const struct yk_product_shape *shape,
                             const struct yk_product_plan *plan,
                             cublasLtMatmulAlgo_t out[YK_PRODUCT_PROPOSALS]);
+
+/* How many blocks work together in a cluster. */
+int32_t yk_product_cluster(const cublasLtMatmulAlgo_t *algorithm);
 
 /* Whether an algorithm can do the product, with the workspace there is. */
 bool yk_product_fits(const struct yk_product_means *means, const struct yk_product_plan *plan,

@@ -89,6 +89,9 @@ static bool is_right(const struct yk_product_means *means, const struct yk_produ
     call->rest(call);
     const enum yk_product_word word = call->end(call);
     yk_product_tell(shape, algorithm, milliseconds, words[word]);
+    if (word != YK_PRODUCT_UNTOLD) {
+        yk_trust_note(means->trust, yk_product_cluster(algorithm), word == YK_PRODUCT_RIGHT);
+    }
     return word == YK_PRODUCT_RIGHT || (word == YK_PRODUCT_UNTOLD && !splits(algorithm));
 }
 

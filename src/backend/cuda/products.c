@@ -30,6 +30,7 @@ struct known {
 struct yk_cuda_products {
     struct yk_backend_device *device;
     struct yk_product_means means;
+    struct yk_product_trust trust;
     struct yk_product_cache *cache;
     pthread_mutex_t lock;
     struct known *known; /* (PLANS), open addressing */
@@ -59,6 +60,7 @@ yk_status yk_cuda_products_create(struct yk_backend_device *device, const char *
                    device->name, (int)device->chip.processors, (int)device->chip.spare,
                    cublasLtGetVersion(), sizeof(struct yk_product_shape));
     products->device = device;
+    products->means.trust = &products->trust;
     products->means.workspace_bytes = YK_PRODUCT_WORKSPACE;
     products->means.part_processors = is_part() ? device->chip.processors + device->chip.spare : 0;
     products->means.target_processors = device->chip.spare > 0 ? device->chip.processors : 0;

@@ -1,0 +1,48 @@
+/*
+ * Product trust: whether algorithms whose blocks work in clusters of some size are worth trying on
+ * this part of a GPU, by what came of those before.
+ *
+ * On 52 of an H200's 132 SMs clusters of 4 are wrong, though 52 is a multiple of 4: how a part lies
+ * among the groups of multiprocessors is not told. So a size that has only ever been wrong is no
+ * longer proposed. For host code without CUDA, too.
+ */
+#ifndef YK_BACKEND_CUDA_PRODUCT_TRUST_H
+#define YK_BACKEND_CUDA_PRODUCT_TRUST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    YK_TRUST_SIZES = 5,   /* of clusters: 1, 2, 4, 8, and more */
+    YK_TRUST_CHANCES = 3, /* that a size has */
+};
+
+struct yk_product_trust {
+    int32_t right[YK_TRUST_SIZES];
+    int32_t wrong[YK_TRUST_SIZES];
+};
+
+static inline int32_t yk_trust_place(int32_t cluster)
+{
+    int32_t place = 0;
+    while (cluster > 1 && place < YK_TRUST_SIZES - 1) {
+        cluster /= 2;
+        place++;
+    }
+    return place;
+}
+
+static inline void yk_trust_note(struct yk_product_trust *trust, int32_t cluster, bool is_right)
+{
+    const int32_t place = yk_trust_place(cluster);
+    trust->right[place] += is_right ? 1 : 0;
+    trust->wrong[place] += is_right ? 0 : 1;
+}
+
+static inline bool yk_trust_allows(const struct yk_product_trust *trust, int32_t cluster)
+{
+    const int32_t place = yk_trust_place(cluster);
+    return trust->right[place] > 0 || trust->wrong[place] < YK_TRUST_CHANCES;
+}
+
+#endif
