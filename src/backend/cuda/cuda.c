@@ -10,6 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    SPARED = 2,       /* SMs, for messages: as many as NCCL is allowed by comm/nccl */
+    SPARED_PART = 12, /* and no more than one of so many */
+};
+
 yk_status yk_cuda_fail(const struct yk_backend_device *device, cudaError_t error, const char *doing)
 {
     const bool lost = error == cudaErrorDevicesUnavailable || error == cudaErrorNoDevice ||
@@ -67,11 +72,11 @@ static yk_status count_devices(int32_t number)
     return YK_OK;
 }
 
-/* Kernels that fill all SMs take twice as long while a message holds some of them. */
+/* Kernels that fill all SMs take a second turn while a message holds some of them. */
 static yk_status read_spare(int32_t processors, int32_t *out)
 {
     const char *words = getenv("YOKE_SPARE_SMS");
-    int64_t spare = 0;
+    int64_t spare = SPARED * SPARED_PART <= processors ? SPARED : 0;
     if (words && *words &&
         (!yk_number_read_integer(words, strlen(words), &spare) || spare < 0 ||
          spare >= processors)) {
