@@ -56,7 +56,7 @@ on_ranks() { # SECONDS SHARES MEMORY VERB WORD…
     if [ -n "$pretend" ]; then
         timeout -k 5 "$seconds" "$yoke" "$verb" --ranks "$(count_of "$rank_shares")" "$@"
     else
-        timeout -k 5 "$seconds" "$lab" --shares "$rank_shares" --memory "$rank_memory" -- \
+        timeout -k 10 "$seconds" "$lab" --shares "$rank_shares" --memory "$rank_memory" -- \
             "$yoke" "$verb" --device cuda ${WIRE:+--wire "$WIRE"} "$@"
     fi
 }

@@ -33,7 +33,8 @@ measure_parts() {
         return
     fi
     say "$lab_name parts: measuring"
-    on_ranks 45 "$lab_shares" "$lab_memory" profile --model case/config.json --seq "$sequence" \
+    # Three kinds of parts have more kinds of links than one.
+    on_ranks "$([ "$lab_name" = equal ] && echo 60 || echo 90)" "$lab_shares" "$lab_memory" profile --model case/config.json --seq "$sequence" \
         --batch "$([ "$lab_name" = equal ] && echo 2 || echo 4)" --precision bf16 --seconds "$profile_s" ${pretend:+--cluster 4xcpu:1} \
         --profile "profile-$lab_name.db" --cluster-out "cluster-$lab_name.json" --quiet >"profile-$lab_name.txt" 2>&1 ||
         say "measuring ended early: $(last_words "profile-$lab_name.txt")"
