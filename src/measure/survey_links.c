@@ -11,6 +11,8 @@
 enum {
     LEAST_ROUNDS = 5,
     MOST_ROUNDS = 20,
+    TURNS = 3, /* of the party of all ranks, which plans use most */
+    LEAST_ROUNDS_OF_TURN = 2,
 };
 
 /* About as long as the messages of all parties, and of one, may take; no longer than layers. */
@@ -161,14 +163,13 @@ static yk_status warm_up(struct linking *linking)
 
 /* Every message once; large ones as often as a fair part of the time allows. How long those so far
  * took is told by the fastest: a disturbed one must not be the reason for fewer. */
-static yk_status run_round(struct linking *linking, int32_t round, double share_s)
+static yk_status run_round(struct linking *linking, bool whole, double share_s)
 {
     for (int kind = 0; kind < YK_EXCHANGE_KIND_COUNT; kind++) {
         struct curve *curve = &linking->curves[kind];
         for (int32_t i = 0; curve->wanted && i < curve->size_count; i++) {
             double seconds = 0;
-            if (round >= LEAST_ROUNDS &&
-                curve->least_s[i] * (curve->timings[i].count + 1) > share_s) {
+            if (!whole && curve->least_s[i] * (curve->timings[i].count + 1) > share_s) {
                 continue;
             }
             YK_TRY(take(linking, kind, i, &seconds));
@@ -197,21 +198,32 @@ static void tell(const struct linking *linking, double part)
     }
 }
 
-static yk_status run_rounds(struct linking *linking, double seconds)
+/* A part of the rounds, through one group of the ranks. */
+struct turn {
+    int32_t number;
+    int32_t count; /* of turns */
+    double seconds;
+    int32_t least_rounds;
+    int32_t most_rounds;
+};
+
+static yk_status run_rounds(struct linking *linking, const struct turn *turn)
 {
     const double began_s = yk_clock_now_s();
     YK_TRY(warm_up(linking));
-    const double share_s = seconds / count_messages(linking);
-    for (int32_t round = 0; round < MOST_ROUNDS; round++) {
+    const double share_s = turn->seconds * (turn->number + 1) / count_messages(linking);
+    for (int32_t round = 0; round < turn->most_rounds; round++) {
         bool stops = false;
         double passed_s = 0;
         YK_TRY(yk_measure_most(linking->team, yk_clock_now_s() - began_s, &passed_s));
         YK_TRY(yk_survey_stops(linking->survey, linking->team, linking->wish, &stops));
-        if (stops || (round >= LEAST_ROUNDS && passed_s > seconds)) {
+        if (stops || (round >= turn->least_rounds && passed_s > turn->seconds)) {
             break;
         }
-        tell(linking, fmax(fmin(passed_s / seconds, 1), (double)round / MOST_ROUNDS));
-        YK_TRY(run_round(linking, round, share_s));
+        const double part =
+            fmax(fmin(passed_s / turn->seconds, 1), (double)round / turn->most_rounds);
+        tell(linking, (turn->number + part) / turn->count);
+        YK_TRY(run_round(linking, round < turn->least_rounds, share_s));
     }
     return YK_OK;
 }
@@ -255,30 +267,50 @@ static yk_status add_rows(struct linking *linking)
     return yk_survey_keep(linking->survey);
 }
 
-static void free_party(struct linking *linking)
+static void free_curves(struct linking *linking)
 {
     for (int kind = 0; kind < YK_EXCHANGE_KIND_COUNT; kind++) {
         for (int32_t i = 0; i < YK_EXCHANGE_SIZES; i++) {
             yk_timings_free(&linking->curves[kind].timings[i]);
         }
     }
-    yk_exchange_times_destroy(linking->exchanges);
-    linking->exchanges = NULL;
 }
 
-static yk_status measure_party(struct linking *linking, double seconds)
+static yk_status take_turn(struct linking *linking, const struct turn *turn)
 {
     const struct yk_exchange_party party = {linking->party->ranks, linking->party->count,
                                             yk_comm_type_of(linking->wish->workload.precision)};
     yk_status status = yk_exchange_times_create(
         linking->team, &party, linking->sizes[linking->size_count - 1], &linking->exchanges);
     if (status == YK_OK) {
-        status = run_rounds(linking, seconds);
+        status = run_rounds(linking, turn);
+    }
+    yk_exchange_times_destroy(linking->exchanges);
+    linking->exchanges = NULL;
+    return status;
+}
+
+/* Connections are of lasting luck: where they go through sockets, the same message may take a third
+ * longer through a group that is made anew. So one group's luck must not be all that is known of
+ * messages among all ranks. */
+static yk_status measure_party(struct linking *linking, double seconds)
+{
+    const int32_t turns = linking->party->count == linking->team->ranks->size ? TURNS : 1;
+    yk_status status = YK_OK;
+    for (int32_t i = 0; i < turns && status == YK_OK && !linking->survey->stopped; i++) {
+        const struct turn turn = {
+            .number = i,
+            .count = turns,
+            .seconds = seconds / turns,
+            .least_rounds = turns > 1 ? LEAST_ROUNDS_OF_TURN : LEAST_ROUNDS,
+            .most_rounds = MOST_ROUNDS / turns,
+        };
+        status = take_turn(linking, &turn);
     }
     if (status == YK_OK) {
         status = add_rows(linking);
     }
-    free_party(linking);
+    free_curves(linking);
     return status;
 }
 

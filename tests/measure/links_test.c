@@ -6,6 +6,7 @@
 #include "support/scratch.h"
 #include "support/thread_comm.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum {
@@ -14,6 +15,19 @@ enum {
     CURVES = 11, /* 4 of the pair in a node, 4 of the pair between nodes, 3 of all */
     SIZES = 3,   /* 8, 1024, 4096 */
 };
+
+/* Groups of so many ranks that were made since a test began, counted by each of their ranks. */
+static atomic_int groups_made[RANKS + 1];
+
+static yk_status count_group(struct yk_comm_world *world, const int32_t *ranks, int32_t count,
+                             struct yk_comm_group **out)
+{
+    YK_TRY(yk_comm_threads.group_create(world, ranks, count, out));
+    if (*out) {
+        atomic_fetch_add(&groups_made[count], 1);
+    }
+    return YK_OK;
+}
 
 /* One survey of all ranks; the rows are those of rank 0. */
 struct measuring {
@@ -29,6 +43,7 @@ struct rank {
     struct yk_engine engine;
     struct yk_backend_lane *lane;
     struct yk_ranks ranks;
+    struct yk_comm counting; /* groups */
 };
 
 static yk_status open_rank(struct rank *rank)
@@ -40,7 +55,11 @@ static yk_status open_rank(struct rank *rank)
     YK_TRY(yk_backend_cpu.lane_create(rank->engine.device, "comm", &rank->lane));
     const struct yk_comm_options comm = {
         .backend = &yk_backend_cpu, .device = rank->engine.device, .lane = rank->lane};
-    return yk_ranks_open(&yk_comm_threads, &comm, &rank->ranks);
+    YK_TRY(yk_ranks_open(&yk_comm_threads, &comm, &rank->ranks));
+    rank->counting = yk_comm_threads;
+    rank->counting.group_create = count_group;
+    rank->ranks.comm = &rank->counting;
+    return YK_OK;
 }
 
 static void close_rank(struct rank *rank)
@@ -153,6 +172,19 @@ static void what_is_known_is_not_measured_again(void **state)
     assert_int_equal(count_rows(larger), CURVES * SIZES);
 }
 
+/* Connections of one group may be lucky ones: messages among all ranks go through several. */
+static void messages_of_all_ranks_are_measured_through_groups_made_anew(void **state)
+{
+    (void)state;
+    for (int i = 0; i <= RANKS; i++) {
+        atomic_store(&groups_made[i], 0);
+    }
+    assert_int_equal(count_rows((struct measuring){.versions = "one", .most_bytes = LARGEST}),
+                     CURVES * SIZES);
+    assert_int_equal(atomic_load(&groups_made[2]), 2 * 2); /* two pairs */
+    assert_int_equal(atomic_load(&groups_made[RANKS]), 3 * RANKS);
+}
+
 static void what_is_broken_off_is_no_curve(void **state)
 {
     (void)state;
@@ -189,6 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_A_FOLDER(every_link_and_number_of_ranks_has_its_curve),
         IN_A_FOLDER(what_is_known_is_not_measured_again),
+        IN_A_FOLDER(messages_of_all_ranks_are_measured_through_groups_made_anew),
         IN_A_FOLDER(what_is_broken_off_is_no_curve),
         IN_A_FOLDER(copies_are_rows_of_the_way_to_the_host),
     };
