@@ -22,7 +22,12 @@ lab_table() { # LAB
         $1 == lab { printf "| %s%s | %s | %s | %s | %s | %s | %s | %s | %s |\n", $4, told($2, $3, $11), gib($5), ms($7), ms($6), off($6, $7), each($9), each($8),
             ($8 == "" ? "–" : off(most($8), most($9))), ($10 == "" ? "–" : $10) }' rows
 }
-# For every row of FSDP2, the fastest of yoke that held no more: with data parallelism alone, and at all.
+# What a process holds besides what it trains (the context, NCCL), as it was measured; FSDP2's tensors are without it.
+context_bytes() {
+    bytes_of "$(sed -n 's/.*a process holds \([0-9.]*[KMG]iB\) besides.*/\1/p' profile-equal.txt 2>/dev/null | head -n 1 | grep . || echo 0GiB)"
+}
+# For every row of FSDP2, the fastest of yoke that held no more: with data parallelism alone, and at all. On unequal
+# parts, where FSDP2 leaves the memory of the large ones empty, no more than there is.
 beside_table() { # LAB
     awk -F '\t' -v lab="$1" '$1 == lab && $2 == "FSDP2" && $7 != "" { found = 1 } END { exit !found }' rows || {
         echo 'FSDP2 was not measured here.'
@@ -30,16 +35,17 @@ beside_table() { # LAB
     }
     echo '| FSDP2 | memory, GiB | step, ms | sharded by yoke in no more | step, ms | times as fast | planned freely in no more | step, ms | times as fast |'
     echo '|---|---|---|---|---|---|---|---|---|'
-    awk -F '\t' -v lab="$1" "$row_functions"'
+    awk -F '\t' -v lab="$1" -v context="$(context_bytes)" "$row_functions"'
         function best(held, free, i, found) {
             for (i = 1; i <= n; i++) if (who[i] == "yoke" && (free || name[i] !~ /^free/) && most(memory[i]) <= held && (!found || step[i] < step[found])) found = i
             return found
         }
         function tell(i) { return i ? sprintf("%s, %s GiB | %s | %.2f", words[i], gib(most(memory[i])), ms(step[i]), step[f] / step[i]) : "none | – | –" }
-        $1 == lab && $7 != "" { n++; who[n] = $2; name[n] = $3; words[n] = $4; step[n] = $7; memory[n] = $9 }
+        $1 == lab && $7 != "" { n++; who[n] = $2; name[n] = $3; words[n] = $4; step[n] = $7; memory[n] = $9; wrong[n] = $10 }
         END { for (f = 1; f <= n; f++) if (who[f] == "FSDP2") {
-            held = most(memory[f])
-            printf "| %s | %s | %s | %s | %s |\n", words[f], gib(held), ms(step[f]), tell(best(held, 0)), tell(best(held, 1)) } }' rows
+            held = most(memory[f]) + context
+            room = lab == "equal" ? held : 1e30
+            printf "| %s%s | %s | %s | %s | %s |\n", words[f], (wrong[f] == "" ? "" : ", " wrong[f]), gib(held), ms(step[f]), tell(best(room, 0)), tell(best(room, 1)) } }' rows
 }
 predicted_well() {
     awk -F '\t' "$row_functions"'
@@ -57,7 +63,9 @@ write_table() {
         echo
         lab_table "$lab_told"
         echo
-        echo "## Four $lab_told parts beside FSDP2 in the same memory"
+        echo "## Four $lab_told parts beside FSDP2 in $([ "$lab_told" = equal ] && echo 'the same memory' || echo 'the memory there is')"
+        echo
+        echo "FSDP2's memory is here with the $(context_bytes | awk '{ printf "%.2f", $1 / 1073741824 }') GiB that a process holds besides its tensors, as measured of yoke's."
         echo
         beside_table "$lab_told"
         echo
@@ -142,7 +150,7 @@ write_results() {
 }
 check_losses() {
     awk -F '\t' -v most="$tolerance" '
-        $10 != "" && ($10 !~ /^[-+0-9.e]+$/ || $10 + 0 > most) { print "gpu: the losses of " $3 " on " $1 " parts differ from one GPU by " $10; bad = 1 }
+        $2 == "yoke" && $10 != "" && ($10 !~ /^[-+0-9.e]+$/ || $10 + 0 > most) { print "gpu: the losses of " $3 " on " $1 " parts differ from one GPU by " $10; bad = 1 }
         $11 ~ /^failed/ && $2 == "yoke" { print "gpu: " $3 " on " $1 " parts " $11; bad = 1 }
         END { exit bad }' rows >&2
 }

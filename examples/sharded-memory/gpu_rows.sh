@@ -29,6 +29,7 @@ measure_parts() {
         say "$lab_name parts: as measured in an earlier run"
         earlier="${earlier:-} $lab_name"
         cp "$PROFILES/profile-$lab_name.db" "$PROFILES/cluster-$lab_name.json" .
+        [ ! -s "$PROFILES/profile-$lab_name.txt" ] || cp "$PROFILES/profile-$lab_name.txt" .
         enter "$lab_name" "$lab_shares" "$lab_memory"
         return
     fi
@@ -178,7 +179,9 @@ torch_row() { # NAME LABEL LINES
     if [ -n "$step_s" ]; then
         held=$(sed 's/.*"allocated_bytes": *\[\([^]]*\)\].*/\1/; s/, */\//g' torch-line)
         reserved=$(sed 's/.*"reserved_bytes": *\[\([^],]*\).*/\1/' torch-line)
-        add_row FSDP2 "$1-$2" "$words" '' '' "$step_s" '' "$held" '' \
+        wrong=
+        ! grep -q NaN torch-line || wrong='its losses are not numbers'
+        add_row FSDP2 "$1-$2" "$words" '' '' "$step_s" '' "$held" "$wrong" \
             "allocated; $(calculate %.2f "$reserved / 1073741824") GiB reserved by its allocator"
     else
         add_row FSDP2 "$1-$2" "$words" '' '' '' '' '' '' \
