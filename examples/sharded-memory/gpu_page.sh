@@ -23,8 +23,11 @@ lab_table() { # LAB
             ($8 == "" ? "–" : off(most($8), most($9))), ($10 == "" ? "–" : $10) }' rows
 }
 # What a process holds besides what it trains (the context, NCCL), as it was measured; FSDP2's tensors are without it.
-context_bytes() {
-    bytes_of "$(sed -n 's/.*a process holds \([0-9.]*[KMG]iB\) besides.*/\1/p' profile-equal.txt 2>/dev/null | head -n 1 | grep . || echo 0GiB)"
+context_bytes() { # LAB: of the part that holds most
+    for holds in $(sed -n 's/.*a process holds \([0-9.]*[KMG]iB\) besides.*/\1/p' "profile-$1.txt" 2>/dev/null) 0GiB; do
+        bytes_of "$holds"
+        echo
+    done | sort -g | tail -n 1
 }
 # For every row of FSDP2, the fastest of yoke that held no more: with data parallelism alone, and at all. On unequal
 # parts, where FSDP2 leaves the memory of the large ones empty, no more than there is.
@@ -33,9 +36,16 @@ beside_table() { # LAB
         echo 'FSDP2 was not measured here.'
         return
     }
+    context=$(context_bytes "$1")
+    if [ "$context" -gt 0 ]; then
+        echo "FSDP2's memory is here with the $(calculate %.2f "$context / 1073741824") GiB that a process holds besides its tensors, as measured of yoke's."
+    else
+        echo "FSDP2's memory is that of its tensors alone: what a process holds besides them was not measured."
+    fi
+    echo
     echo '| FSDP2 | memory, GiB | step, ms | sharded by yoke in no more | step, ms | times as fast | planned freely in no more | step, ms | times as fast |'
     echo '|---|---|---|---|---|---|---|---|---|'
-    awk -F '\t' -v lab="$1" -v context="$(context_bytes)" "$row_functions"'
+    awk -F '\t' -v lab="$1" -v context="$context" "$row_functions"'
         function best(held, free, i, found) {
             for (i = 1; i <= n; i++) if (who[i] == "yoke" && (free || name[i] !~ /^free/) && most(memory[i]) <= held && (!found || step[i] < step[found])) found = i
             return found
@@ -64,8 +74,6 @@ write_table() {
         lab_table "$lab_told"
         echo
         echo "## Four $lab_told parts beside FSDP2 in $([ "$lab_told" = equal ] && echo 'the same memory' || echo 'the memory there is')"
-        echo
-        echo "FSDP2's memory is here with the $(context_bytes | awk '{ printf "%.2f", $1 / 1073741824 }') GiB that a process holds besides its tensors, as measured of yoke's."
         echo
         beside_table "$lab_told"
         echo

@@ -11,6 +11,7 @@
 #include "planner/planned_facts.h"
 #include "profile/profile.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -255,6 +256,7 @@ static yk_status write_for_others(const struct yk_train_plan *found, struct yk_a
 {
     struct yk_plan_context context = yk_train_plan_context(found);
     struct yk_plan *plan = NULL;
+    assert(found->planned); /* or all ranks had agreed to end */
     if (!found->planned->plan) {
         return yk_planned_fail_unfound(found->planned);
     }
@@ -304,12 +306,9 @@ yk_status yk_train_plan_find(const struct yk_train_words *words, const struct yk
     if (!yk_train_team_is_alone(team)) {
         YK_TRY(share_context(team, arena, out->cluster));
     }
-    if (status == YK_OK) {
-        ask(words, config, workload, model_source, out);
-        if (yk_train_team_rank(team) == 0) {
-            status = find_here(words, team, config, &planned, arena, out);
-        }
-    }
+    ask(words, config, workload, model_source, out);
+    status = yk_train_team_rank(team) == 0 ? find_here(words, team, config, &planned, arena, out)
+                                           : YK_OK;
     YK_TRY(yk_train_team_agree(team, status));
     if (!yk_train_team_is_alone(team)) {
         YK_TRY(share(words, team, arena, out));

@@ -19,10 +19,10 @@ enum {
 static const double usual_s = 15;
 static const double party_s = 4;
 
-/* A message that takes so long is the largest that is measured, and nearly so long: may have been.
- */
+/* A message that takes so long is the largest that is measured, and one that takes nearly so long
+ * may have been: through another group it took longer. */
 static const double longest_s = 0.1;
-static const double nearly = 0.8;
+static const double nearly = 0.6;
 
 /* The messages of one kind, from the smallest on. */
 struct curve {
@@ -142,8 +142,8 @@ static yk_status take(const struct linking *linking, int kind, int32_t size, dou
                                   linking->sizes[size], out);
 }
 
-/* Each size twice. Where even the faster takes long, larger ones are left out. */
-static yk_status warm_up(struct linking *linking)
+/* Each size twice. Where even the faster takes long, larger ones are left out, of all turns. */
+static yk_status warm_up(struct linking *linking, bool first)
 {
     for (int kind = 0; kind < YK_EXCHANGE_KIND_COUNT; kind++) {
         struct curve *curve = &linking->curves[kind];
@@ -153,7 +153,7 @@ static yk_status warm_up(struct linking *linking)
             YK_TRY(take(linking, kind, i, &once_s));
             YK_TRY(take(linking, kind, i, &again_s));
             curve->least_s[i] = fmin(once_s, again_s);
-            if (curve->least_s[i] > longest_s) {
+            if (first && curve->least_s[i] > longest_s) {
                 curve->size_count = i + 1;
             }
         }
@@ -210,7 +210,7 @@ struct turn {
 static yk_status run_rounds(struct linking *linking, const struct turn *turn)
 {
     const double began_s = yk_clock_now_s();
-    YK_TRY(warm_up(linking));
+    YK_TRY(warm_up(linking, turn->number == 0));
     const double share_s = turn->seconds * (turn->number + 1) / count_messages(linking);
     for (int32_t round = 0; round < turn->most_rounds; round++) {
         bool stops = false;
@@ -244,11 +244,22 @@ static struct yk_timings *slower_way(struct linking *linking, int kind, int32_t 
                : one;
 }
 
+/* A curve that was broken off is none. */
+static bool is_whole(const struct curve *curve)
+{
+    for (int32_t i = 0; i < curve->size_count; i++) {
+        if (curve->timings[i].count < LEAST_ROUNDS) {
+            return false;
+        }
+    }
+    return curve->wanted;
+}
+
 static yk_status add_rows(struct linking *linking)
 {
     for (int kind = 0; kind < YK_EXCHANGE_KIND_COUNT; kind++) {
         const struct curve *curve = &linking->curves[kind];
-        if (!curve->wanted || kind == YK_EXCHANGE_SEND_BACK) {
+        if (!is_whole(curve) || kind == YK_EXCHANGE_SEND_BACK) {
             continue;
         }
         for (int32_t i = 0; i < curve->size_count; i++) {
@@ -258,8 +269,7 @@ static yk_status add_rows(struct linking *linking)
                 .measurement =
                     yk_timings_summarise(slower_way(linking, kind, i), linking->wish->versions),
             };
-            /* A curve that was broken off is none. */
-            if (row.measurement.samples >= LEAST_ROUNDS && row.measurement.value > 0) {
+            if (row.measurement.value > 0) {
                 YK_TRY(yk_survey_add_link(linking->survey, &row));
             }
         }
@@ -290,9 +300,9 @@ static yk_status take_turn(struct linking *linking, const struct turn *turn)
     return status;
 }
 
-/* Connections are of lasting luck: where they go through sockets, the same message may take a third
+/* Connections are of lasting luck: where they go through sockets, the same gather may take a third
  * longer through a group that is made anew. So one group's luck must not be all that is known of
- * messages among all ranks. */
+ * what all ranks do together. (Messages from one rank to another go through the world's own.) */
 static yk_status measure_party(struct linking *linking, double seconds)
 {
     const int32_t turns = linking->party->count == linking->team->ranks->size ? TURNS : 1;

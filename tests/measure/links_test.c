@@ -29,12 +29,20 @@ static yk_status count_group(struct yk_comm_world *world, const int32_t *ranks, 
     return YK_OK;
 }
 
+static void forget_groups(void)
+{
+    for (int i = 0; i <= RANKS; i++) {
+        atomic_store(&groups_made[i], 0);
+    }
+}
+
 /* One survey of all ranks; the rows are those of rank 0. */
 struct measuring {
     const char *versions;
     int64_t most_bytes;
     bool copies; /* instead of messages */
     bool stops;
+    bool stops_at_second; /* group of all ranks */
     struct yk_cluster *cluster;
     struct yk_survey surveys[RANKS];
 };
@@ -72,7 +80,9 @@ static void close_rank(struct rank *rank)
 
 static bool says_stop(void *user)
 {
-    return *(const bool *)user;
+    const struct measuring *measuring = user;
+    return measuring->stops ||
+           (measuring->stops_at_second && atomic_load(&groups_made[RANKS]) > RANKS);
 }
 
 static yk_status run_rank(int32_t number, int32_t ranks, void *user)
@@ -85,7 +95,7 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
     const struct yk_survey_wish wish = {
         .cluster = measuring->cluster,
         .versions = measuring->versions,
-        .watch = {.user = &measuring->stops, .stop = says_stop},
+        .watch = {.user = measuring, .stop = says_stop},
     };
     struct yk_survey *survey = &measuring->surveys[number];
     if (status == YK_OK && measuring->copies) {
@@ -176,9 +186,7 @@ static void what_is_known_is_not_measured_again(void **state)
 static void messages_of_all_ranks_are_measured_through_groups_made_anew(void **state)
 {
     (void)state;
-    for (int i = 0; i <= RANKS; i++) {
-        atomic_store(&groups_made[i], 0);
-    }
+    forget_groups();
     assert_int_equal(count_rows((struct measuring){.versions = "one", .most_bytes = LARGEST}),
                      CURVES * SIZES);
     assert_int_equal(atomic_load(&groups_made[2]), 2 * 2); /* two pairs */
@@ -190,6 +198,10 @@ static void what_is_broken_off_is_no_curve(void **state)
     (void)state;
     assert_int_equal(
         count_rows((struct measuring){.versions = "one", .most_bytes = LARGEST, .stops = true}), 0);
+    forget_groups();
+    assert_int_equal(count_rows((struct measuring){
+                         .versions = "one", .most_bytes = LARGEST, .stops_at_second = true}),
+                     (CURVES - 3) * SIZES); /* those of pairs, and none of what all three began */
 }
 
 /* Of three ranks whose devices are alike: 4 KiB and 16 KiB, both ways. */

@@ -122,10 +122,12 @@ static int add_paired(const struct yk_product_means *means, const struct yk_prod
     return add_changed(means, plan, algorithm, CUBLASLT_CLUSTER_SHAPE_1x2x1, count, out);
 }
 
+/* On all of a GPU every algorithm does. */
 static bool suits(const struct yk_product_means *means, const cublasLtMatmulAlgo_t *algorithm)
 {
     const int32_t cluster = yk_product_cluster(algorithm);
-    return means->part_processors % cluster == 0 && yk_trust_allows(means->trust, cluster);
+    return means->part_processors == 0 || cluster <= PAIR ||
+           (means->part_processors % cluster == 0 && yk_trust_allows(means->trust, cluster));
 }
 
 int yk_product_propose(const struct yk_product_means *means, const struct yk_product_shape *shape,
