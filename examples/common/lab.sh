@@ -88,6 +88,10 @@ cluster_line() { # SHARES MEMORY LINK
         }
         print " @ " $3 }'
 }
+bytes_of() { # 10GiB
+    echo "$1" | awk '{ number = $1 + 0; sub(/^[0-9.]+/, "", $1)
+        power["KiB"] = 1; power["MiB"] = 2; power["GiB"] = 3; printf "%.0f", number * 1024 ^ power[$1] }'
+}
 # A plan may leave devices out: ranks are started for those that it has.
 plan_devices() { # PLAN: numbers from 0
     sed -n '/"ranks"/,/\]/p' "$1" | grep -o '"device": *"[a-z]*[0-9]*"' | sed 's/"$//; s/.*[^0-9]//'

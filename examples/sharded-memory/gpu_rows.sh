@@ -35,7 +35,7 @@ measure_parts() {
     fi
     say "$lab_name parts: measuring"
     # Three kinds of parts have more kinds of links than one.
-    on_ranks "$([ "$lab_name" = equal ] && echo 60 || echo 90)" "$lab_shares" "$lab_memory" profile --model case/config.json --seq "$sequence" \
+    on_ranks "$([ "$lab_name" = equal ] && echo 75 || echo 100)" "$lab_shares" "$lab_memory" profile --model case/config.json --seq "$sequence" \
         --batch "$([ "$lab_name" = equal ] && echo 2 || echo 4)" --precision bf16 --seconds "$profile_s" ${pretend:+--cluster 4xcpu:1} \
         --profile "profile-$lab_name.db" --cluster-out "cluster-$lab_name.json" --quiet >"profile-$lab_name.txt" 2>&1 ||
         say "measuring ended early: $(last_words "profile-$lab_name.txt")"
@@ -75,10 +75,6 @@ limits_between() { # LESS MORE
     for part in 0.4 0.05 1; do
         calculate '%.0fKiB ' "($less + ($more - $less) * $part) / 1024 + 64"
     done
-}
-bytes_of() { # 10GiB
-    echo "$1" | awk '{ number = $1 + 0; sub(/^[0-9.]+/, "", $1)
-        power["KiB"] = 1; power["MiB"] = 2; power["GiB"] = 3; printf "%.0f", number * 1024 ^ power[$1] }'
 }
 
 # ---- rows ----
