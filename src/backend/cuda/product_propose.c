@@ -75,6 +75,23 @@ int32_t yk_product_cluster(const cublasLtMatmulAlgo_t *algorithm)
     }
 }
 
+/* Whether k is divided among processors. */
+static bool splits(const cublasLtMatmulAlgo_t *algorithm)
+{
+    int32_t parts = 1;
+    size_t written = 0;
+    return cublasLtMatmulAlgoConfigGetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &parts,
+                                                sizeof parts, &written) == CUBLAS_STATUS_SUCCESS &&
+           parts != 1 && parts != 0;
+}
+
+bool yk_product_is_plain(const struct yk_product_means *means,
+                         const cublasLtMatmulAlgo_t *algorithm)
+{
+    return !splits(algorithm) &&
+           (means->part_processors == 0 || yk_product_cluster(algorithm) <= PAIR);
+}
+
 bool yk_product_fits(const struct yk_product_means *means, const struct yk_product_plan *plan,
                      const cublasLtMatmulAlgo_t *algorithm)
 {

@@ -38,6 +38,11 @@ int yk_product_propose_last(const struct yk_product_means *means,
 /* How many blocks work together in a cluster. */
 int32_t yk_product_cluster(const cublasLtMatmulAlgo_t *algorithm);
 
+/* Whether its blocks have as little to do with each other as all had that were ever seen to be
+ * right: what may be taken untried, where it cannot be tried. */
+bool yk_product_is_plain(const struct yk_product_means *means,
+                         const cublasLtMatmulAlgo_t *algorithm);
+
 /* Whether an algorithm can do the product, with the workspace there is. */
 bool yk_product_fits(const struct yk_product_means *means, const struct yk_product_plan *plan,
                      const cublasLtMatmulAlgo_t *algorithm);

@@ -61,16 +61,6 @@ static float time_one(const struct yk_product_means *means, const struct yk_prod
     return best;
 }
 
-/* Whether k is divided among processors, which algorithms do that are wrong on parts of a GPU. */
-static bool splits(const cublasLtMatmulAlgo_t *algorithm)
-{
-    int32_t parts = 1;
-    size_t written = 0;
-    return cublasLtMatmulAlgoConfigGetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &parts,
-                                                sizeof parts, &written) == CUBLAS_STATUS_SUCCESS &&
-           parts != 1 && parts != 0;
-}
-
 /* Whether the algorithm makes the numbers that it should. */
 static bool is_right(const struct yk_product_means *means, const struct yk_product_shape *shape,
                      const struct yk_product_plan *plan, const cublasLtMatmulAlgo_t *algorithm,
@@ -92,7 +82,8 @@ static bool is_right(const struct yk_product_means *means, const struct yk_produ
     if (word != YK_PRODUCT_UNTOLD) {
         yk_trust_note(means->trust, yk_product_cluster(algorithm), word == YK_PRODUCT_RIGHT);
     }
-    return word == YK_PRODUCT_RIGHT || (word == YK_PRODUCT_UNTOLD && !splits(algorithm));
+    return word == YK_PRODUCT_RIGHT ||
+           (word == YK_PRODUCT_UNTOLD && yk_product_is_plain(means, algorithm));
 }
 
 static int fastest(const float *taken, int count)

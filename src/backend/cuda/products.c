@@ -218,7 +218,8 @@ static struct known *know(struct yk_cuda_products *products, const struct yk_pro
     return known;
 }
 
-/* An algorithm that was found with other lengths may not do with these. */
+/* An algorithm that was found with other lengths may not do with these; and where nothing could be
+ * tried, none was found. On a part of a GPU the fastest may be wrong, so that not all are taken. */
 static bool run_proposed(struct yk_cuda_products *products, struct known *known,
                          const struct yk_product_call *call)
 {
@@ -227,8 +228,10 @@ static bool run_proposed(struct yk_cuda_products *products, struct known *known,
     yk_product_shape_reduce(&made, (enum yk_product_variant)known->choice.variant);
     const int count = yk_product_propose(&products->means, &made, &known->plan, found);
     for (int i = 0; i < count; i++) {
-        if (yk_product_put(&products->means, &known->plan, &found[i], call) ==
-            CUBLAS_STATUS_SUCCESS) {
+        const bool trusted = products->means.part_processors == 0 ||
+                             yk_product_is_plain(&products->means, &found[i]);
+        if (trusted && yk_product_put(&products->means, &known->plan, &found[i], call) ==
+                           CUBLAS_STATUS_SUCCESS) {
             known->choice.algorithm = found[i];
             known->choice.exists = 1;
             return true;
