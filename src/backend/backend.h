@@ -25,6 +25,8 @@
 enum {
     YK_BACKEND_ABI = 5,
     YK_BACKEND_ALIGNMENT = 64, /* of memory that a device gives */
+    /* Scratch memory that side_streams (below) take of a GPU besides. */
+    YK_BACKEND_SIDE_BYTES = 128 << 20,
 };
 
 struct yk_backend_device; /* opaque; the backend's own */
@@ -47,7 +49,7 @@ struct yk_backend_options {
                               NULL: found anew by every process */
     bool side_streams;     /* products whose outputs lie side by side (cuts) run side by side */
     bool graphs;           /* what comes again and again in a range is launched as one */
-    bool company;          /* there are other ranks, whose messages take some of it */
+    int32_t messages;      /* processors that messages hold while they travel: left to them */
 };
 
 struct yk_backend {

@@ -77,7 +77,7 @@ static yk_status open_engine(struct yk_profiling *profiling)
         .cores = pinned ? team->cores.compute : NULL,
         .core_count = pinned ? team->cores.compute_count : 0,
         .comm_core = team->cores.message,
-        .company = !yk_train_team_is_alone(team),
+        .messages = yk_train_team_processors(team, profiling->words.wire),
     };
     return yk_engine_open(&profiling->targets[profiling->target].choice, &options,
                           &profiling->engine);

@@ -18,7 +18,6 @@
 enum {
     /* Counted, not timed: one setting gives one plan, so that a run goes on as it began. */
     TRIALS = 64,
-    STREAMS_BYTES = 128 << 20, /* of scratch memory that the two streams for keys and values have */
 };
 
 yk_status yk_train_plan_workload(const struct yk_train_words *words,
@@ -245,7 +244,7 @@ static void count_streams(const struct yk_train_words *words, struct yk_cluster 
         const struct yk_device *device = &cluster->devices[i];
         if (!device->is_cpu && device->context_bytes > 0 && words->qkv &&
             strcmp(words->qkv, "streams") == 0) {
-            yk_cluster_set_context(cluster, i, device->context_bytes + STREAMS_BYTES);
+            yk_cluster_set_context(cluster, i, device->context_bytes + YK_BACKEND_SIDE_BYTES);
         }
     }
 }

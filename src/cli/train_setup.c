@@ -247,7 +247,7 @@ static yk_status open_engine(struct yk_training *training)
         .attention = training->words.attention,
         .side_streams = training->words.qkv && strcmp(training->words.qkv, "streams") == 0,
         .graphs = training->words.graphs && strcmp(training->words.graphs, "on") == 0,
-        .company = !yk_train_team_is_alone(&training->team),
+        .messages = yk_train_team_processors(&training->team, training->words.wire),
     };
     return yk_engine_open(&training->plan.device, &options, &training->engine);
 }

@@ -117,6 +117,13 @@ yk_status yk_train_team_open(const struct yk_launcher *launcher,
     return launcher->meets ? join_without_mpi(out, wish->device) : join_by_mpi(out);
 }
 
+/* MPI sends from the host's memory. */
+int32_t yk_train_team_processors(const struct yk_train_team *team, const char *wire)
+{
+    const bool by_host = wire && strcmp(wire, "mpi") == 0;
+    return yk_train_team_is_alone(team) || by_host ? 0 : YK_COMM_PROCESSORS;
+}
+
 /* What --wire asks for must be there. */
 static yk_status check_wire(const struct yk_train_team *team, const struct yk_device_choice *choice,
                             const char *word)

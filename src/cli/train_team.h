@@ -60,6 +60,9 @@ static inline int32_t yk_train_team_rank(const struct yk_train_team *team)
     return yk_train_team_is_alone(team) ? 0 : team->ranks.rank;
 }
 
+/* Processors of a rank's device that its messages hold, going by `wire`, what --wire says. */
+int32_t yk_train_team_processors(const struct yk_train_team *team, const char *wire);
+
 /* Where this rank computes. A rank's GPU is that of its place among the ranks of its machine;
  * `auto` takes GPUs where every rank can have one of its own. All ranks call it, and compute alike.
  */

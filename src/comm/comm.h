@@ -27,6 +27,9 @@
 
 enum {
     YK_COMM_ABI = 2,
+    /* Processors of a device that a comm may hold whose messages go from there: what waits for a
+     * link holds what computing needs. YOKE_NCCL_CTAS is another number. */
+    YK_COMM_PROCESSORS = 2,
 };
 
 struct yk_comm_world; /* opaque; the comm's own */

@@ -11,8 +11,7 @@
 #include <string.h>
 
 enum {
-    SPARED = 2,       /* SMs, for messages: as many as NCCL is allowed by comm/nccl */
-    SPARED_PART = 12, /* and no more than one of so many */
+    SPARED_MOST = 12, /* one SM of so many is left to messages, and no more */
 };
 
 yk_status yk_cuda_fail(const struct yk_backend_device *device, cudaError_t error, const char *doing)
@@ -73,10 +72,10 @@ static yk_status count_devices(int32_t number)
 }
 
 /* Kernels that fill all SMs take a second turn while a message holds some of them. */
-static yk_status read_spare(int32_t processors, int32_t *out)
+static yk_status read_spare(int32_t processors, int32_t messages, int32_t *out)
 {
     const char *words = getenv("YOKE_SPARE_SMS");
-    int64_t spare = SPARED * SPARED_PART <= processors ? SPARED : 0;
+    int64_t spare = messages * SPARED_MOST <= processors ? messages : 0;
     if (words && *words &&
         (!yk_number_read_integer(words, strlen(words), &spare) || spare < 0 ||
          spare >= processors)) {
@@ -89,7 +88,7 @@ static yk_status read_spare(int32_t processors, int32_t *out)
     return YK_OK;
 }
 
-static yk_status look_at(struct yk_backend_device *device, bool company)
+static yk_status look_at(struct yk_backend_device *device, int32_t messages)
 {
     struct cudaDeviceProp facts;
     const cudaError_t error = cudaGetDeviceProperties(&facts, device->number);
@@ -99,8 +98,8 @@ static yk_status look_at(struct yk_backend_device *device, bool company)
     (void)snprintf(device->name, sizeof device->name, "%s", facts.name);
     device->memory_bytes = facts.totalGlobalMem;
     int32_t spare = 0;
-    if (company) {
-        YK_TRY(read_spare(facts.multiProcessorCount, &spare));
+    if (messages > 0) {
+        YK_TRY(read_spare(facts.multiProcessorCount, messages, &spare));
     }
     device->chip = (struct yk_cuda_chip){
         .processors = facts.multiProcessorCount - spare,
@@ -141,7 +140,7 @@ static yk_status open_device(const struct yk_backend_options *options,
         status = error == cudaSuccess ? YK_OK : yk_cuda_fail(device, error, "taking it");
     }
     if (status == YK_OK) {
-        status = look_at(device, options->company);
+        status = look_at(device, options->messages);
     }
     if (status == YK_OK) {
         status = yk_cuda_clock_open(device);

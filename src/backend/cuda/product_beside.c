@@ -3,6 +3,9 @@
 #include "backend/cuda/device.h"
 #include "backend/cuda/product_part.h"
 
+_Static_assert((int)YK_BACKEND_SIDE_BYTES == (int)YK_CUDA_SIDES * (int)YK_CUDA_SCRATCH_BYTES,
+               "plans count the scratch memory of each side");
+
 static bool make_sides(struct yk_backend_lane *lane)
 {
     if (lane->fork) {

@@ -22,9 +22,7 @@ static const struct {
 };
 
 enum {
-    BLOCKS_MOST = 2, /* of threads of NCCL on the device: those that wait for a link hold
-                        processors that computing needs; YOKE_NCCL_CTAS is another number */
-    MEET_S = 60,     /* unless YOKE_MEET_S says otherwise */
+    MEET_S = 60, /* unless YOKE_MEET_S says otherwise */
     LARGEST = 1000000,
     ENDING_LOOK_US = 50000,
     ENDING_LOOKS = 100,
@@ -132,7 +130,7 @@ static yk_status prepare(const struct yk_comm_options *options, double *blocks,
                          struct yk_comm_world **out)
 {
     double patience_s = 0;
-    YK_TRY(read_number("YOKE_NCCL_CTAS", BLOCKS_MOST, blocks));
+    YK_TRY(read_number("YOKE_NCCL_CTAS", YK_COMM_PROCESSORS, blocks));
     YK_TRY(read_number("YOKE_MEET_S", MEET_S, &patience_s));
     prepare_process();
     YK_TRY(make_world(options, out));
