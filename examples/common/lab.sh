@@ -26,7 +26,8 @@ has_time() { # SECONDS WORDS
     }
 }
 
-# What is said in the environment, before FOLDER is emptied: what an earlier run has measured would be gone with it.
+# What is said in the environment, before FOLDER is entered and emptied: what an earlier run has measured would be gone
+# with it.
 refuse() {
     echo "gpu: $1" >&2
     exit 2
@@ -38,6 +39,7 @@ check_wishes() { # FOLDER
     [ $matched -le 1 ] || refuse "ONLY=$ONLY is no extended regular expression, such as 'BLEU|as planned'"
     [ -n "${PROFILES:-}" ] || return 0
     [ -d "$PROFILES" ] || refuse "PROFILES=$PROFILES: there is no such folder"
+    PROFILES=$(realpath "$PROFILES")
     [ "$PROFILES" != "$(realpath "$1")" ] ||
         refuse "PROFILES=$PROFILES is the folder that this run writes into, and empties first: name another one"
 }

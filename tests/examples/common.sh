@@ -23,6 +23,14 @@ $(cat "$scratch/said" "$scratch/progress")"
     [ "$failed" = 0 ] || exit 1
 }
 
+# The form for GPUs refuses what is said in its environment: refused_with YOKE SENTENCE NAME=VALUE
+refused_with() {
+    status=0
+    env PRETEND=1 YOKE="$1" "$3" "$example/gpu" "$scratch/refused" >"$scratch/words" 2>&1 || status=$?
+    [ "$status" = 2 ] || complain "$3 ends with $status"
+    grep -qF -- "$2" "$scratch/words" || complain "$3: $(cat "$scratch/words")"
+}
+
 # The README shows lines of table.md as they are now: shown_in_readme PATTERN…
 shown_in_readme() {
     for pattern; do

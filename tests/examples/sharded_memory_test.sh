@@ -72,6 +72,9 @@ paste -s -d ' ' losses | grep -q 'free-8GiB on equal parts differ from one GPU b
 grep -c '<svg' index.html | grep -qx 2 || complain 'the GPU page does not have its charts'
 cd "$scratch/out" || exit 1
 
+refused_with "$2" "LIMITS=10GiB: two sizes at least, such as '10GiB 8GiB'" LIMITS=10GiB
+refused_with "$2" "LIMITS=10GiB and 8GiB: two sizes" 'LIMITS=10GiB and 8GiB'
+
 # The README shows the table in the form that it has now.
 shown_in_readme '^| layers'
 end_test

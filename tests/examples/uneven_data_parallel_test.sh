@@ -83,19 +83,13 @@ more='48\tPyTorch\tweighted\tDDP\t34/7/7\t\t0.16\t\t30/9/9\t0.003\t\n'
 page_of "$(echo "$good$more" | sed 's/0\.002/loss is not a number here/')" || complain "a loss of PyTorch's decides"
 grep -qF 'Of those whose losses are numbers, the best (DDP 34/7/7) takes 160.0 ms: 1.60 times as long' table.md || complain 'the best of PyTorch that trains is not told of'
 
-# What is said in the environment is looked at before anything is emptied: refused_with SENTENCE NAME=VALUE.
-refused_with() {
-    status=0
-    env PRETEND=1 YOKE="$yoke" "$2" "$example/gpu" "$scratch/refused" >"$scratch/words" 2>&1 || status=$?
-    [ "$status" = 2 ] || complain "$2 ends with $status"
-    grep -qF -- "$1" "$scratch/words" || complain "$2: $(cat "$scratch/words")"
-}
+# What is said in the environment is looked at before anything is emptied.
 mkdir "$scratch/refused"
 echo kept >"$scratch/refused/profile.db"
-refused_with 'ONLY=[ is no extended regular expression' 'ONLY=['
-refused_with 'TIME=soon: seconds, a whole number' TIME=soon
-refused_with "PROFILES=$scratch/none: there is no such folder" "PROFILES=$scratch/none"
-refused_with 'is the folder that this run writes into' "PROFILES=$scratch/refused"
+refused_with "$yoke" 'ONLY=[ is no extended regular expression' 'ONLY=['
+refused_with "$yoke" 'TIME=soon: seconds, a whole number' TIME=soon
+refused_with "$yoke" "PROFILES=$scratch/none/such: there is no such folder" "PROFILES=$scratch/none/such"
+refused_with "$yoke" 'is the folder that this run writes into' "PROFILES=$scratch/refused"
 [ -s "$scratch/refused/profile.db" ] || complain 'what was measured is gone'
 (
     began=$(date +%s) time_limit=60 ONLY='two|three'
