@@ -66,6 +66,14 @@ yk_status yk_find_split_block(const struct yk_study *study, const int32_t *devic
     return YK_OK;
 }
 
+void yk_find_split_tie(const struct yk_model *model, enum yk_strategy *strategies)
+{
+    for (int32_t l = 0; l < model->layer_count; l++) {
+        const int32_t owner = model->layers[l].shares;
+        strategies[l] = owner == YK_LAYER_NONE ? strategies[l] : strategies[owner];
+    }
+}
+
 void yk_find_split_uniform(const struct yk_study *study, enum yk_strategy strategy,
                            enum yk_strategy *out)
 {
@@ -74,11 +82,7 @@ void yk_find_split_uniform(const struct yk_study *study, enum yk_strategy strate
         const struct yk_layer_state state = yk_layer_state(model, &model->layers[l]);
         out[l] = state.weight_bytes < small_bytes ? YK_REPLICATED : strategy;
     }
-    /* Layers that share weights have one strategy, that of the weights' owner. */
-    for (int32_t l = 0; l < model->layer_count; l++) {
-        const int32_t shared = model->layers[l].shares;
-        out[l] = shared == YK_LAYER_NONE ? out[l] : out[shared];
-    }
+    yk_find_split_tie(model, out);
 }
 
 static yk_status order_and_consider(struct yk_finder *finder, struct yk_plan *plan, const char *how,
@@ -147,11 +151,9 @@ static void draw_strategies(const struct looking *looking)
     const struct yk_study *study = looking->finder->study;
     struct yk_random random = yk_random_from_seed(study->request->search.seed);
     for (int32_t l = 0; l < study->model->layer_count; l++) {
-        const int32_t shared = study->model->layers[l].shares;
-        const enum yk_strategy drawn =
-            (enum yk_strategy)yk_random_below(&random, YK_STRATEGY_COUNT);
-        looking->strategies[l] = shared == YK_LAYER_NONE ? drawn : looking->strategies[shared];
+        looking->strategies[l] = (enum yk_strategy)yk_random_below(&random, YK_STRATEGY_COUNT);
     }
+    yk_find_split_tie(study->model, looking->strategies);
 }
 
 /* Families that the request leaves open, for the split's number of micro-batches. */

@@ -19,6 +19,10 @@ yk_status yk_find_split_try(struct yk_finder *finder, const struct yk_split *spl
 yk_status yk_find_split_block(const struct yk_study *study, const int32_t *devices, int32_t count,
                               double *out) YK_MUST_USE;
 
+/* Gives layers (L) that use the weights of another the strategy of the weights' owner: a plan has
+ * one strategy for both. */
+void yk_find_split_tie(const struct yk_model *model, enum yk_strategy *strategies);
+
 /* One strategy for every layer (L), but layers so small that latency is all they cost are
  * replicated. */
 void yk_find_split_uniform(const struct yk_study *study, enum yk_strategy strategy,

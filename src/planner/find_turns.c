@@ -82,15 +82,22 @@ static yk_status line_up(struct looking *looking, const struct yk_device_set *al
     return YK_OK;
 }
 
+/* The layer whose weights a layer uses: often its own. */
+static int32_t owner_of(const struct yk_model *model, int32_t layer)
+{
+    const int32_t shared = model->layers[layer].shares;
+    return shared == YK_LAYER_NONE ? layer : shared;
+}
+
 /* Whether helpers do a layer where `cut` layers are theirs; layers that share weights are placed
- * together, so that both are or none is. */
+ * together, so that all are or none is. */
 static bool is_helped(const struct looking *looking, int32_t layer, int32_t cut)
 {
     const struct yk_model *model = looking->study->model;
     const int32_t L = model->layer_count;
     bool helped = looking->front ? layer < cut : layer >= L - cut;
     for (int32_t l = 0; l < L && looking->shared; l++) {
-        if (model->layers[l].shares == layer || model->layers[layer].shares == l) {
+        if (owner_of(model, l) == owner_of(model, layer)) {
             helped = helped && (looking->front ? l < cut : l >= L - cut);
         }
     }

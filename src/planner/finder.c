@@ -112,10 +112,11 @@ yk_status yk_finder_consider(struct yk_finder *finder, const struct yk_plan *pla
 {
     struct yk_trial trial;
     YK_TRY(yk_trial_run(finder->study, plan, YK_TRIAL_TIME, &trial));
-    yk_status status = add_start(finder, plan, &trial);
+    yk_status status = trial.refused ? YK_OK : add_start(finder, plan, &trial);
     if (status == YK_OK && trial.fits) {
         status = yk_finder_take(finder, plan, trial.step_s, how);
-    } else if (status == YK_OK && !finder->best && trial.missing_bytes < finder->missing_bytes) {
+    } else if (status == YK_OK && !trial.refused && !finder->best &&
+               trial.missing_bytes < finder->missing_bytes) {
         finder->missing_bytes = trial.missing_bytes;
         finder->missing_device = plan->ranks[trial.rank].device;
         status = keep(finder, plan, &finder->nearest);

@@ -113,7 +113,7 @@ yk_status yk_fit_parts(struct yk_study *study, struct yk_plan *plan, double lean
     YK_TRY(yk_trial_run(study, plan, effort, &trial));
     yk_status status = YK_OK;
     bool open = yk_study_decides(study, YK_DECIDE_PARTS);
-    bool room = true;
+    bool room = !trial.refused;
     for (int32_t round = 0; round < ROUNDS && open && room && status == YK_OK; round++) {
         if (trial.fits && (lean <= 0 || round > 0)) {
             break;

@@ -168,7 +168,7 @@ static yk_status weigh_alone(struct improving *improving, struct worth *worth)
     YK_TRY(yk_fit_parts(improving->study, plan, 0, YK_TRIAL_TIME, &trial));
     worth->fits = trial.fits;
     worth->step_s = trial.step_s;
-    worth->missing_bytes = 0;
+    worth->missing_bytes = trial.refused ? INFINITY : 0;
     for (int32_t r = 0; r < plan->rank_count; r++) {
         worth->missing_bytes += fmax(0, trial.peaks[r].bytes - plan->ranks[r].limit_bytes);
     }
@@ -313,7 +313,7 @@ static yk_status descend_from(struct improving *improving, const struct yk_finde
     struct worth now = {
         .fits = start->fits, .step_s = start->step_s, .missing_bytes = start->missing_bytes};
     YK_TRY(yk_plan_copy(start->plan, improving->arena, &now.plan));
-    if (!now.fits && yk_plan_check(now.plan, improving->study->model) == YK_OK) {
+    if (!now.fits) {
         YK_TRY(save_memory(improving, &now));
         if (!now.fits && !isnan(now.missing_bytes)) {
             YK_TRY(descend(improving, YK_CHANGES_OF_SHAPE, true, &now));

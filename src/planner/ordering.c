@@ -276,6 +276,10 @@ yk_status yk_ordering_apply(struct yk_study *study, const struct yk_ordering *or
         YK_TRY(put(problem, order, arena, &ordered));
         YK_TRY(yk_trial_run(study, &ordered, YK_TRIAL_MEMORY, &trial));
         *out_ordered = trial.fits;
+        if (trial.refused) {
+            yk_trial_free(&trial);
+            return YK_OK;
+        }
         for (int32_t t = 0; t < yk_plan_slot_count(plan); t++) {
             problem->room_bytes[t] -= trial.missing_bytes;
         }

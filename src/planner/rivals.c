@@ -193,11 +193,11 @@ static yk_status add_splits(struct rivalry *rivalry)
     YK_TRY(add_split(rivalry, "kept", split));
     fill_strategies(rivalry, YK_FULLY_SHARDED, YK_FULLY_SHARDED);
     for (int32_t l = 0; l < model->layer_count; l++) {
-        if ((double)model->layers[l].parameters < deepspeed_persistent &&
-            model->layers[l].shares == YK_LAYER_NONE) {
+        if ((double)model->layers[l].parameters < deepspeed_persistent) {
             rivalry->strategies[l] = YK_REPLICATED;
         }
     }
+    yk_find_split_tie(model, rivalry->strategies);
     split.prefetch = deepspeed_prefetch(model);
     split.bucket_bytes = deepspeed_bucket_bytes;
     return add_split(rivalry, "DeepSpeed-like", split);

@@ -57,7 +57,8 @@ struct yk_study {
     double *limit_bytes; /* (devices) */
     bool *recomputes;    /* (L) layers that save less when they are recomputed: the blocks */
     double started_s;
-    int64_t trials; /* plans looked at so far */
+    int64_t trials;  /* plans looked at so far */
+    int64_t refused; /* of these, candidates that yk_plan_check() refuses: bugs of who made them */
 };
 
 yk_status yk_study_create(const struct yk_plan_request *request, struct yk_study **out) YK_MUST_USE;

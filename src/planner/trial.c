@@ -1,5 +1,6 @@
 #include "planner/trial.h"
 
+#include "base/log.h"
 #include "program/check.h"
 #include "program/shuffle.h"
 
@@ -97,9 +98,22 @@ yk_status yk_trial_run(struct yk_study *study, const struct yk_plan *plan,
     struct yk_trial trial = {.plan = plan, .step_s = NAN};
     struct yk_arena *arena = NULL;
     study->trials++;
+    trial.refused = yk_plan_check(plan, study->model) != YK_OK;
+    if (trial.refused) {
+        study->refused++;
+        yk_log(YK_LOG_DETAIL, "a candidate is no plan: %s", yk_status_message());
+        if (effort == YK_TRIAL_KEEP) {
+            return YK_ERROR_INPUT;
+        }
+    }
     trial.peaks = calloc((size_t)plan->rank_count, sizeof *trial.peaks);
     if (!trial.peaks) {
         return yk_fail_out_of_memory();
+    }
+    if (trial.refused) {
+        trial.missing_bytes = INFINITY;
+        *out = trial;
+        return YK_OK;
     }
     yk_status status = yk_arena_create(&arena);
     if (status == YK_OK) {

@@ -16,6 +16,7 @@ struct yk_trial {
     double step_s;       /* NAN when it was not simulated */
     struct yk_band band; /* how far off that may be, and whence its times come, if it is kept */
     bool fits;
+    bool refused;                 /* it is no plan: yk_plan_check() refuses it, nothing was tried */
     int32_t rank;                 /* that lacks most, when it does not fit */
     double missing_bytes;         /* there */
     struct yk_memory_peak *peaks; /* (ranks) */
@@ -30,6 +31,8 @@ enum yk_trial_effort {
     YK_TRIAL_KEEP,   /* likewise, and program and simulation are kept, the program checked */
 };
 
+/* A candidate that is no plan is refused, which ends no search; one that is to be kept is an error.
+ */
 yk_status yk_trial_run(struct yk_study *study, const struct yk_plan *plan,
                        enum yk_trial_effort effort, struct yk_trial *out) YK_MUST_USE;
 /* Puts another valid program for the same plan, drawn by the seed, in the place of a kept trial's,
