@@ -175,9 +175,11 @@ yk_status yk_train_team_say(const struct yk_train_team *team, yk_status agreed)
     }
     if (team->ranks.rank == 0) {
         const char *sentence = yk_status_message();
-        const bool own = strncmp(sentence, first, sizeof first - 1) == 0;
+        sentence += strncmp(sentence, first, sizeof first - 1) == 0 ? sizeof first - 1 : 0;
         yk_terminal_progress_end();
-        yk_terminal_complain(sentence + (own ? sizeof first - 1 : 0));
+        if (*sentence != '\0') { /* else it was said when all came to it before */
+            yk_terminal_complain(sentence);
+        }
     }
     return yk_fail(agreed, "%s", "");
 }
