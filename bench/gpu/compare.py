@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 from cases import CASES, USUAL
-from counts import (PEAK_FLOPS, exact_per_token, exact_per_token_of_pairs, formula_per_token)
+from counts import PEAK_FLOPS, flops_per_token, flops_per_token_of_pairs
 from keep import keep
 from torch_side import TorchError, TorchSide
 import yoke_side
@@ -50,10 +50,10 @@ def read_settings():
     return settings
 
 
-def exact_of(case, settings):
+def flops_of(case, settings):
     if case.sequence:
-        return exact_per_token(case)
-    return exact_per_token_of_pairs(
+        return flops_per_token(case)
+    return flops_per_token_of_pairs(
         case, yoke_side.lengths_of(case, settings.warmup + settings.steps))
 
 
@@ -65,9 +65,9 @@ def combine(who, case, rounds, settings):
     for key in ("gpu_bytes", "allocated_bytes", "planned_bytes", "device_bytes"):
         found = [result[key] for result in rounds if result.get(key)]
         row[key] = max(found) if found else None
-    formula = formula_per_token(case)
-    row["mfu"] = formula and formula * row["tokens_per_s"] / PEAK_FLOPS
-    row["exact_mfu"] = exact_of(case, settings) * row["tokens_per_s"] / PEAK_FLOPS
+    formula, exact = flops_of(case, settings)
+    row["mfu"] = formula * row["tokens_per_s"] / PEAK_FLOPS
+    row["exact_mfu"] = exact * row["tokens_per_s"] / PEAK_FLOPS
     row["last_loss"] = rounds[-1]["last_loss"]
     return row
 

@@ -21,7 +21,8 @@ struct yoke_plan_info {
     double step_s;
     double bound_s; /* no plan is faster */
     double tokens_per_s;
-    double mfu;             /* model FLOPS utilisation, 0 to 1 */
+    double mfu;             /* model FLOPS utilisation, 0 to 1 (docs/costs.md, "MFU") */
+    double exact_mfu;       /* the same with causal attention by the pairs it looks at */
     const char *summary;    /* the plan in a sentence */
     const char *bottleneck; /* what takes the time, in words */
     const char *source;     /* where times come from, in words */

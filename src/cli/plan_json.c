@@ -84,7 +84,8 @@ static void add_plan(const struct yk_planned *planned, struct yk_text *out)
     const struct yk_plan *plan = planned->plan;
     add_words(out, "summary", planned->summary);
     add_value(out, "tokens_per_s", planned->tokens_per_s);
-    add_value(out, "mfu", yk_planned_mfu(planned));
+    add_value(out, "mfu", yk_planned_mfu(planned).formula);
+    add_value(out, "exact_mfu", yk_planned_mfu(planned).exact);
     yk_text_addf(out, ",\"micro_batches\":%d", plan->micro_batches);
     add_words(out, "pipeline", yk_pipeline_name(plan->pipeline));
     add_value(out, "block_bytes", plan->block_bytes);

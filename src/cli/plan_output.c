@@ -29,12 +29,13 @@ static void add_headlines(const struct yk_planned *planned, struct yk_text *out)
 {
     char step[YK_UNITS_SIZE];
     char bound[YK_UNITS_SIZE];
+    const struct yk_mfu mfu = yk_planned_mfu(planned);
     yk_units_format(planned->trial.step_s, YK_UNIT_SECONDS, step);
     yk_units_format(planned->bound_s, YK_UNIT_SECONDS, bound);
     yk_text_addf(out, "  plan        %s\n", planned->summary);
-    yk_text_addf(out, "  step        %s ±%.0f %%, %.0f tokens/s, MFU %.1f %%\n", step,
+    yk_text_addf(out, "  step        %s ±%.0f %%, %.0f tokens/s, MFU %.1f %% (exact %.1f)\n", step,
                  100 * yk_band_error(&planned->trial.band), planned->tokens_per_s,
-                 100 * yk_planned_mfu(planned));
+                 100 * mfu.formula, 100 * mfu.exact);
     yk_text_addf(out, "  bound       %s, which no plan beats; this one is %.1f %% above\n", bound,
                  100 * (planned->trial.step_s / planned->bound_s - 1));
     yk_text_addf(out, "  bottleneck  %s\n", planned->bottleneck);

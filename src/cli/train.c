@@ -106,8 +106,7 @@ static yk_status train(struct yk_training *training, struct yk_text *out)
         .gauge = training->gauge,
         .first_step = training->run.state.step,
         .log_every = training->words.log_every,
-        .predicted_step_s = planned->trial.step_s,
-        .predicted_mfu = yk_planned_mfu(planned),
+        .planned = planned,
         .scaled = planned->plan->workload.precision == YK_PRECISION_FP16,
         .stop = yk_interrupt_watch_termination(),
     };

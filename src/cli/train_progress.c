@@ -5,6 +5,7 @@
 #include "cli/process_memory.h"
 #include "cli/terminal.h"
 #include "cli/wording.h"
+#include "planner/planned_facts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -57,8 +58,9 @@ static void add_speed(const struct yk_train_progress *progress, const struct yk_
     yk_units_format(yk_process_memory().now_bytes, YK_UNIT_BYTES, memory);
     yk_text_addf(out, "  %s  %.0f tokens/s", seconds, step->tokens_per_s);
     if (step->seconds > 0) {
-        const double ratio = progress->predicted_step_s / step->seconds;
-        yk_text_addf(out, "  MFU %.1f %%", 100 * progress->predicted_mfu * ratio);
+        const double ratio = progress->planned->trial.step_s / step->seconds;
+        const struct yk_mfu mfu = yk_planned_mfu_at(progress->planned, step->tokens_per_s);
+        yk_text_addf(out, "  MFU %.1f %% (exact %.1f)", 100 * mfu.formula, 100 * mfu.exact);
         yk_text_addf(out, "  memory %s  predicted/measured %.2f", memory, ratio);
     }
     add_slowest(step, out);

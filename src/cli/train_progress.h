@@ -22,8 +22,7 @@ struct yk_train_progress {
     struct yk_gauge *gauge;           /* that is told of steps; NULL: none */
     int64_t first_step;               /* done before this run began */
     int64_t log_every;
-    double predicted_step_s;
-    double predicted_mfu;
+    const struct yk_planned *planned; /* what is predicted */
     bool scaled; /* half precision: gradients have a scale that skipped steps lower */
     const atomic_bool *stop;
 

@@ -154,7 +154,11 @@ static yk_status write_json(const struct yk_training *training, const char *chec
     add_value(out, "evaluation_loss", run->evaluation_loss);
     add_value(out, "tokens", run->tokens);
     add_value(out, "seconds", run->seconds);
-    add_value(out, "tokens_per_s", run->tokens / run->seconds);
+    const double tokens_per_s = run->tokens / run->seconds;
+    const struct yk_mfu mfu = yk_planned_mfu_at(training->plan.planned, tokens_per_s);
+    add_value(out, "tokens_per_s", tokens_per_s);
+    add_value(out, "mfu", mfu.formula);
+    add_value(out, "exact_mfu", mfu.exact);
     add_value(out, "median_step_s", run->median_step_s);
     add_value(out, "peak_bytes", yk_process_memory().peak_bytes);
     if (run->device_bytes > 0) {
@@ -187,8 +191,10 @@ static void write_speed(const struct yk_training *training, struct yk_text *out)
     const bool own = run->device_bytes > 0; /* the device has memory of its own */
     yk_units_format(own ? run->device_bytes : yk_process_memory().peak_bytes, YK_UNIT_BYTES, peak);
     yk_units_format(planned_bytes(training), YK_UNIT_BYTES, planned_memory);
-    yk_text_addf(out, "  speed       %.0f tokens/s, MFU %.1f %%\n", run->tokens / run->seconds,
-                 100 * yk_planned_mfu(planned) * ratio);
+    const double tokens_per_s = run->tokens / run->seconds;
+    const struct yk_mfu mfu = yk_planned_mfu_at(planned, tokens_per_s);
+    yk_text_addf(out, "  speed       %.0f tokens/s, MFU %.1f %% (exact %.1f)\n", tokens_per_s,
+                 100 * mfu.formula, 100 * mfu.exact);
     yk_text_addf(out, "  step        %s measured, half of them faster; %s predicted (%.2f of it)\n",
                  measured, predicted, ratio);
     yk_text_addf(out, "  memory      %s at most %s; %s planned\n", peak,

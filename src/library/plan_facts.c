@@ -16,11 +16,13 @@ static void tell_info(struct yoke_plan *handle)
     const struct yk_planned *planned = handle->planned;
     const struct yk_plan *plan = planned->plan;
     const struct yk_trial *trial = &planned->trial;
+    const struct yk_mfu mfu = yk_planned_mfu(planned);
     handle->info = (struct yoke_plan_info){
         .step_s = trial->step_s,
         .bound_s = planned->bound_s,
         .tokens_per_s = planned->tokens_per_s,
-        .mfu = yk_planned_mfu(planned),
+        .mfu = mfu.formula,
+        .exact_mfu = mfu.exact,
         .summary = planned->summary,
         .bottleneck = planned->bottleneck,
         .source = planned->source,

@@ -22,10 +22,12 @@ enum {
 
 /* Flash attention: scores and values are a product each; backward computes the scores again and
  * then the gradients of values, probabilities, queries and keys. 2 operations an element of a head.
+ * MFU does not count the scores that are computed again.
  */
 enum {
     ATTENTION_FORWARD = 2 * 2,
     ATTENTION_BACKWARD = 2 * 5,
+    ATTENTION_COUNTED = 2 * (2 + 4),
 };
 
 static int64_t item_bytes(const struct yk_layer_draft *draft)
@@ -60,14 +62,24 @@ static void add(struct yk_layer_draft_works *works, struct yk_work work)
     works->items[works->count++] = work;
 }
 
+/* Attention is counted where it is drafted. */
+static void count_products(struct yk_layer_draft *draft, const struct yk_work *work)
+{
+    const double operations = work->class == YK_WORK_MATRIX ? work->operations : 0;
+    draft->flops.formula += operations;
+    draft->flops.exact += operations;
+}
+
 static void add_forward(struct yk_layer_draft *draft, struct yk_work work)
 {
+    count_products(draft, &work);
     add(&draft->forward, work);
 }
 
 static void add_backward(struct yk_layer_draft *draft, struct yk_work work)
 {
     if (has_backward(draft)) {
+        count_products(draft, &work);
         add(&draft->backward, work);
     }
 }
@@ -239,8 +251,9 @@ void yk_layer_draft_attention(struct yk_layer_draft *draft, const struct yk_atte
     const double queries = (double)attention->queries;
     const double pairs =
         attention->causal ? queries * (queries + 1) / 2 : queries * (double)attention->keys;
-    const double elements =
-        (double)attention->batch * pairs * (double)attention->heads * (double)attention->head_size;
+    const double numbers =
+        (double)attention->batch * (double)attention->heads * (double)attention->head_size;
+    const double elements = pairs * numbers;
     const int64_t rows = attention->batch * attention->queries;
     const int64_t q = rows * attention->heads * attention->head_size;
     const int64_t kv =
@@ -260,6 +273,8 @@ void yk_layer_draft_attention(struct yk_layer_draft *draft, const struct yk_atte
     work.bytes = size * 4 * (double)(q + kv) + (double)sums;
     work.launches = 2;
     add_backward(draft, work);
+    draft->flops.formula += ATTENTION_COUNTED * queries * (double)attention->keys * numbers;
+    draft->flops.exact += ATTENTION_COUNTED * elements;
     keep(draft, q + 2 * kv + q); /* queries, keys and values, output */
     keep_bytes(draft, sums);
     hold(draft, 2 * (q + kv)); /* gradients of all four */

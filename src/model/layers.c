@@ -115,6 +115,7 @@ static struct yk_layer finish(struct yk_layers *layers, const struct yk_layer_dr
         .forward = forward_of(layers, draft),
         .backward = backward_of(layers, draft, recompute),
         .update = update_of(layers, draft),
+        .flops = draft->flops,
         .saved_bytes = draft->saved_bytes,
         .workspace_bytes = draft->transient_bytes + draft->dequantised[0] + draft->dequantised[1],
     };

@@ -141,3 +141,18 @@ int64_t yk_model_tokens(const struct yk_model *model)
     return workload->batch *
            (workload->target_sequence > 0 ? workload->target_sequence : workload->sequence);
 }
+
+int64_t yk_model_all_tokens(const struct yk_model *model)
+{
+    return model->workload.batch * (model->workload.sequence + model->workload.target_sequence);
+}
+
+struct yk_flops yk_model_flops(const struct yk_model *model)
+{
+    struct yk_flops sum = {0};
+    for (int32_t i = 0; i < model->layer_count; i++) {
+        sum.formula += model->layers[i].flops.formula;
+        sum.exact += model->layers[i].flops.exact;
+    }
+    return sum;
+}

@@ -59,6 +59,7 @@ struct yk_layer {
     struct yk_work_list forward;
     struct yk_work_list backward; /* with the recomputation, where there is one */
     struct yk_work_list update;   /* once a step, not once a micro-batch */
+    struct yk_flops flops;        /* of both passes, without the recomputation */
 
     int64_t saved_bytes;     /* held from its forward to its backward */
     int64_t workspace_bytes; /* held besides while one of its passes runs */
@@ -92,5 +93,11 @@ yk_status yk_model_describe(const struct yk_model_config *config,
 
 /* Tokens of one (micro-)batch that bear loss. */
 int64_t yk_model_tokens(const struct yk_model *model);
+
+/* All tokens of one (micro-)batch: of an encoder–decoder, those of both sides. */
+int64_t yk_model_all_tokens(const struct yk_model *model);
+
+/* What MFU counts of training on one (micro-)batch: the only place that says so. */
+struct yk_flops yk_model_flops(const struct yk_model *model);
 
 #endif

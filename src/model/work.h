@@ -30,6 +30,17 @@ struct yk_work_list {
     int32_t count;
 };
 
+/*
+ * Operations that MFU (model FLOPS utilisation) counts, as PaLM (Chowdhery et al. 2022, appendix B)
+ * does: products with weights and of attention, 2 for a multiply-add; forward, for the gradient of
+ * inputs and for the gradient of weights, each where it is done: not the last of frozen weights,
+ * and of a table that rows are looked up in none. Nothing for what is computed again.
+ */
+struct yk_flops {
+    double formula; /* attention as 12 × heads × head size × context for every token */
+    double exact;   /* attention by the pairs of positions that are looked at */
+};
+
 /* "matrix", "attention", "vector". */
 const char *yk_work_class_name(enum yk_work_class class);
 

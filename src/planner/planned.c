@@ -5,6 +5,7 @@
 #include "planner/find_remedy.h"
 #include "planner/finder.h"
 #include "planner/least.h"
+#include "planner/planned_facts.h"
 #include "planner/rivals.h"
 #include "planner/without.h"
 
@@ -216,6 +217,7 @@ yk_status yk_planned_report(const struct yk_planned *planned, const struct yk_tr
     for (int32_t r = 0; r < planned->plan->rank_count; r++) {
         YK_TRY(report_rank(planned, r, arena, &ranks[r]));
     }
+    const struct yk_mfu mfu = yk_planned_mfu(planned);
     *out = (struct yk_plan_report){
         .plan = planned->plan,
         .model = planned->study->model,
@@ -225,6 +227,8 @@ yk_status yk_planned_report(const struct yk_planned *planned, const struct yk_tr
         .error = yk_band_error(&planned->trial.band),
         .bound_s = planned->bound_s,
         .tokens_per_s = planned->tokens_per_s,
+        .mfu = mfu.formula,
+        .exact_mfu = mfu.exact,
         .title = planned->study->model->config->name,
         .summary = planned->summary,
         .bottleneck = planned->bottleneck,

@@ -2,20 +2,34 @@
 
 #include "base/units.h"
 
-double yk_planned_mfu(const struct yk_planned *planned)
+/* Of the ranks that take part, in the workload's precision. */
+static double peak_flops(const struct yk_planned *planned)
 {
-    const struct yk_model *model = planned->study->model;
-    const struct yk_model_config *config = model->config;
-    const double per_token = 6 * (double)model->parameters + 12 * (double)config->layers *
-                                                                 (double)config->width *
-                                                                 (double)model->workload.sequence;
     double peak = 0;
     for (int32_t r = 0; r < planned->plan->rank_count; r++) {
         const struct yk_device *device =
             &planned->study->cluster->devices[planned->plan->ranks[r].device];
-        peak += device->matrix_flops[model->workload.precision];
+        peak += device->matrix_flops[planned->study->model->workload.precision];
     }
-    return per_token * planned->tokens_per_s / peak;
+    return peak;
+}
+
+struct yk_mfu yk_planned_mfu_at(const struct yk_planned *planned, double tokens_per_s)
+{
+    const struct yk_model *model = planned->study->model;
+    const struct yk_flops flops = yk_model_flops(model);
+    const double steps_per_s = tokens_per_s / (double)yk_model_all_tokens(model);
+    const double peak = peak_flops(planned);
+    return (struct yk_mfu){
+        .formula = flops.formula * steps_per_s / peak,
+        .exact = flops.exact * steps_per_s / peak,
+    };
+}
+
+struct yk_mfu yk_planned_mfu(const struct yk_planned *planned)
+{
+    return yk_planned_mfu_at(planned, (double)yk_model_all_tokens(planned->study->model) /
+                                          planned->trial.step_s);
 }
 
 const struct yk_plan_member *yk_planned_member(const struct yk_plan *plan, int32_t rank)

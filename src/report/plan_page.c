@@ -47,6 +47,9 @@ static void add_figures(const struct yk_plan_report *report, struct yk_text *out
     yk_page_add_figure("step", report->error > 0 ? words : unit, out);
     yk_label_count(isfinite(report->tokens_per_s) ? llround(report->tokens_per_s) : 0, words);
     yk_page_add_figure("tokens/s", isfinite(report->tokens_per_s) ? words : "unknown", out);
+    snprintf(words, sizeof words, "%.1f%% (exact %.1f)", 100 * report->mfu,
+             100 * report->exact_mfu);
+    yk_page_add_figure("MFU", isfinite(report->mfu) ? words : "unknown", out);
     yk_label_unit(report->bound_s, YK_UNIT_SECONDS, unit);
     yk_page_add_figure("lower bound", bounded ? unit : "none", out);
     yk_label_percent(report->step_s - report->bound_s, report->bound_s, words);

@@ -79,6 +79,8 @@ struct yk_plan_report {
     double error; /* nine tenths of such steps are no further off than this part; 0: not known */
     double bound_s;
     double tokens_per_s;
+    double mfu; /* model FLOPS utilisation, 0 to 1 */
+    double exact_mfu;
     const char *title;
     const char *summary;                     /* the plan in a sentence or two */
     const char *bottleneck;                  /* in words */

@@ -107,18 +107,37 @@ static void what_others_do_is_never_faster(void **state)
     yoke_plan_destroy(plan);
 }
 
-/* (6 × parameters + 12 × blocks × width × context) × tokens/s over the peak of one 3090: NVIDIA
- * says 71 TFLOPS of dense bf16 with fp32 accumulation. */
+/* (6 × weights that are multiplied with, those of blocks and head, + 12 × blocks × width × context)
+ * × tokens/s over the peak of one 3090: NVIDIA says 71 TFLOPS of dense bf16 with fp32 accumulation.
+ */
 static void utilisation_is_that_of_the_formula(void **state)
 {
     (void)state;
     yoke_plan *plan = find(ask("1xrtx3090", 4));
     const struct yoke_plan_info *info = yoke_plan_info(plan);
-    const double operations = 6 * 124439808.0 + 12.0 * 12 * 768 * SEQUENCE;
-    assert_near(info->mfu, operations * info->tokens_per_s / 71e12);
+    const double products = 6 * (12 * 12 * 768.0 * 768 + 50257 * 768.0);
+    const double attention = 12.0 * 12 * 768;
+    assert_near(info->mfu, (products + attention * SEQUENCE) * info->tokens_per_s / 71e12);
+    assert_near(info->exact_mfu,
+                (products + attention * (SEQUENCE + 1) / 2) * info->tokens_per_s / 71e12);
     assert_int_equal(info->rank_count, 1);
     assert_int_equal(yoke_plan_rank(plan, 0)->share, 4);
     assert_string_equal(yoke_plan_layer(plan, 3)->strategy, "replicated");
+    yoke_plan_destroy(plan);
+}
+
+/* Frozen weights have no gradient: 4 operations each, adapters of rank 8 on the four linears of a
+ * block 6. The head is frozen too. */
+static void utilisation_counts_no_gradient_of_frozen_weights(void **state)
+{
+    (void)state;
+    const struct yoke_workload workload = {.batch = 4, .lora_rank = 8};
+    yoke_plan *plan = find(ask_for(&workload, "1xrtx3090"));
+    const struct yoke_plan_info *info = yoke_plan_info(plan);
+    const double frozen = 12 * 12 * 768.0 * 768 + 50257 * 768.0;
+    const double adapters = 12 * 8.0 * ((768 + 3 * 768) + (768 + 768) + 2 * (768 + 3072));
+    const double operations = 4 * frozen + 6 * adapters + 12.0 * 12 * 768 * SEQUENCE;
+    assert_near(info->mfu, operations * info->tokens_per_s / 71e12);
     yoke_plan_destroy(plan);
 }
 
@@ -352,6 +371,7 @@ int main(void)
         cmocka_unit_test(a_plan_adds_up),
         cmocka_unit_test(what_others_do_is_never_faster),
         cmocka_unit_test(utilisation_is_that_of_the_formula),
+        cmocka_unit_test(utilisation_counts_no_gradient_of_frozen_weights),
         cmocka_unit_test(a_limit_on_memory_is_kept),
         cmocka_unit_test(nothing_that_fits_is_told_with_the_device),
         cmocka_unit_test(one_strategy_is_taken_for_all_layers),

@@ -65,19 +65,24 @@ static inline void check_text(char *text, const char *beginning, const char *end
     yoke_free(text);
 }
 
-/* A model and devices to plan for: gpt2 with `batch` samples of 1024 tokens. */
-static inline yoke_request *ask(const char *devices, int64_t batch)
+/* A model and devices to plan for: gpt2, samples of 1024 tokens unless the workload says else. */
+static inline yoke_request *ask_for(const struct yoke_workload *workload, const char *devices)
 {
-    const struct yoke_workload workload = {.batch = batch};
     yoke_model *model = NULL;
     yoke_cluster *cluster = NULL;
     yoke_request *request = NULL;
-    assert_done(yoke_model_open("gpt2", &workload, &model));
+    assert_done(yoke_model_open("gpt2", workload, &model));
     assert_done(yoke_cluster_open(devices, &cluster));
     assert_done(yoke_request_create(model, cluster, &request));
     yoke_cluster_destroy(cluster); /* the request holds both */
     yoke_model_destroy(model);
     return request;
+}
+
+static inline yoke_request *ask(const char *devices, int64_t batch)
+{
+    const struct yoke_workload workload = {.batch = batch};
+    return ask_for(&workload, devices);
 }
 
 #endif

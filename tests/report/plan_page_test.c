@@ -47,6 +47,7 @@ static void the_head_has_the_figures(void **state)
     expect(&page, "<h1>A plan made by hand</h1>\n<p>64 samples go to the devices");
     expect(&page, "<dt>step</dt><dd>370ms</dd>");
     expect(&page, "<dt>tokens/s</dt><dd>177,124</dd>");
+    expect(&page, "<dt>MFU</dt><dd>39.1% (exact 36.4)</dd>");
     expect(&page, "<dt>lower bound</dt><dd>342ms</dd>");
     expect(&page, "<dt>gap to the bound</dt><dd>8.2%</dd>");
     expect(&page, "<dt>devices used</dt><dd>3 of 4</dd>");
@@ -196,10 +197,12 @@ static void what_is_not_known_is_said_so(void **state)
     fixture.report.tradeoffs = &tradeoff;
     fixture.report.tradeoff_count = 1;
     fixture.report.step_s = fixture.report.bound_s = fixture.report.tokens_per_s = NAN;
+    fixture.report.mfu = fixture.report.exact_mfu = NAN;
     fixture.ranks[2].compute_s = fixture.ranks[2].exposed_s = fixture.ranks[2].idle_s = NAN;
     struct yk_text page = page_of(&fixture);
     expect(&page, "<dt>step</dt><dd>none</dd>");
     expect(&page, "<dt>tokens/s</dt><dd>unknown</dd>");
+    expect(&page, "<dt>MFU</dt><dd>unknown</dd>");
     expect(&page, "<dt>lower bound</dt><dd>none</dd>");
     expect(&page, "<dt>gap to the bound</dt><dd>unknown</dd>");
     expect(&page, "<td>none</td><td>none</td><td>none</td>");
