@@ -92,6 +92,7 @@ static void write_rows(const struct yk_table *table, const size_t *widths, struc
         yk_text_add(out, "  ");
         yk_text_add_repeated(out, "-", widths[c]);
     }
+    yk_text_trim(out); /* columns without a title or a cell have no rule */
     yk_text_add(out, "\n");
     const char *cell = yk_text_chars(&table->cells);
     const size_t complete = table->cell_count - table->cell_count % table->column_count;

@@ -40,6 +40,21 @@ static void columns_line_up_and_lines_end_without_spaces(void **state)
     yk_table_destroy(table);
 }
 
+static void a_rule_ends_with_the_last_column_that_says_anything(void **state)
+{
+    static const struct yk_table_column remarked[] = {{"layer", YK_TABLE_LEFT},
+                                                      {"", YK_TABLE_LEFT}};
+    (void)state;
+    struct yk_table *table = NULL;
+    assert_ok(yk_table_create(remarked, 2, &table));
+    yk_table_add(table, "embed");
+    yk_table_add(table, "%s", "");
+    assert_written(table, "  layer\n"
+                          "  -----\n"
+                          "  embed\n");
+    yk_table_destroy(table);
+}
+
 static void wide_characters_take_two_columns(void **state)
 {
     (void)state;
@@ -82,6 +97,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_line_up_and_lines_end_without_spaces),
+        cmocka_unit_test(a_rule_ends_with_the_last_column_that_says_anything),
         cmocka_unit_test(wide_characters_take_two_columns),
         cmocka_unit_test(a_row_that_is_not_complete_is_not_written),
         cmocka_unit_test(a_cell_may_be_longer_than_any_screen),
