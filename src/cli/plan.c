@@ -40,25 +40,6 @@ struct arguments {
     const char *export_output;
 };
 
-struct decision {
-    const char *name;
-    uint32_t decision;
-};
-
-static const struct decision decisions[] = {
-    {"shares", YK_DECIDE_SHARES},
-    {"parts", YK_DECIDE_PARTS},
-    {"strategies", YK_DECIDE_STRATEGIES},
-    {"block", YK_DECIDE_BLOCK},
-    {"order", YK_DECIDE_ORDER},
-    {"placement", YK_DECIDE_PLACEMENT},
-    {"recomputation", YK_DECIDE_RECOMPUTATION},
-};
-
-enum {
-    DECISION_COUNT = sizeof decisions / sizeof decisions[0]
-};
-
 static bool strategy_choices(size_t number, struct yk_choice *out)
 {
     *out = (struct yk_choice){"random", NULL};
@@ -91,19 +72,19 @@ static yk_status read_decisions(const char *words, uint32_t *out)
     *out = 0;
     for (const char *word = words; *word;) {
         const size_t length = strcspn(word, ",");
-        size_t found = 0;
-        while (found < DECISION_COUNT && (strlen(decisions[found].name) != length ||
-                                          strncmp(decisions[found].name, word, length) != 0)) {
+        int32_t found = 0;
+        while (found < YK_DECISION_COUNT && (strlen(yk_decision_name(found)) != length ||
+                                             strncmp(yk_decision_name(found), word, length) != 0)) {
             found++;
         }
-        if (found == DECISION_COUNT) {
+        if (found == YK_DECISION_COUNT) {
             return yk_fail(YK_ERROR_USAGE,
                            "--only: there is no decision \"%.*s\"; there are shares, parts, "
                            "strategies, block, order, placement and recomputation, with commas "
                            "between them",
                            (int)length, word);
         }
-        *out |= decisions[found].decision;
+        *out |= (uint32_t)1 << found;
         word += length + (word[length] == ',' ? 1 : 0);
     }
     return YK_OK;

@@ -56,9 +56,10 @@ static yk_status open_plan(const char *path, const char *text, size_t length,
     struct yk_plan_context context = yk_planning_context(out);
     context.any_profile = words->any_profile;
     YK_TRY(yk_plan_file_read(text, length, path, &context, out->arena, plan));
-    out->request.workload = (*plan)->workload;
-    out->request.clip = (*plan)->clip;
-    out->request.slowdown = words->slowdown;
+    yk_plan_request_restore(*plan, &out->request);
+    if (words->slowdown > 0) {
+        out->request.slowdown = words->slowdown;
+    }
     return YK_OK;
 }
 

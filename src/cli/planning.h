@@ -41,7 +41,7 @@ yk_status yk_planning_open(const struct yk_planning_words *words,
 
 /*
  * Opens a plan file and what it was made for, or what the words name instead, if that is the same.
- * The workload is the plan's.
+ * The request is the one that the plan was made for.
  */
 yk_status yk_planning_open_plan(const char *path, const struct yk_planning_words *words,
                                 struct yk_planning *out, const struct yk_plan **plan) YK_MUST_USE;

@@ -161,6 +161,7 @@ static yk_status read_plan(const struct yk_train_words *words, const char *text,
     const struct yk_plan *plan = NULL;
     YK_TRY(yk_plan_file_read(text, length, path, &context, arena, &plan));
     YK_TRY(check_plan(words, &out->request.workload, plan));
+    out->request.slowdown = plan->options.slowdown;
     YK_TRY(yk_planned_examine(&out->request, plan, false, &out->planned));
     return yk_planned_fail_unfit(out->planned);
 }

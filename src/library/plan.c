@@ -134,8 +134,14 @@ static yk_status make_request(const struct reading *reading, struct yoke_request
 static yk_status examine(const struct reading *reading, struct yoke_plan *plan)
 {
     struct yk_plan_request request;
+    struct yk_plan *kept = NULL; /* the request points into it */
+    YK_TRY(yk_plan_copy(reading->plan, plan->arena, &kept));
     YK_TRY(yk_library_plan_request(&plan->basis, usual_compare_s, &request));
-    return yk_planned_examine(&request, reading->plan, reading->given.compare, &plan->planned);
+    yk_plan_request_restore(kept, &request);
+    if (reading->given.slowdown > 0) {
+        request.slowdown = reading->given.slowdown;
+    }
+    return yk_planned_examine(&request, kept, reading->given.compare, &plan->planned);
 }
 
 static yk_status make(struct reading *reading, struct yoke_plan **out)

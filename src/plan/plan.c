@@ -26,6 +26,14 @@ const char *yk_pipeline_name(enum yk_pipeline pipeline)
     return names[pipeline];
 }
 
+const char *yk_decision_name(int32_t bit)
+{
+    static const char *const names[YK_DECISION_COUNT] = {
+        "shares", "parts", "strategies", "block", "order", "placement", "recomputation",
+    };
+    return names[bit];
+}
+
 const char *yk_transfer_name(enum yk_transfer_kind kind)
 {
     static const char *const names[] = {
@@ -91,6 +99,13 @@ yk_status yk_plan_copy(const struct yk_plan *plan, struct yk_arena *arena, struc
     YK_TRY(copy_text(arena, plan->profile_source, &values.profile_source));
     if (plan->transfer_count > 0) {
         YK_TRY_NEW(arena, values.transfers, plan->transfer_count);
+    }
+    if (plan->options.left_out) {
+        bool *left_out = NULL;
+        YK_TRY_NEW(arena, left_out, plan->options.device_count);
+        memcpy(left_out, plan->options.left_out,
+               (size_t)plan->options.device_count * sizeof *left_out);
+        values.options.left_out = left_out;
     }
     *copy = values;
     copy_lists(plan, copy);

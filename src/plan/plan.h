@@ -95,12 +95,46 @@ struct yk_plan_transfer {
     int32_t slot;
 };
 
+/* What a plan decides; what is not to be decided takes its plainest value. */
+enum yk_decision {
+    YK_DECIDE_SHARES = 1 << 0,        /* else as even as it goes */
+    YK_DECIDE_PARTS = 1 << 1,         /* else equal */
+    YK_DECIDE_STRATEGIES = 1 << 2,    /* else fully-sharded */
+    YK_DECIDE_BLOCK = 1 << 3,         /* else 25 MiB */
+    YK_DECIDE_ORDER = 1 << 4,         /* else one gather ahead */
+    YK_DECIDE_PLACEMENT = 1 << 5,     /* else one group of all devices, each with all layers */
+    YK_DECIDE_RECOMPUTATION = 1 << 6, /* else as the workload says */
+    YK_DECIDE_ALL = (1 << 7) - 1,
+};
+
+enum {
+    YK_DECISION_COUNT = 7
+};
+
+/*
+ * What the search was restricted to, beside the workload and clipping: a plan is compared with
+ * others under the same restrictions. All zero: none, or a plan that does not say.
+ */
+struct yk_plan_options {
+    double memory_bytes;    /* at most this much of every device; 0: all of it */
+    int32_t micro_batches;  /* 0: left open */
+    bool recompute;         /* all blocks are recomputed */
+    uint32_t undecided;     /* of enum yk_decision: left at their plainest value */
+    bool one_strategy;      /* `strategy` for every layer */
+    bool random_strategies; /* one drawn for every layer */
+    enum yk_strategy strategy;
+    double slowdown;      /* of computation during communication; 0: as measured or usual */
+    const bool *left_out; /* (device_count) or NULL: devices that were not to be used */
+    int32_t device_count;
+};
+
 struct yk_plan {
     /* What it was made for. */
     const char *model_source;    /* a built-in model's name or the path of a config.json */
     const char *cluster_source;  /* a line or the path of a cluster file */
     const char *profile_source;  /* NULL: none */
     struct yk_workload workload; /* of the whole batch; `recompute` is said by layer instead */
+    struct yk_plan_options options;
 
     int32_t rank_count;
     int32_t group_count;
@@ -123,6 +157,9 @@ struct yk_plan {
 
 /* "replicated", "sharded-state", "kept", "fully-sharded". */
 const char *yk_strategy_name(enum yk_strategy strategy);
+
+/* "shares" … "recomputation", by the number of the bit. */
+const char *yk_decision_name(int32_t bit);
 
 /* "gpipe", "1f1b", "nested". */
 const char *yk_pipeline_name(enum yk_pipeline pipeline);

@@ -14,6 +14,7 @@
 #include "base/json_value.h"
 #include "base/names.h"
 #include "plan/plan_file.h"
+#include "plan/plan_options.h"
 #include "plan/plan_order.h"
 #include "plan/plan_origin.h"
 #include "plan/plan_value.h"
@@ -44,7 +45,7 @@ static yk_status check_root(const struct yk_json *root)
     static const char *const known[] = {
         "yoke",     "kind",          "name",     "comment", "model", "cluster",  "profile",
         "workload", "micro_batches", "pipeline", "no_sync", "clip",  "prefetch", "block",
-        "bucket",   "ranks",         "groups",   "layers",  "order"};
+        "bucket",   "ranks",         "groups",   "layers",  "order", "request"};
     return yk_json_check_form(root, "plan", known, COUNT(known));
 }
 
@@ -332,6 +333,8 @@ static yk_status read_plan(struct reading *reading)
     YK_TRY(list_names(reading));
     YK_TRY(read_scalars(reading->root, reading->plan));
     YK_TRY(read_ranks(reading));
+    YK_TRY(yk_plan_options_read(reading->root, reading->plan->workload.batch, reading->devices,
+                                reading->arena, &reading->plan->options));
     YK_TRY(read_groups(reading));
     YK_TRY(read_layers(reading));
     YK_TRY(yk_json_get_list(reading->root, "order", &order));

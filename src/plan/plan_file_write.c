@@ -1,4 +1,5 @@
 #include "plan/plan_file.h"
+#include "plan/plan_options.h"
 #include "plan/plan_order.h"
 #include "plan/plan_origin.h"
 #include "plan/plan_value.h"
@@ -138,6 +139,7 @@ static yk_status write_plan(const struct yk_plan *plan, const struct yk_plan_con
     YK_TRY(check(plan, context));
     yk_text_add(out, "{\"yoke\": 1, \"kind\": \"plan\"");
     YK_TRY(yk_plan_origin_write(plan, context, out));
+    yk_plan_options_write(&plan->options, context->cluster, out);
     write_scalars(plan, out);
     write_ranks(plan, context->cluster, out);
     write_groups(plan, out);

@@ -91,6 +91,38 @@ void yk_study_report(const struct yk_study *study, const char *what)
     }
 }
 
+static struct yk_plan_options options_of(const struct yk_study *study)
+{
+    const struct yk_plan_request *request = study->request;
+    return (struct yk_plan_options){
+        .memory_bytes = request->memory_bytes,
+        .micro_batches = request->micro_batches,
+        .recompute = request->workload.recompute,
+        .undecided = YK_DECIDE_ALL & ~request->decisions,
+        .one_strategy = request->strategy < YK_STRATEGY_COUNT,
+        .random_strategies = request->random_strategies,
+        .strategy = request->strategy < YK_STRATEGY_COUNT ? request->strategy : YK_REPLICATED,
+        .slowdown = request->slowdown,
+        .left_out = request->left_out,
+        .device_count = request->left_out ? study->cluster->device_count : 0,
+    };
+}
+
+void yk_plan_request_restore(const struct yk_plan *plan, struct yk_plan_request *request)
+{
+    const struct yk_plan_options *options = &plan->options;
+    request->workload = plan->workload;
+    request->workload.recompute = options->recompute;
+    request->clip = plan->clip;
+    request->memory_bytes = options->memory_bytes;
+    request->micro_batches = options->micro_batches;
+    request->decisions = YK_DECIDE_ALL & ~options->undecided;
+    request->strategy = options->one_strategy ? options->strategy : YK_STRATEGY_COUNT;
+    request->random_strategies = options->random_strategies;
+    request->slowdown = options->slowdown;
+    request->left_out = options->left_out;
+}
+
 yk_status yk_study_begin_plan(const struct yk_study *study, const int32_t *devices, int32_t count,
                               int32_t groups, struct yk_arena *arena, struct yk_plan **out)
 {
@@ -102,6 +134,7 @@ yk_status yk_study_begin_plan(const struct yk_study *study, const int32_t *devic
     plan->profile_source = request->profile_source;
     plan->workload = request->workload;
     plan->workload.recompute = false;
+    plan->options = options_of(study);
     plan->micro_batches = 1;
     plan->pipeline = YK_1F1B;
     plan->no_sync = true;

@@ -17,18 +17,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a plan decides; what is not to be decided takes its plainest value. */
-enum yk_decision {
-    YK_DECIDE_SHARES = 1 << 0,        /* else as even as it goes */
-    YK_DECIDE_PARTS = 1 << 1,         /* else equal */
-    YK_DECIDE_STRATEGIES = 1 << 2,    /* else fully-sharded */
-    YK_DECIDE_BLOCK = 1 << 3,         /* else 25 MiB */
-    YK_DECIDE_ORDER = 1 << 4,         /* else one gather ahead */
-    YK_DECIDE_PLACEMENT = 1 << 5,     /* else one group of all devices, each with all layers */
-    YK_DECIDE_RECOMPUTATION = 1 << 6, /* else as the workload says */
-    YK_DECIDE_ALL = (1 << 7) - 1,
-};
-
 struct yk_plan_request {
     const struct yk_cost_book *book;
     const struct yk_model_config *config;
@@ -47,6 +35,10 @@ struct yk_plan_request {
     bool all_devices;          /* plans that leave out others are not looked at */
     struct yk_scheduler_options search;
 };
+
+/* The request that a plan says it answers, as far as the plan says it: workload, clipping and
+ * options. `left_out` is the plan's. */
+void yk_plan_request_restore(const struct yk_plan *plan, struct yk_plan_request *request);
 
 struct yk_study {
     const struct yk_plan_request *request;

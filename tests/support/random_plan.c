@@ -178,6 +178,32 @@ static void pick_scalars(struct yk_random *random, struct yk_plan *plan)
     plan->bucket_bytes = chance(random, 8) ? 0 : pick_bytes(random, 1e9);
 }
 
+/* By numbers of its own, so that the rest of a plan does not depend on it. */
+static void pick_options(struct yk_random random, const struct yk_cluster *cluster,
+                         struct yk_arena *arena, struct yk_plan *plan)
+{
+    struct yk_plan_options *options = &plan->options;
+    options->memory_bytes = chance(&random, 2) ? 0 : pick_bytes(&random, 1e11);
+    options->micro_batches = chance(&random, 2) ? 0 : plan->micro_batches;
+    options->recompute = chance(&random, 2);
+    options->undecided = chance(&random, 2) ? 0 : (uint32_t)pick(&random, 1, YK_DECIDE_ALL);
+    options->random_strategies = chance(&random, 4);
+    options->one_strategy = !options->random_strategies && chance(&random, 2);
+    if (options->one_strategy) {
+        options->strategy = (enum yk_strategy)pick(&random, 0, YK_STRATEGY_COUNT - 1);
+    }
+    options->slowdown = chance(&random, 2) ? 0 : 1 + yk_random_unit(&random);
+    if (chance(&random, 2)) {
+        bool *left_out = yk_arena_take(arena, (size_t)cluster->device_count, sizeof *left_out);
+        assert_non_null(left_out);
+        for (int32_t i = 0; i < cluster->device_count; i++) {
+            left_out[i] = i > 0 && chance(&random, 2);
+        }
+        options->left_out = left_out;
+        options->device_count = cluster->device_count;
+    }
+}
+
 struct yk_plan *support_random_plan(struct yk_random *random, const struct yk_plan_context *context,
                                     struct yk_arena *arena)
 {
@@ -205,6 +231,7 @@ struct yk_plan *support_random_plan(struct yk_random *random, const struct yk_pl
         chance(random, 2)) {
         pick_transfers(random, model, arena, plan);
     }
+    pick_options(*random, context->cluster, arena, plan);
     assert_ok(yk_plan_check(plan, model));
     return plan;
 }
@@ -212,6 +239,17 @@ struct yk_plan *support_random_plan(struct yk_random *random, const struct yk_pl
 static bool same_text(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_options(const struct yk_plan_options *a, const struct yk_plan_options *b)
+{
+    const size_t size = (size_t)a->device_count * sizeof *a->left_out;
+    return a->memory_bytes == b->memory_bytes && a->micro_batches == b->micro_batches &&
+           a->recompute == b->recompute && a->undecided == b->undecided &&
+           a->one_strategy == b->one_strategy && a->random_strategies == b->random_strategies &&
+           a->strategy == b->strategy && a->slowdown == b->slowdown &&
+           a->device_count == b->device_count && !a->left_out == !b->left_out &&
+           (!a->left_out || memcmp(a->left_out, b->left_out, size) == 0);
 }
 
 static const char *scalar_difference(const struct yk_plan *a, const struct yk_plan *b)
@@ -231,11 +269,12 @@ static const char *scalar_difference(const struct yk_plan *a, const struct yk_pl
                           a->no_sync == b->no_sync && a->clip == b->clip &&
                           a->prefetch == b->prefetch && a->block_bytes == b->block_bytes &&
                           a->bucket_bytes == b->bucket_bytes;
-    return !sources    ? "sources"
-           : !workload ? "workload"
-           : !counts   ? "counts"
-           : !settings ? "settings"
-                       : NULL;
+    return !sources                                  ? "sources"
+           : !workload                               ? "workload"
+           : !counts                                 ? "counts"
+           : !settings                               ? "settings"
+           : !same_options(&a->options, &b->options) ? "options"
+                                                     : NULL;
 }
 
 static const char *group_difference(const struct yk_plan_group *a, const struct yk_plan_group *b)

@@ -1,0 +1,186 @@
+#include "plan/plan_options.h"
+
+#include "base/json_value.h"
+#include "plan/plan_value.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    RANDOM = YK_STRATEGY_COUNT, /* beside the strategies in the choice of one */
+};
+
+static yk_status read_strategy(const struct yk_json *node, struct yk_plan_options *out)
+{
+    const char *names[YK_STRATEGY_COUNT + 1];
+    int chosen = -1;
+    for (int i = 0; i < YK_STRATEGY_COUNT; i++) {
+        names[i] = yk_strategy_name((enum yk_strategy)i);
+    }
+    names[RANDOM] = "random";
+    YK_TRY(yk_plan_read_choice(node, "strategy", names, YK_STRATEGY_COUNT + 1, &chosen));
+    out->random_strategies = chosen == RANDOM;
+    out->one_strategy = chosen >= 0 && chosen != RANDOM;
+    if (out->one_strategy) {
+        out->strategy = (enum yk_strategy)chosen;
+    }
+    return YK_OK;
+}
+
+/* "only": ["shares", "order"]. */
+static yk_status read_decisions(const struct yk_json *node, uint32_t *undecided)
+{
+    const struct yk_json *list = NULL;
+    YK_TRY(yk_json_get_list(node, "only", &list));
+    if (!list) {
+        return YK_OK;
+    }
+    *undecided = YK_DECIDE_ALL;
+    for (size_t i = 0; i < yk_json_count(list); i++) {
+        const char *word = yk_json_string(yk_json_at(list, i));
+        int32_t bit = 0;
+        while (bit < YK_DECISION_COUNT && (!word || strcmp(word, yk_decision_name(bit)) != 0)) {
+            bit++;
+        }
+        if (bit == YK_DECISION_COUNT) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "\"only\" must list words among shares, parts, strategies, block, "
+                           "order, placement and recomputation");
+        }
+        *undecided &= ~((uint32_t)1 << bit);
+    }
+    return YK_OK;
+}
+
+static yk_status read_slowdown(const struct yk_json *node, double *out)
+{
+    const struct yk_json *member = yk_json_get(node, "slowdown");
+    if (member && (!yk_json_number(member, out) || !(*out >= 1))) {
+        return yk_fail(YK_ERROR_INPUT, "\"slowdown\" must be a number of at least 1");
+    }
+    return YK_OK;
+}
+
+/* The devices that may be used become those that are left out. */
+static yk_status read_devices(const struct yk_json *node, const struct yk_names *devices,
+                              struct yk_arena *arena, struct yk_plan_options *out)
+{
+    const struct yk_json *list = NULL;
+    bool *left_out = NULL;
+    YK_TRY(yk_json_get_list(node, "devices", &list));
+    if (!list) {
+        return YK_OK;
+    }
+    if (yk_json_count(list) == 0) {
+        return yk_fail(YK_ERROR_INPUT, "\"devices\" is empty");
+    }
+    out->device_count = yk_names_count(devices);
+    YK_TRY_NEW(arena, left_out, out->device_count);
+    memset(left_out, true, (size_t)out->device_count * sizeof *left_out);
+    for (size_t i = 0; i < yk_json_count(list); i++) {
+        const char *name = NULL;
+        YK_TRY(
+            yk_json_locate(yk_json_name(yk_json_at(list, i), "device", &name), "devices", i, NULL));
+        const int32_t device = yk_names_find(devices, name);
+        if (device < 0) {
+            return yk_fail(YK_ERROR_INPUT, "the cluster has no device \"%s\"", name);
+        }
+        left_out[device] = false;
+    }
+    out->left_out = left_out;
+    return YK_OK;
+}
+
+static yk_status read_all(const struct yk_json *node, int32_t most, const struct yk_names *devices,
+                          struct yk_arena *arena, struct yk_plan_options *out)
+{
+    static const char *const known[] = {"memory",   "micro_batches", "recompute", "only",
+                                        "strategy", "slowdown",      "devices"};
+    YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof known[0]));
+    YK_TRY(yk_plan_read_bytes(node, "memory", false, &out->memory_bytes));
+    YK_TRY(yk_plan_read_number(node, "micro_batches", 1, most, &out->micro_batches));
+    YK_TRY(yk_plan_read_truth(node, "recompute", &out->recompute));
+    YK_TRY(read_decisions(node, &out->undecided));
+    YK_TRY(read_strategy(node, out));
+    YK_TRY(read_slowdown(node, &out->slowdown));
+    return read_devices(node, devices, arena, out);
+}
+
+yk_status yk_plan_options_read(const struct yk_json *root, int64_t batch,
+                               const struct yk_names *devices, struct yk_arena *arena,
+                               struct yk_plan_options *out)
+{
+    const int32_t most = batch < INT32_MAX ? (int32_t)batch : INT32_MAX;
+    const struct yk_json *node = yk_json_get(root, "request");
+    if (!node) {
+        return YK_OK;
+    }
+    const yk_status status = read_all(node, most, devices, arena, out);
+    return status == YK_OK ? YK_OK : yk_fail_in(status, "request");
+}
+
+static void add_key(const char *key, size_t start, struct yk_text *out)
+{
+    yk_text_addf(out, "%s\"%s\": ", out->length > start ? ", " : "", key);
+}
+
+static void write_lists(const struct yk_plan_options *options, const struct yk_cluster *cluster,
+                        size_t start, struct yk_text *out)
+{
+    if (options->undecided) {
+        add_key("only", start, out);
+        yk_text_add(out, "[");
+        for (int32_t i = 0, listed = 0; i < YK_DECISION_COUNT; i++) {
+            if (!(options->undecided >> i & 1)) {
+                yk_text_addf(out, "%s\"%s\"", listed++ > 0 ? ", " : "", yk_decision_name(i));
+            }
+        }
+        yk_text_add(out, "]");
+    }
+    if (options->left_out) {
+        add_key("devices", start, out);
+        yk_text_add(out, "[");
+        for (int32_t i = 0, listed = 0; i < options->device_count; i++) {
+            if (!options->left_out[i]) {
+                yk_text_add(out, listed++ > 0 ? ", " : "");
+                yk_text_add_json(out, cluster->devices[i].name);
+            }
+        }
+        yk_text_add(out, "]");
+    }
+}
+
+void yk_plan_options_write(const struct yk_plan_options *options, const struct yk_cluster *cluster,
+                           struct yk_text *out)
+{
+    const size_t before = out->length;
+    yk_text_add(out, ",\n \"request\": {");
+    const size_t start = out->length;
+    if (options->memory_bytes > 0) {
+        add_key("memory", start, out);
+        yk_plan_write_bytes(options->memory_bytes, out);
+    }
+    if (options->micro_batches > 0) {
+        add_key("micro_batches", start, out);
+        yk_text_addf(out, "%" PRId32, options->micro_batches);
+    }
+    if (options->recompute) {
+        add_key("recompute", start, out);
+        yk_text_add(out, "true");
+    }
+    if (options->one_strategy || options->random_strategies) {
+        add_key("strategy", start, out);
+        yk_text_addf(out, "\"%s\"",
+                     options->random_strategies ? "random" : yk_strategy_name(options->strategy));
+    }
+    if (options->slowdown > 0) {
+        add_key("slowdown", start, out);
+        yk_text_add_number(out, options->slowdown);
+    }
+    write_lists(options, cluster, start, out);
+    if (out->length == start) {
+        out->length = before;
+    } else {
+        yk_text_add(out, "}");
+    }
+}
