@@ -185,8 +185,9 @@ static yk_status export_plan(const struct arguments *arguments, const struct yk_
 static yk_status make_outputs(const struct arguments *arguments, const struct yk_planning *planning,
                               const struct yk_planned *planned)
 {
-    const struct yk_plan_context context = yk_planning_context(planning);
+    struct yk_plan_context context = yk_planning_context(planning);
     struct yk_outputs outputs = {0};
+    context.path = arguments->output;
     yk_status status = YK_OK;
     if (arguments->output) {
         status = yk_plan_file_write(planned->plan, &context,

@@ -51,8 +51,13 @@ static yk_status open_plan(const char *path, const char *text, size_t length,
     if (words->profile) {
         YK_TRY(yk_profile_path_settle(words->profile, out->arena, &profile));
     }
-    YK_TRY(open_named(words->model ? words->model : sources.model,
-                      words->cluster ? words->cluster : sources.cluster, profile, out));
+    const yk_status status =
+        open_named(words->model ? words->model : sources.model,
+                   words->cluster ? words->cluster : sources.cluster, profile, out);
+    if (status != YK_OK) {
+        const bool named_here = words->model || words->cluster || words->profile;
+        return named_here ? status : yk_fail_in(status, path);
+    }
     struct yk_plan_context context = yk_planning_context(out);
     context.any_profile = words->any_profile;
     YK_TRY(yk_plan_file_read(text, length, path, &context, out->arena, plan));

@@ -6,15 +6,17 @@
 #include <math.h>
 #include <stdio.h>
 
-static yk_status write_plan(const struct yk_plan_context *context, const struct yk_plan *plan,
+static yk_status write_plan(const struct yk_planning *planning, const struct yk_plan *plan,
                             const char *folder, const char *name)
+    struct yk_plan_context context = yk_planning_context(planning);
 {
     struct yk_text path = {0};
     struct yk_text text = {0};
     yk_text_addf(&path, "%s/%s.json", folder, name);
     yk_status status = yk_text_status(&path);
     if (status == YK_OK) {
-        status = yk_plan_file_write(plan, context, &text);
+        context.path = yk_text_chars(&path);
+        status = yk_plan_file_write(plan, &context, &text);
     }
     if (status == YK_OK) {
         status = yk_file_write(yk_text_chars(&path), &text);
@@ -27,14 +29,13 @@ static yk_status write_plan(const struct yk_plan_context *context, const struct 
 yk_status yk_tradeoff_plans_write(const struct yk_planning *planning,
                                   const struct yk_tradeoff *tradeoff, const char *folder)
 {
-    const struct yk_plan_context context = yk_planning_context(planning);
     YK_TRY(yk_folder_make(folder));
     for (int32_t i = 0; i < tradeoff->points; i++) {
         char name[sizeof "split-2147483647"];
         snprintf(name, sizeof name, "split-%03d", (int)lround(100 * tradeoff->part[i]));
         if (tradeoff->split[i]) {
-            YK_TRY(write_plan(&context, tradeoff->split[i], folder, name));
+            YK_TRY(write_plan(planning, tradeoff->split[i], folder, name));
         }
     }
-    return tradeoff->joint ? write_plan(&context, tradeoff->joint, folder, "joint") : YK_OK;
+    return tradeoff->joint ? write_plan(planning, tradeoff->joint, folder, "joint") : YK_OK;
 }

@@ -269,11 +269,12 @@ static yk_status open_store(struct yk_training *training)
 
 static yk_status write_beginning(struct yk_training *training, struct yk_outputs *outputs)
 {
-    const struct yk_plan_context context = yk_train_plan_context(&training->plan);
+    struct yk_plan_context context = yk_train_plan_context(&training->plan);
     const char *path = NULL;
     YK_TRY(yk_model_config_write(training->source.config, training->net->workload.precision,
                                  yk_outputs_add(outputs, training->config_path)));
     YK_TRY(yk_train_path(training->folder, "plan.json", training->arena, &path));
+    context.path = path;
     YK_TRY(
         yk_plan_file_write(training->plan.planned->plan, &context, yk_outputs_add(outputs, path)));
     YK_TRY(yk_train_path(training->folder, "run.json", training->arena, &path));

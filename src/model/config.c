@@ -139,6 +139,11 @@ static yk_status read_path(const char *path, struct yk_arena *arena,
     return status;
 }
 
+bool yk_model_config_is_path(const char *word)
+{
+    return ends_in(word, ".json") || (strchr(word, '/') && !find_published(word));
+}
+
 yk_status yk_model_config_open(const char *word, struct yk_arena *arena,
                                const struct yk_model_config **out)
 {

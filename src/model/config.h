@@ -100,6 +100,9 @@ yk_status yk_model_config_read(const char *text, size_t length, const char *sour
                                struct yk_arena *arena,
                                const struct yk_model_config **out) YK_MUST_USE;
 
+/* Whether `word` is taken as a path, and not as a built-in name. */
+bool yk_model_config_is_path(const char *word);
+
 /* `word` as a built-in name, or, when it holds a '/' or ends in ".json", as a file or a folder with
  * a config.json. */
 yk_status yk_model_config_open(const char *word, struct yk_arena *arena,

@@ -24,9 +24,11 @@ struct yk_plan_context {
     const struct yk_cluster *cluster;
     struct yk_profile *profile; /* or NULL */
     bool any_profile;           /* to be read: it may have been made with another one, or none */
+    const char *path; /* to be written: where, so that files are named from there; NULL: nowhere */
 };
 
-/* What a file says it was made for, so that those can be opened. In the arena. */
+/* What a file says it was made for, so that those can be opened: paths are from here. In the
+ * arena. */
 struct yk_plan_sources {
     const char *model;
     const char *cluster;
@@ -38,7 +40,8 @@ yk_status yk_plan_file_sources(const char *text, size_t length, const char *sour
 
 /*
  * Reads and checks a plan. One that was made for another model, cluster or profile is refused with
- * the difference. `source`, the name the user knows the file by, begins every message.
+ * the difference. `source`, the name the user knows the file by, begins every message, and the
+ * files that the plan names are looked for in its folder.
  */
 yk_status yk_plan_file_read(const char *text, size_t length, const char *source,
                             const struct yk_plan_context *context, struct yk_arena *arena,

@@ -32,6 +32,7 @@ static const int64_t MOST = INT64_C(1) << 53;
 
 struct reading {
     const struct yk_json *root;
+    const char *path;
     const struct yk_plan_context *context;
     struct yk_arena *arena;
     struct yk_names *devices;
@@ -316,10 +317,11 @@ static yk_status list_names(const struct reading *reading)
 static yk_status keep_sources(const struct reading *reading, struct yk_plan *plan)
 {
     struct yk_plan_sources sources = {0};
-    YK_TRY(yk_plan_origin_sources(reading->root, &sources));
-    YK_TRY(yk_json_keep(reading->arena, sources.model, &plan->model_source));
-    YK_TRY(yk_json_keep(reading->arena, sources.cluster, &plan->cluster_source));
-    return yk_json_keep(reading->arena, sources.profile, &plan->profile_source);
+    YK_TRY(yk_plan_origin_sources(reading->root, reading->path, reading->arena, &sources));
+    plan->model_source = sources.model;
+    plan->cluster_source = sources.cluster;
+    plan->profile_source = sources.profile;
+    return YK_OK;
 }
 
 static yk_status read_plan(struct reading *reading)
@@ -331,10 +333,10 @@ static yk_status read_plan(struct reading *reading)
     YK_TRY(keep_sources(reading, reading->plan));
     YK_TRY(describe_model(reading));
     YK_TRY(list_names(reading));
-    YK_TRY(read_scalars(reading->root, reading->plan));
-    YK_TRY(read_ranks(reading));
     YK_TRY(yk_plan_options_read(reading->root, reading->plan->workload.batch, reading->devices,
                                 reading->arena, &reading->plan->options));
+    YK_TRY(read_scalars(reading->root, reading->plan));
+    YK_TRY(read_ranks(reading));
     YK_TRY(read_groups(reading));
     YK_TRY(read_layers(reading));
     YK_TRY(yk_json_get_list(reading->root, "order", &order));
@@ -347,7 +349,7 @@ yk_status yk_plan_file_read(const char *text, size_t length, const char *source,
                             const struct yk_plan_context *context, struct yk_arena *arena,
                             const struct yk_plan **out)
 {
-    struct reading reading = {.context = context, .arena = arena};
+    struct reading reading = {.path = source, .context = context, .arena = arena};
     struct yk_json *root = NULL;
     yk_status status = yk_json_parse(text, length, &root);
     if (status != YK_OK) {
@@ -365,27 +367,16 @@ done:
     return status == YK_OK ? YK_OK : yk_fail_in(status, source);
 }
 
-static yk_status read_sources(const struct yk_json *root, struct yk_arena *arena,
-                              struct yk_plan_sources *out)
-{
-    struct yk_plan_sources found = {0};
-    struct yk_plan_sources kept = {0};
-    YK_TRY(check_root(root));
-    YK_TRY(yk_plan_origin_sources(root, &found));
-    YK_TRY(yk_json_keep(arena, found.model, &kept.model));
-    YK_TRY(yk_json_keep(arena, found.cluster, &kept.cluster));
-    YK_TRY(yk_json_keep(arena, found.profile, &kept.profile));
-    *out = kept;
-    return YK_OK;
-}
-
 yk_status yk_plan_file_sources(const char *text, size_t length, const char *source,
                                struct yk_arena *arena, struct yk_plan_sources *out)
 {
     struct yk_json *root = NULL;
     yk_status status = yk_json_parse(text, length, &root);
     if (status == YK_OK) {
-        status = read_sources(root, arena, out);
+        status = check_root(root);
+    }
+    if (status == YK_OK) {
+        status = yk_plan_origin_sources(root, source, arena, out);
     }
     yk_json_destroy(root);
     return status == YK_OK ? YK_OK : yk_fail_in(status, source);

@@ -2,6 +2,7 @@
 
 #include "base/json_value.h"
 #include "plan/plan_hash.h"
+#include "plan/plan_source.h"
 #include "plan/plan_value.h"
 
 #include <inttypes.h>
@@ -233,7 +234,22 @@ yk_status yk_plan_origin_check(const struct yk_json *root, const struct yk_plan_
     return context->any_profile ? YK_OK : in(check_profile(profile, context->profile), "profile");
 }
 
-yk_status yk_plan_origin_sources(const struct yk_json *root, struct yk_plan_sources *out)
+/* What the sources in a plan file at `path` mean here. */
+static yk_status find_sources(const char *path, struct yk_arena *arena,
+                              struct yk_plan_sources *sources)
+{
+    if (yk_model_config_is_path(sources->model)) {
+        YK_TRY(yk_plan_source_find(sources->model, path, arena, &sources->model));
+    } else {
+        YK_TRY(yk_json_keep(arena, sources->model, &sources->model));
+    }
+    YK_TRY(yk_plan_source_find(sources->cluster, path, arena, &sources->cluster));
+    return sources->profile ? yk_plan_source_find(sources->profile, path, arena, &sources->profile)
+                            : YK_OK;
+}
+
+yk_status yk_plan_origin_sources(const struct yk_json *root, const char *path,
+                                 struct yk_arena *arena, struct yk_plan_sources *out)
 {
     const struct yk_json *model = NULL;
     const struct yk_json *cluster = NULL;
@@ -248,15 +264,28 @@ yk_status yk_plan_origin_sources(const struct yk_json *root, struct yk_plan_sour
         YK_TRY(in(yk_json_name(yk_json_get(profile, "source"), "source", &sources.profile),
                   "profile"));
     }
+    YK_TRY(find_sources(path, arena, &sources));
     *out = sources;
     return YK_OK;
 }
 
-static void write_source(const char *key, const char *source, const char *hash, struct yk_text *out)
+static yk_status write_source(const char *key, const char *source, const char *hash,
+                              const struct yk_plan_context *context, struct yk_text *out)
 {
-    yk_text_addf(out, ",\n \"%s\": {\"source\": ", key);
-    yk_text_add_json(out, source);
-    yk_text_addf(out, ", \"hash\": \"%s\"", hash);
+    struct yk_arena *arena = NULL;
+    const char *stored = source;
+    yk_status status = YK_OK;
+    YK_TRY(yk_arena_create(&arena));
+    if (context->path && (strcmp(key, "model") != 0 || yk_model_config_is_path(source))) {
+        status = yk_plan_source_store(source, context->path, arena, &stored);
+    }
+    if (status == YK_OK) {
+        yk_text_addf(out, ",\n \"%s\": {\"source\": ", key);
+        yk_text_add_json(out, stored);
+        yk_text_addf(out, ", \"hash\": \"%s\"", hash);
+    }
+    yk_arena_destroy(arena);
+    return status;
 }
 
 static void write_devices(const struct yk_cluster *cluster, struct yk_text *out)
@@ -284,11 +313,11 @@ yk_status yk_plan_origin_write(const struct yk_plan *plan, const struct yk_plan_
     int64_t parameters = 0;
     YK_TRY(count_parameters(context->config, &parameters));
     YK_TRY(yk_plan_hash_model(context->config, hash));
-    write_source("model", plan->model_source, hash, out);
+    YK_TRY(write_source("model", plan->model_source, hash, context, out));
     yk_text_addf(out, ",\n  \"layers\": %" PRId64 ", \"parameters\": %" PRId64 "}",
                  count_layers(context->config), parameters);
     YK_TRY(yk_plan_hash_cluster(context->cluster, hash));
-    write_source("cluster", plan->cluster_source, hash, out);
+    YK_TRY(write_source("cluster", plan->cluster_source, hash, context, out));
     YK_TRY(yk_plan_hash_links(context->cluster, hash));
     yk_text_addf(out, ", \"links\": \"%s\"", hash);
     write_devices(context->cluster, out);
@@ -297,7 +326,7 @@ yk_status yk_plan_origin_write(const struct yk_plan *plan, const struct yk_plan_
         return yk_text_status(out);
     }
     YK_TRY(yk_plan_hash_profile(context->profile, hash));
-    write_source("profile", plan->profile_source, hash, out);
+    YK_TRY(write_source("profile", plan->profile_source, hash, context, out));
     yk_text_add(out, "}");
     return yk_text_status(out);
 }

@@ -14,9 +14,9 @@
 yk_status yk_plan_origin_check(const struct yk_json *root,
                                const struct yk_plan_context *context) YK_MUST_USE;
 
-/* What the file names; the strings live as long as `root`. */
-yk_status yk_plan_origin_sources(const struct yk_json *root,
-                                 struct yk_plan_sources *out) YK_MUST_USE;
+/* What the file at `path` names, in the arena. */
+yk_status yk_plan_origin_sources(const struct yk_json *root, const char *path,
+                                 struct yk_arena *arena, struct yk_plan_sources *out) YK_MUST_USE;
 
 /* Adds the members, each with ",\n " in front. */
 yk_status yk_plan_origin_write(const struct yk_plan *plan, const struct yk_plan_context *context,

@@ -1,0 +1,169 @@
+#include "plan/plan_source.h"
+
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static size_t folder_length(const char *path)
+{
+    const char *end = strrchr(path, '/');
+    return end ? (size_t)(end - path) + 1 : 0;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    struct stat first;
+    struct stat second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+static yk_status keep(struct yk_text *words, struct yk_arena *arena, const char **out)
+{
+    yk_status status = yk_text_status(words);
+    if (status == YK_OK) {
+        *out = yk_arena_copy_text(arena, yk_text_chars(words), words->length);
+        status = *out ? YK_OK : yk_fail_out_of_memory();
+    }
+    yk_text_free(words);
+    return status;
+}
+
+/* Drops the last part of a path that is in `out` from `start` on; false where there is none, or
+ * where it is ".." itself. */
+static bool drop_last(struct yk_text *out, size_t start)
+{
+    const char *words = yk_text_chars(out);
+    size_t begin = out->length;
+    while (begin > start && words[begin - 1] != '/') {
+        begin--;
+    }
+    if (begin == out->length || strcmp(words + begin, "..") == 0) {
+        return false;
+    }
+    out->length = begin > start ? begin - 1 : start;
+    out->bytes[out->length] = '\0';
+    return true;
+}
+
+/* Adds the path without "." and with ".." taken off the part before it, by its letters alone. */
+static void add_plain(struct yk_text *out, const char *path)
+{
+    const size_t root = path[0] == '/' ? 1 : 0;
+    yk_text_add_bytes(out, path, root);
+    const size_t start = out->length;
+    while (*path) {
+        const size_t length = strcspn(path, "/");
+        const bool up = length == 2 && strncmp(path, "..", 2) == 0;
+        const bool stays = length == 0 || (length == 1 && path[0] == '.');
+        if (!stays && !(up && (drop_last(out, start) || root > 0))) {
+            yk_text_add(out, out->length > start ? "/" : "");
+            yk_text_add_bytes(out, path, length);
+        }
+        path += length + (path[length] == '/' ? 1 : 0);
+    }
+}
+
+/* The same with the folder that we are in before it, where it is not absolute. */
+static void add_absolute(struct yk_text *out, const char *path, size_t length)
+{
+    char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    struct yk_text whole = {0};
+    yk_text_addf(&whole, "%s%s%.*s", here ? here : "", here ? "/" : "", (int)length, path);
+    add_plain(out, yk_text_chars(&whole));
+    out->failed |= whole.failed;
+    yk_text_free(&whole);
+    free(here);
+}
+
+/* The way from one absolute folder to an absolute path. */
+static void add_way(struct yk_text *out, const char *folder, const char *path)
+{
+    size_t common = 0;
+    for (size_t i = 0;; i++) {
+        const bool ends = folder[i] == '\0' || folder[i] == '/';
+        if (ends && (path[i] == '/' || path[i] == '\0')) {
+            common = i;
+        }
+        if (folder[i] == '\0' || folder[i] != path[i]) {
+            break;
+        }
+    }
+    for (const char *rest = folder + common; *rest; rest += strcspn(rest, "/")) {
+        rest += strspn(rest, "/");
+        yk_text_add(out, *rest ? "../" : "");
+    }
+    yk_text_add(out, path + common + strspn(path + common, "/"));
+}
+
+/* A path to be told from a name: "./tiny", unless its end tells it. */
+static void mark_path(const struct yk_text *way, struct yk_text *out)
+{
+    const char *words = yk_text_chars(way);
+    const char *end = strrchr(words, '.');
+    const bool plain = words[0] == '.' || (end && strcmp(end, ".json") == 0);
+    yk_text_addf(out, "%s%s", plain ? "" : "./", words);
+}
+
+/* `way` leads from the folder of `plan` to the very file at `source`: links may lead it astray. */
+static bool leads_there(const char *plan, const struct yk_text *way, const char *source)
+{
+    struct yk_text joined = {0};
+    yk_text_addf(&joined, "%.*s%s", (int)folder_length(plan), plan, yk_text_chars(way));
+    const bool there = is_same(yk_text_chars(&joined), source);
+    yk_text_free(&joined);
+    return there;
+}
+
+yk_status yk_plan_source_store(const char *source, const char *plan, struct yk_arena *arena,
+                               const char **out)
+{
+    struct yk_text folder = {0};
+    struct yk_text path = {0};
+    struct yk_text way = {0};
+    struct yk_text stored = {0};
+    if (source[0] == '/' || access(source, F_OK) != 0 || folder_length(plan) == 0) {
+        yk_text_add(&stored, source);
+        return keep(&stored, arena, out);
+    }
+    add_absolute(&folder, plan, folder_length(plan));
+    add_absolute(&path, source, strlen(source));
+    add_way(&way, yk_text_chars(&folder), yk_text_chars(&path));
+    if (leads_there(plan, &way, source)) {
+        mark_path(&way, &stored);
+    } else {
+        yk_text_add(&stored, yk_text_chars(&path));
+    }
+    stored.failed |= folder.failed | path.failed | way.failed;
+    yk_text_free(&folder);
+    yk_text_free(&path);
+    yk_text_free(&way);
+    return keep(&stored, arena, out);
+}
+
+yk_status yk_plan_source_find(const char *source, const char *plan, struct yk_arena *arena,
+                              const char **out)
+{
+    struct yk_text joined = {0};
+    struct yk_text plain = {0};
+    struct yk_text found = {0};
+    yk_text_addf(&joined, "%.*s%s", (int)folder_length(plan), plan, source);
+    if (source[0] == '/' || folder_length(plan) == 0 || access(yk_text_chars(&joined), F_OK) != 0) {
+        yk_text_add(&found, source);
+    } else {
+        add_plain(&plain, yk_text_chars(&joined));
+        if (is_same(yk_text_chars(&plain), yk_text_chars(&joined))) {
+            mark_path(&plain, &found);
+        } else {
+            yk_text_add(&found, yk_text_chars(&joined));
+        }
+    }
+    found.failed |= joined.failed | plain.failed;
+    yk_text_free(&joined);
+    yk_text_free(&plain);
+    return keep(&found, arena, out);
+}
