@@ -79,8 +79,10 @@ static yk_status add_split(const struct yk_tradeoff *tradeoff, struct yk_text *o
     find_range(tradeoff->split_s, tradeoff->points, &least_s, &most_s);
     for (int32_t i = 0; i < tradeoff->points; i++) {
         char time[YK_UNITS_SIZE];
+        char percent[YK_TRADEOFF_PERCENT_SIZE];
         format_time(tradeoff->split_s[i], time);
-        yk_table_add(table, "%.0f %%", 100 * tradeoff->part[i]);
+        yk_tradeoff_percent(tradeoff, tradeoff->part[i], 1, percent);
+        yk_table_add(table, "%s %%", percent);
         yk_table_add(table, "%d", tradeoff->kept[i]);
         yk_table_add(table, "%s", time);
         add_bar(tradeoff->split_s[i], least_s, most_s, table);
@@ -127,6 +129,10 @@ static yk_status write_text(const struct yk_planning *planning, const struct yk_
     char best[YK_UNITS_SIZE];
     char bound[YK_UNITS_SIZE];
     char bytes[YK_UNITS_SIZE];
+    char percent[YK_TRADEOFF_PERCENT_SIZE] = "-";
+    if (isfinite(charts[0].chosen_x)) {
+        yk_tradeoff_percent(tradeoff, charts[0].chosen_x, 1, percent);
+    }
     format_time(tradeoff->joint_s, joint);
     format_time(charts[0].chosen_s, best);
     format_time(tradeoff->bound_s, bound);
@@ -137,12 +143,12 @@ static yk_status write_text(const struct yk_planning *planning, const struct yk_
                  bytes);
     YK_TRY(add_split(tradeoff, out));
     yk_text_addf(out,
-                 "\n  best split   %.0f %% for scheduling: %s\n"
+                 "\n  best split   %s %% for scheduling: %s\n"
                  "  together     %s ±%.0f %%, %d layers kept\n"
                  "  bound        %s\n"
                  "  times        ",
-                 100 * charts[0].chosen_x, best, joint, 100 * yk_band_error(&tradeoff->band),
-                 tradeoff->joint_kept, bound);
+                 percent, best, joint, 100 * yk_band_error(&tradeoff->band), tradeoff->joint_kept,
+                 bound);
     yk_band_describe(&tradeoff->band, out);
     yk_text_addf(out, "\n\n%s\n%s\n\n", charts[1].title, charts[1].definition);
     YK_TRY(add_memory(tradeoff, out));

@@ -3,13 +3,12 @@
 #include "base/file.h"
 #include "cli/folder.h"
 
-#include <math.h>
 #include <stdio.h>
 
 static yk_status write_plan(const struct yk_planning *planning, const struct yk_plan *plan,
                             const char *folder, const char *name)
-    struct yk_plan_context context = yk_planning_context(planning);
 {
+    struct yk_plan_context context = yk_planning_context(planning);
     struct yk_text path = {0};
     struct yk_text text = {0};
     yk_text_addf(&path, "%s/%s.json", folder, name);
@@ -26,13 +25,23 @@ static yk_status write_plan(const struct yk_planning *planning, const struct yk_
     return status;
 }
 
+void yk_tradeoff_percent(const struct yk_tradeoff *tradeoff, double part, int digits,
+                         char out[YK_TRADEOFF_PERCENT_SIZE])
+{
+    const bool whole = tradeoff->points < 2 || 100 % (tradeoff->points - 1) == 0;
+    snprintf(out, YK_TRADEOFF_PERCENT_SIZE, "%0*.*f", digits + (whole ? 0 : 2), whole ? 0 : 1,
+             100 * part);
+}
+
 yk_status yk_tradeoff_plans_write(const struct yk_planning *planning,
                                   const struct yk_tradeoff *tradeoff, const char *folder)
 {
     YK_TRY(yk_folder_make(folder));
     for (int32_t i = 0; i < tradeoff->points; i++) {
-        char name[sizeof "split-2147483647"];
-        snprintf(name, sizeof name, "split-%03d", (int)lround(100 * tradeoff->part[i]));
+        char percent[YK_TRADEOFF_PERCENT_SIZE];
+        char name[sizeof "split-" + YK_TRADEOFF_PERCENT_SIZE];
+        yk_tradeoff_percent(tradeoff, tradeoff->part[i], 3, percent);
+        snprintf(name, sizeof name, "split-%s", percent);
         if (tradeoff->split[i]) {
             YK_TRY(write_plan(planning, tradeoff->split[i], folder, name));
         }

@@ -5,9 +5,18 @@
 #include "cli/planning.h"
 #include "planner/tradeoff.h"
 
+enum {
+    YK_TRADEOFF_PERCENT_SIZE = sizeof "100.0"
+};
+
+/* The part that is reserved for scheduling, in percent, with at least `digits` before the point:
+ * whole where all points of the curve are, else with the one decimal that tells them apart. */
+void yk_tradeoff_percent(const struct yk_tradeoff *tradeoff, double part, int digits,
+                         char out[YK_TRADEOFF_PERCENT_SIZE]);
+
 /*
  * Writes into `folder`, which is made where it is missing, split-NNN.json for every split that
- * fits, NNN being the percent that is reserved for scheduling, and joint.json.
+ * fits, NNN being that percent in three digits (split-012.5.json), and joint.json.
  */
 yk_status yk_tradeoff_plans_write(const struct yk_planning *planning,
                                   const struct yk_tradeoff *tradeoff,
