@@ -151,37 +151,52 @@ static yk_status fail_no_fit(const struct placing *placing, const struct yk_plac
     return status;
 }
 
-/*
- * Accelerate sends the whole batch through the layers, one device after the other. Unless the user
- * asks for micro-batches, the map to export is the one that is best at that.
- */
-static yk_status export_map(const struct placing *placing, struct yk_outputs *outputs)
+/* Names what was exported, and what of it a device_map does not say. */
+static void note_export(const char *path, const struct yk_placement *exported,
+                        const struct yk_placement *fastest)
+{
+    const int32_t micro_batches = exported->step->micro_batch_count;
+    char time[YK_UNITS_SIZE];
+    yk_units_format(exported->step_s, YK_UNIT_SECONDS, time);
+    if (exported != fastest) {
+        yk_log(YK_LOG_NOTE,
+               "%s is the map of %s, %s a step: %s is faster, but has layers on several devices, "
+               "which a device_map cannot say",
+               path, exported->name, time, fastest->name);
+    } else {
+        yk_log(YK_LOG_NOTE, "%s is the map of %s, %s a step", path, exported->name, time);
+    }
+    if (micro_batches > 1) {
+        yk_log(YK_LOG_NOTE,
+               "that is with %d micro-batches; Accelerate sends the batch through whole, for which "
+               "--micro-batches 1 finds the best map",
+               (int)micro_batches);
+    }
+}
+
+/* The map of the row that is shown as the fastest or, where a map cannot say that one, of the
+ * fastest with one device a layer. */
+static yk_status export_map(const struct placing *placing, const struct yk_placement *fastest,
+                            struct yk_outputs *outputs)
 {
     const char *path = export_path(placing->arguments);
-    struct yk_place_request request = placing->request;
-    struct yk_placements *whole = NULL;
-    char time[YK_UNITS_SIZE];
     if (!path) {
         return YK_OK;
     }
-    request.micro_batches = request.micro_batches > 0 ? request.micro_batches : 1;
-    YK_TRY(yk_place_compare(&request, &whole));
-    const struct yk_placement *placement = yk_placements_undivided(whole);
-    yk_status status = YK_OK;
-    if (!placement) {
-        status =
-            yk_fail(YK_ERROR_NO_FIT,
-                    "no map with one device a layer fits when the batch goes through whole, as "
-                    "it does with a device_map; accumulate gradients over smaller batches");
-    } else {
-        yk_units_format(placement->step_s, YK_UNIT_SECONDS, time);
-        yk_log(YK_LOG_NOTE, "%s is the map of %s for %d micro-batch%s, %s a step", path,
-               placement->name, request.micro_batches, request.micro_batches == 1 ? "" : "es",
-               time);
-        status = yk_export_accelerate(placement->map, yk_outputs_add(outputs, path));
+    const struct yk_placement *exported =
+        fastest->divided ? yk_placements_undivided(placing->placements) : fastest;
+    if (!exported) {
+        return placing->request.algorithm
+                   ? yk_fail(YK_ERROR_USAGE,
+                             "%s has layers on several devices, which a device_map cannot say; "
+                             "leave out --algorithm %s, or add --micro-batches 1",
+                             fastest->name, placing->request.algorithm)
+                   : yk_fail(YK_ERROR_NO_FIT,
+                             "no map with one device a layer fits, and a device_map can say no "
+                             "other; accumulate gradients over smaller batches");
     }
-    yk_placements_destroy(whole);
-    return status;
+    note_export(path, exported, fastest);
+    return yk_export_accelerate(exported->map, yk_outputs_add(outputs, path));
 }
 
 /* The page compares all placements; the picture and the trace are of the one shown. */
@@ -235,7 +250,7 @@ static yk_status show(const struct placing *placing, struct yk_text *out)
     struct yk_outputs outputs = {0};
     yk_status status = draw(placing, &output, &outputs);
     if (status == YK_OK) {
-        status = export_map(placing, &outputs);
+        status = export_map(placing, output.shown, &outputs);
     }
     if (status == YK_OK) {
         status = yk_outputs_write(&outputs);
@@ -340,7 +355,8 @@ static const struct yk_option options[] = {
         .name = "export",
         .placeholder = "FORM",
         .help =
-            "Also write a map for another tool: accelerate; of the fastest with one device a layer",
+            "Also write the map of the fastest for another tool: accelerate; --algorithm chooses "
+            "another row",
         .group = YK_OUTPUT_GROUP,
         .kind = YK_OPTION_CHOICE,
         .choices = export_choices,
