@@ -1,7 +1,10 @@
 #include "base/log.h"
 
+#include "base/control.h"
+
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static yk_log_sink current_sink;
 static void *current_user;
@@ -22,5 +25,6 @@ void yk_log(enum yk_log_level level, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    yk_control_mask(line, strlen(line));
     current_sink(current_user, level, line);
 }

@@ -1,5 +1,7 @@
 #include "base/status.h"
 
+#include "base/control.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,11 +21,7 @@ yk_status(yk_fail)(yk_status status, const char *format, ...)
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     /* Names from files are part of it: none of them may move the cursor of a terminal. */
-    for (char *c = message; *c; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
-            *c = '?';
-        }
-    }
+    yk_control_mask(message, strlen(message));
     memcpy(last_message, message, sizeof last_message);
     return status;
 }

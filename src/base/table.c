@@ -1,6 +1,7 @@
 #include "base/table.h"
 
 #include "base/arena.h"
+#include "base/control.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -49,11 +50,8 @@ void yk_table_add(struct yk_table *table, const char *format, ...)
     yk_text_addv(&table->cells, format, arguments);
     va_end(arguments);
     /* Names come from files: none of them may move the cursor or end the cell. */
-    for (size_t i = begin; i < table->cells.length; i++) {
-        const unsigned char c = (unsigned char)table->cells.bytes[i];
-        if (c < 0x20 || c == 0x7f) {
-            table->cells.bytes[i] = '?';
-        }
+    if (table->cells.length > begin) {
+        yk_control_mask(table->cells.bytes + begin, table->cells.length - begin);
     }
     yk_text_add_bytes(&table->cells, "", 1);
     table->cell_count++;

@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include "base/control.h"
 #include "base/number.h"
 
 #include <stdint.h>
@@ -109,6 +110,48 @@ void yk_text_add_number(struct yk_text *text, double value)
     yk_text_add(text, digits);
 }
 
+/* Adds `bytes` with every control character but those in `kept` escaped. */
+static void add_escaped(struct yk_text *text, const char *bytes, size_t length, const char *kept)
+{
+    size_t begin = 0; /* of what was not added yet */
+    for (size_t i = 0; i < length; i++) {
+        const size_t control = yk_control_length(bytes + i, length - i);
+        if (control == 0 || (bytes[i] && strchr(kept, bytes[i]))) {
+            continue;
+        }
+        yk_text_add_bytes(text, bytes + begin, i - begin);
+        yk_text_addf(text, control == 1 ? "\\x%02x" : "\\u%04x",
+                     (unsigned)(unsigned char)bytes[i + control - 1]);
+        i += control - 1;
+        begin = i + 1;
+    }
+    yk_text_add_bytes(text, bytes + begin, length - begin);
+}
+
+void yk_text_add_printable(struct yk_text *text, const char *bytes, size_t length)
+{
+    add_escaped(text, bytes, length, "\n\t");
+}
+
+void yk_text_add_line(struct yk_text *text, const char *words)
+{
+    add_escaped(text, words, strlen(words), "");
+}
+
+/* Adds what needs no letter of its own behind the backslash; returns how many bytes more than one
+ * it took. */
+static size_t add_json_character(struct yk_text *text, const char *c)
+{
+    const size_t control = yk_control_length(c, c[1] ? 2 : 1);
+    if (control == 0 && *c != '<') {
+        yk_text_add_bytes(text, c, 1);
+        return 0;
+    }
+    const size_t more = control > 1 ? control - 1 : 0;
+    yk_text_addf(text, "\\u%04x", (unsigned)(unsigned char)c[more]);
+    return more;
+}
+
 void yk_text_add_json(struct yk_text *text, const char *words)
 {
     yk_text_add(text, "\"");
@@ -127,11 +170,7 @@ void yk_text_add_json(struct yk_text *text, const char *words)
             yk_text_add(text, "\\t");
             break;
         default:
-            if ((unsigned char)*c < 0x20 || *c == '<' || *c == 0x7f) {
-                yk_text_addf(text, "\\u%04x", (unsigned)(unsigned char)*c);
-            } else {
-                yk_text_add_bytes(text, c, 1);
-            }
+            c += add_json_character(text, c);
         }
     }
     yk_text_add(text, "\"");

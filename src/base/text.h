@@ -45,6 +45,13 @@ void yk_text_add_number(struct yk_text *text, double value);
 /* "…" with JSON escapes; also safe inside a <script> element: '<' is written as \u003c. */
 void yk_text_add_json(struct yk_text *text, const char *words);
 
+/* Control characters, except newline and tab, as visible escapes: "\x1b", or "\u009b" for a
+ * character of two bytes. Everything else is added as it is. */
+void yk_text_add_printable(struct yk_text *text, const char *bytes, size_t length);
+
+/* The same with newlines and tabs escaped too: what others wrote stays within its line. */
+void yk_text_add_line(struct yk_text *text, const char *words);
+
 /* Escaped for XML and HTML, in content and in attributes. */
 void yk_text_add_xml(struct yk_text *text, const char *words);
 

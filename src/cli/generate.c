@@ -184,7 +184,7 @@ static yk_status print_new(struct writing *writing, bool last)
     }
     const bool torn = !last && count < MOST_TORN && ends_torn(&text);
     if (status == YK_OK && !torn) {
-        status = yk_terminal_print(&text);
+        status = yk_terminal_print_data(&text);
         writing->printed = writing->count;
     }
     yk_text_free(&text);

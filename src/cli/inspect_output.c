@@ -71,8 +71,11 @@ static void add_notes(const struct yk_tensor_set *set, struct yk_text *out)
         const struct yk_tensor_file *file = yk_tensor_set_file_at(set, f);
         for (int32_t i = 0; i < yk_tensor_file_metadata_count(file); i++) {
             const struct yk_tensor_note *note = yk_tensor_file_metadata_at(file, i);
-            yk_text_addf(out, "%s says %s: %s\n", yk_tensor_file_path(file), note->key,
-                         note->value);
+            yk_text_addf(out, "%s says ", yk_tensor_file_path(file));
+            yk_text_add_line(out, note->key);
+            yk_text_add(out, ": ");
+            yk_text_add_line(out, note->value);
+            yk_text_add(out, "\n");
         }
     }
 }

@@ -203,21 +203,25 @@ void yk_terminal_progress_end(void)
 void yk_terminal_line(const char *line, bool keep)
 {
     const bool rewrites = is_capable(STDERR_FILENO);
+    struct yk_text printable = {0};
     if (quiet || (!keep && !rewrites)) {
         return;
     }
+    yk_text_add_printable(&printable, line, strlen(line));
     flockfile(stderr);
     erase_progress();
     if (keep) {
-        (void)fprintf(stderr, "%s\n", line);
+        (void)fprintf(stderr, "%s\n", yk_text_chars(&printable));
     } else {
         /* A line that wraps could not be erased. */
-        const size_t length = yk_text_prefix(line, (size_t)width_of(STDERR_FILENO) - 1);
-        (void)fprintf(stderr, "%.*s", (int)length, line);
+        const char *shown = yk_text_chars(&printable);
+        const size_t length = yk_text_prefix(shown, (size_t)width_of(STDERR_FILENO) - 1);
+        (void)fprintf(stderr, "%.*s", (int)length, shown);
         (void)fflush(stderr);
         progress_shown = true;
     }
     funlockfile(stderr);
+    yk_text_free(&printable);
 }
 
 void yk_terminal_complain(const char *sentence)
@@ -228,12 +232,9 @@ void yk_terminal_complain(const char *sentence)
     }
 }
 
-yk_status yk_terminal_print(const struct yk_text *text)
+static yk_status write_result(const char *bytes, size_t length)
 {
-    if (speaker > 0) {
-        return YK_OK;
-    }
-    const bool written = fwrite(yk_text_chars(text), 1, text->length, stdout) == text->length;
+    const bool written = fwrite(bytes, 1, length, stdout) == length;
     if (written && fflush(stdout) == 0) {
         return YK_OK;
     }
@@ -241,6 +242,58 @@ yk_status yk_terminal_print(const struct yk_text *text)
         return yk_fail(YK_ERROR_SYSTEM, "%s", "");
     }
     return yk_fail(YK_ERROR_SYSTEM, "cannot write standard output: %s", strerror(errno));
+}
+
+/* "\033[38;5;16m", as charts are coloured with: how long; 0 for anything else. */
+static size_t colour_length(const char *bytes, size_t length)
+{
+    if (length < 3 || bytes[0] != '\033' || bytes[1] != '[') {
+        return 0;
+    }
+    const size_t digits = strspn(bytes + 2, "0123456789;");
+    return bytes[2 + digits] == 'm' ? digits + 3 : 0;
+}
+
+/* All of `text` with control characters escaped, but for the colours of a chart. */
+static void add_result(const struct yk_text *text, bool coloured, struct yk_text *out)
+{
+    const char *at = yk_text_chars(text);
+    const char *end = at + text->length;
+    while (at < end) {
+        const size_t colour = coloured ? colour_length(at, (size_t)(end - at)) : 0;
+        if (colour > 0) {
+            yk_text_add_bytes(out, at, colour);
+            at += colour;
+            continue;
+        }
+        const char *next = memchr(at + 1, '\033', (size_t)(end - at) - 1);
+        const char *stop = next ? next : end;
+        yk_text_add_printable(out, at, (size_t)(stop - at));
+        at = stop;
+    }
+}
+
+yk_status yk_terminal_print(const struct yk_text *text)
+{
+    struct yk_text printable = {0};
+    if (speaker > 0) {
+        return YK_OK;
+    }
+    add_result(text, yk_terminal_colour(), &printable);
+    yk_status status = yk_text_status(&printable);
+    if (status == YK_OK) {
+        status = write_result(yk_text_chars(&printable), printable.length);
+    }
+    yk_text_free(&printable);
+    return status;
+}
+
+yk_status yk_terminal_print_data(const struct yk_text *text)
+{
+    int columns = 0;
+    const bool seen = find_told(STDOUT_FILENO, &columns) ? columns > 0 : isatty(STDOUT_FILENO);
+    return seen || speaker > 0 ? yk_terminal_print(text)
+                               : write_result(yk_text_chars(text), text->length);
 }
 
 void yk_terminal_end_line(void)

@@ -67,9 +67,14 @@ void yk_terminal_line(const char *line, bool keep);
 /* "yoke: sentence" on standard error. */
 void yk_terminal_complain(const char *sentence);
 
-/* Writes all of `text` to standard output. A reader that has gone away is YK_ERROR_SYSTEM with an
+/* Writes all of `text` to standard output, with control characters, which names from files may
+ * hold, as visible escapes. A reader that has gone away is YK_ERROR_SYSTEM with an
  * empty sentence: nobody is left to read one. */
 yk_status yk_terminal_print(const struct yk_text *text) YK_MUST_USE;
+
+/* The same for text that is data, generated or decoded: escaped on a terminal alone, and as it is
+ * in a file or a pipe. */
+yk_status yk_terminal_print_data(const struct yk_text *text) YK_MUST_USE;
 
 /* Ends a line that was begun on standard output before a failure, as far as that can be done. */
 void yk_terminal_end_line(void);

@@ -73,7 +73,7 @@ static yk_status print(struct decoding *decoding, int64_t count)
 {
     struct yk_ids *ids = &decoding->ids;
     YK_TRY(text_of(decoding, ids->items, count));
-    YK_TRY(yk_terminal_print(&decoding->text));
+    YK_TRY(yk_terminal_print_data(&decoding->text));
     memmove(ids->items, ids->items + count, (size_t)(ids->count - count) * sizeof *ids->items);
     ids->count -= count;
     return YK_OK;

@@ -59,7 +59,7 @@ static yk_status finish(const struct arguments *arguments, const struct yk_text 
         yk_text_add_bytes(yk_outputs_add(&outputs, arguments->output), yk_text_chars(translated),
                           translated->length);
     } else if (!arguments->bleu) {
-        yk_text_add_bytes(out, yk_text_chars(translated), translated->length);
+        YK_TRY(yk_terminal_print_data(translated));
     }
     const yk_status status = yk_outputs_write(&outputs);
     yk_outputs_free(&outputs);

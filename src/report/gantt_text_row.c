@@ -1,5 +1,7 @@
 #include "report/gantt_text_row.h"
 
+#include "base/control.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -22,8 +24,9 @@ static const int backgrounds[COLOUR_COUNT][SHADE_COUNT] = {
 void yk_gantt_text_add_name(struct yk_text *text, const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
-        const bool control = (unsigned char)name[i] < 0x20 || name[i] == 0x7f;
-        yk_text_add_bytes(text, control ? "?" : &name[i], 1);
+        const size_t control = yk_control_length(name + i, length - i);
+        yk_text_add_bytes(text, control > 0 ? "?" : &name[i], 1);
+        i += control > 1 ? control - 1 : 0;
     }
 }
 

@@ -51,6 +51,33 @@ static void json_strings_are_escaped(void **state)
     yk_text_free(&text);
 }
 
+static void json_escapes_the_controls_that_take_two_bytes(void **state)
+{
+    (void)state;
+    struct yk_text text = {0};
+    yk_text_add_json(&text, "\xc2\x9b\xc2\xa0\xc2");
+    assert_string_equal(yk_text_chars(&text), "\"\\u009b\xc2\xa0\xc2\"");
+    yk_text_free(&text);
+}
+
+/* ECMA-48: CSI is ESC [ or the C1 character U+009B, OSC is U+009D. */
+static void control_characters_become_visible(void **state)
+{
+    (void)state;
+    static const char words[] = "a\tb\n\x1b[2J\r\x7f\xc2\x9b\xc2\x9f\xc2\xa0\xc3\x9b\xc2";
+    struct yk_text text = {0};
+    yk_text_add_printable(&text, words, strlen(words));
+    assert_string_equal(yk_text_chars(&text),
+                        "a\tb\n\\x1b[2J\\x0d\\x7f\\u009b\\u009f\xc2\xa0\xc3\x9b\xc2");
+    yk_text_free(&text);
+    yk_text_add_printable(&text, "a\0b", 3);
+    assert_string_equal(yk_text_chars(&text), "a\\x00b");
+    yk_text_free(&text);
+    yk_text_add_line(&text, "a\tb\nc");
+    assert_string_equal(yk_text_chars(&text), "a\\x09b\\x0ac");
+    yk_text_free(&text);
+}
+
 static void xml_is_escaped_and_control_characters_are_replaced(void **state)
 {
     (void)state;
@@ -96,6 +123,8 @@ int main(void)
         cmocka_unit_test(additions_follow_each_other),
         cmocka_unit_test(it_grows_far_beyond_its_first_room),
         cmocka_unit_test(json_strings_are_escaped),
+        cmocka_unit_test(json_escapes_the_controls_that_take_two_bytes),
+        cmocka_unit_test(control_characters_become_visible),
         cmocka_unit_test(xml_is_escaped_and_control_characters_are_replaced),
         cmocka_unit_test(columns_count_what_a_terminal_shows),
         cmocka_unit_test(columns_of_broken_utf8_stay_within_the_string),
