@@ -1,37 +1,137 @@
 #include "base/file.h"
 
+#include "base/units.h"
+
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
-static yk_status read_stream(FILE *stream, const char *path, struct yk_text *out)
+/* A pipe without a name, whose other end is or was somebody's who started this process; opening one
+ * with a name would wait until somebody writes to it. */
+static bool is_handed_pipe(int descriptor, const struct stat *info)
+{
+    struct statfs system;
+    return S_ISFIFO(info->st_mode) && fstatfs(descriptor, &system) == 0 &&
+           system.f_type == PIPEFS_MAGIC;
+}
+
+static yk_status fail_to_read(const char *path, int error)
+{
+    return yk_fail(YK_ERROR_INPUT, "cannot read %s: %s", path, strerror(error));
+}
+
+/* Not even opened unless it may be read: opening a device may do something. */
+static yk_status check_kind(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0) {
+        return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
+    }
+    if (S_ISDIR(info.st_mode)) {
+        return fail_to_read(path, EISDIR);
+    }
+    if (!S_ISREG(info.st_mode) && !S_ISFIFO(info.st_mode)) {
+        return yk_fail(YK_ERROR_INPUT, "%s is not a regular file", path);
+    }
+    return YK_OK;
+}
+
+yk_status yk_file_open(const char *path, bool pipes, int *out)
+{
+    struct stat info;
+    YK_TRY(check_kind(path));
+    const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (descriptor < 0 || fstat(descriptor, &info) != 0) {
+        const int error = errno;
+        if (descriptor >= 0) {
+            close(descriptor);
+        }
+        return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(error));
+    }
+    if (!S_ISREG(info.st_mode) && !(pipes && is_handed_pipe(descriptor, &info))) {
+        close(descriptor);
+        return yk_fail(YK_ERROR_INPUT, "%s is not a regular file", path);
+    }
+    const int flags = fcntl(descriptor, F_GETFL);
+    (void)fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK);
+    *out = descriptor;
+    return YK_OK;
+}
+
+static yk_status fail_too_long(const char *path, uint64_t most)
+{
+    char limit[YK_UNITS_SIZE];
+    yk_units_format((double)most, YK_UNIT_BYTES, limit);
+    return yk_fail(YK_ERROR_INPUT, "%s is longer than the %s that a file of its kind may have",
+                   path, limit);
+}
+
+/* What is known to be too long is not read up to there. */
+static yk_status check_length(int descriptor, const char *path, uint64_t most)
+{
+    struct stat info;
+    if (fstat(descriptor, &info) != 0 || (uint64_t)info.st_size <= most) {
+        return YK_OK;
+    }
+    char size[YK_UNITS_SIZE];
+    char limit[YK_UNITS_SIZE];
+    yk_units_format((double)info.st_size, YK_UNIT_BYTES, size);
+    yk_units_format((double)most, YK_UNIT_BYTES, limit);
+    return yk_fail(YK_ERROR_INPUT, "%s has %s; a file of its kind may have at most %s", path, size,
+                   limit);
+}
+
+static yk_status read_descriptor(int descriptor, const char *path, uint64_t most,
+                                 struct yk_text *out)
 {
     char piece[1 << 16];
-    size_t length = 0;
-    while ((length = fread(piece, 1, sizeof piece, stream)) > 0) {
-        yk_text_add_bytes(out, piece, length);
+    uint64_t left = most;
+    for (;;) {
+        const ssize_t length = read(descriptor, piece, sizeof piece);
+        if (length < 0 && errno == EINTR) {
+            continue;
+        }
+        if (length <= 0) {
+            return length == 0 ? YK_OK : fail_to_read(path, errno);
+        }
+        if ((uint64_t)length > left) {
+            return fail_too_long(path, most);
+        }
+        left -= (uint64_t)length;
+        yk_text_add_bytes(out, piece, (size_t)length);
+        YK_TRY(yk_text_status(out));
     }
-    if (ferror(stream)) {
-        return yk_fail(YK_ERROR_INPUT, "cannot read %s: %s", path, strerror(errno));
+}
+
+yk_status yk_file_read_most(const char *path, uint64_t most, struct yk_text *out)
+{
+    int descriptor = -1;
+    if (strcmp(path, "-") == 0) {
+        return read_descriptor(STDIN_FILENO, "standard input", most, out);
     }
-    return yk_text_status(out);
+    YK_TRY(yk_file_open(path, true, &descriptor));
+    yk_status status = check_length(descriptor, path, most);
+    if (status == YK_OK) {
+        status = read_descriptor(descriptor, path, most, out);
+    }
+    close(descriptor);
+    return status;
 }
 
 yk_status yk_file_read(const char *path, struct yk_text *out)
 {
-    if (strcmp(path, "-") == 0) {
-        return read_stream(stdin, "standard input", out);
-    }
-    FILE *stream = fopen(path, "rb");
-    if (!stream) {
-        return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
-    }
-    const yk_status status = read_stream(stream, path, out);
-    fclose(stream);
-    return status;
+    return yk_file_read_most(path, YK_FILE_DOCUMENT_BYTES, out);
+}
+
+yk_status yk_file_read_data(const char *path, struct yk_text *out)
+{
+    return yk_file_read_most(path, UINT64_MAX, out);
 }
 
 static yk_status write_stream(FILE *stream, const char *path, const struct yk_text *text)

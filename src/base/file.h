@@ -1,8 +1,10 @@
 /*
- * File: whole files in and out.
+ * File: whole files in and out, and how a file that somebody named is opened.
  *
- * A file is written beside its final name and renamed when complete, so that a reader never sees
- * half of one and a failure leaves what was there before.
+ * A name may come from a file that was received, so nothing is read without end and nothing waits:
+ * what is read is a regular file, or a pipe that this process was handed (standard input, the
+ * shell's <(…)). A file is written beside its final name and renamed when complete, so that a
+ * reader never sees half of one and a failure leaves what was there before.
  */
 #ifndef YK_BASE_FILE_H
 #define YK_BASE_FILE_H
@@ -10,8 +12,28 @@
 #include "base/status.h"
 #include "base/text.h"
 
-/* Adds all of the file to `out`; the path "-" is standard input. */
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The most bytes of a file that is read whole, by what it holds. Parsed JSON takes up to about 20
+ * times as much memory as its text. */
+#define YK_FILE_DOCUMENT_BYTES (UINT64_C(64) << 20) /* a plan, a cluster, a model's configuration  \
+                                                     */
+#define YK_FILE_TOKENIZER_BYTES (UINT64_C(256) << 20)
+#define YK_FILE_RECORD_BYTES (UINT64_C(2) << 30) /* a trace or metrics, which grow with the run */
+
+/* Adds all of a document to `out`; the path "-" is standard input. */
 yk_status yk_file_read(const char *path, struct yk_text *out) YK_MUST_USE;
+
+/* The same for a file of at most `most` bytes. */
+yk_status yk_file_read_most(const char *path, uint64_t most, struct yk_text *out) YK_MUST_USE;
+
+/* The same for data, which may be as long as memory holds. */
+yk_status yk_file_read_data(const char *path, struct yk_text *out) YK_MUST_USE;
+
+/* Opens a regular file for reading; with `pipes`, also a pipe that this process was handed. Never
+ * waits. The caller closes the descriptor. */
+yk_status yk_file_open(const char *path, bool pipes, int *out) YK_MUST_USE;
 
 /* Replaces the file by `text`; a path that is no plain file (a pipe, a terminal) is written to. */
 yk_status yk_file_write(const char *path, const struct yk_text *text) YK_MUST_USE;

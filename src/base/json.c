@@ -17,15 +17,20 @@ static const struct yk_json *wrap(const json_t *node)
     return (const struct yk_json *)node;
 }
 
-/* What is wrong, without the library's own names. */
-static const char *fault_of(const json_error_t *error)
+/* What is wrong, without the library's own names and without what stands there: the file may be one
+ * that somebody else's file named, and no message hands its content on. */
+static const char *fault_of(json_error_t *error)
 {
+    char *quotation = strstr(error->text, " near '");
     switch (json_error_code(error)) {
     case json_error_null_character:
         return "\\u0000 is not allowed in a string";
     case json_error_null_byte_in_key:
         return "\\u0000 is not allowed in a name";
     default:
+        if (quotation) {
+            *quotation = '\0';
+        }
         return error->text;
     }
 }

@@ -21,7 +21,7 @@ typedef yk_status (*taker)(struct yk_calibrate_run *run, const char *path,
 /* Whether the process that writes the folder still holds its lock. */
 static bool is_running(const char *lock)
 {
-    const int descriptor = open(lock, O_RDONLY | O_CLOEXEC);
+    const int descriptor = open(lock, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0) {
         return false;
     }
@@ -65,7 +65,7 @@ static yk_status read_file(struct yk_calibrate_run *run, const char *name, taker
     struct yk_text text = {0};
     const char *path = NULL;
     YK_TRY(yk_train_path(run->folder, name, run->arena, &path));
-    yk_status status = yk_file_read(path, &text);
+    yk_status status = yk_file_read_most(path, YK_FILE_RECORD_BYTES, &text);
     if (status == YK_OK) {
         status = take(run, path, &text);
     }

@@ -71,7 +71,7 @@ static yk_status read_file(struct reading *reading, const char *name,
     if (!path) {
         return YK_OK;
     }
-    yk_status status = yk_file_read(path, &text);
+    yk_status status = yk_file_read_most(path, YK_FILE_RECORD_BYTES, &text);
     if (status == YK_OK) {
         status = take(reading, path, &text);
     }

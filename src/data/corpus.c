@@ -59,7 +59,7 @@ static yk_status join(const char *path, bool by_name, struct joined *out)
 {
     struct yk_text *text = &out->text;
     const size_t start = text->length;
-    YK_TRY(yk_file_read(path, text));
+    YK_TRY(yk_file_read_data(path, text));
     const size_t length = text->length - start;
     const char *bytes = yk_text_chars(text) + start;
     const size_t valid = yk_utf8_valid_length(bytes, length);

@@ -146,7 +146,7 @@ static yk_status add_folder(struct collecting *collecting, const char *folder)
     for (int32_t i = 0; i < list.count; i++) {
         if (is_catalogue(list.paths[i])) {
             struct yk_text bytes = {0};
-            yk_status status = yk_file_read(list.paths[i], &bytes);
+            yk_status status = yk_file_read_data(list.paths[i], &bytes);
             if (status == YK_OK) {
                 status = add_catalogue(collecting, &bytes, list.paths[i]);
             }

@@ -1,9 +1,9 @@
 #include "data/safetensors.h"
 
+#include "base/file.h"
 #include "base/names.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,12 +48,9 @@ static yk_status read_bytes(const struct yk_tensor_file *file, uint64_t offset, 
 static yk_status open_descriptor(struct yk_tensor_file *file)
 {
     struct stat info;
-    file->descriptor = open(file->path, O_RDONLY | O_CLOEXEC);
-    if (file->descriptor < 0 || fstat(file->descriptor, &info) != 0) {
+    YK_TRY(yk_file_open(file->path, false, &file->descriptor));
+    if (fstat(file->descriptor, &info) != 0) {
         return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", file->path, strerror(errno));
-    }
-    if (!S_ISREG(info.st_mode)) {
-        return yk_fail(YK_ERROR_INPUT, "%s is not a plain file", file->path);
     }
     file->size = (uint64_t)info.st_size;
     return YK_OK;

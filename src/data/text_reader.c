@@ -1,10 +1,10 @@
 #include "data/text_reader.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include "data/utf8.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,10 +37,10 @@ yk_status yk_text_reader_open(const char *path, const struct yk_text_cut *cut, s
     reader->piece = piece;
     reader->place = (struct yk_utf8_place){.line = 1, .column = 1};
     yk_text_add(&reader->path, standard ? "standard input" : path);
-    reader->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    reader->descriptor = STDIN_FILENO;
     yk_status status = yk_text_status(&reader->path);
-    if (status == YK_OK && reader->descriptor < 0) {
-        status = yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
+    if (status == YK_OK && !standard) {
+        status = yk_file_open(path, true, &reader->descriptor);
     }
     if (status != YK_OK) {
         yk_text_reader_close(reader);

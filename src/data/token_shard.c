@@ -1,8 +1,9 @@
 #include "data/token_shard.h"
 
+#include "base/file.h"
+
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,12 +120,9 @@ static yk_status open_file(struct yk_token_shard *shard, const char *path)
     if (!shard->path) {
         return yk_fail_out_of_memory();
     }
-    shard->descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (shard->descriptor < 0 || fstat(shard->descriptor, &info) != 0) {
+    YK_TRY(yk_file_open(path, false, &shard->descriptor));
+    if (fstat(shard->descriptor, &info) != 0) {
         return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
-    }
-    if (!S_ISREG(info.st_mode)) {
-        return yk_fail(YK_ERROR_INPUT, "%s is not a plain file", path);
     }
     const uint64_t size = (uint64_t)info.st_size;
     const size_t there = size < sizeof header ? (size_t)size : sizeof header;

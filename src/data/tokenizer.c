@@ -120,7 +120,7 @@ yk_status yk_tokenizer_open(const char *path, struct yk_tokenizer **out)
     struct yk_text bytes = {0};
     yk_status status = choose_file(path, &chosen);
     if (status == YK_OK) {
-        status = yk_file_read(yk_text_chars(&chosen), &bytes);
+        status = yk_file_read_most(yk_text_chars(&chosen), YK_FILE_TOKENIZER_BYTES, &bytes);
     }
     if (status == YK_OK) {
         status =

@@ -9,7 +9,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,13 +198,9 @@ static yk_status hash_file(const char *path, struct yk_manifest_file *out)
     struct yk_hash *hash = NULL;
     YK_TRY(yk_hash_create(&hash));
     char *piece = malloc(PIECE_BYTES);
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    yk_status status = YK_OK;
-    if (!piece) {
-        status = yk_fail_out_of_memory();
-    } else if (descriptor < 0) {
-        status = yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
-    } else {
+    int descriptor = -1;
+    yk_status status = piece ? yk_file_open(path, false, &descriptor) : yk_fail_out_of_memory();
+    if (status == YK_OK) {
         status = hash_open(descriptor, path, hash, piece, out);
     }
     if (descriptor >= 0) {

@@ -122,6 +122,68 @@ static void a_missing_file_and_a_folder_cannot_be_read(void **state)
     yk_text_free(&text);
 }
 
+static void a_file_above_the_limit_is_refused_with_both_sizes(void **state)
+{
+    (void)state;
+    char path[128];
+    char message[256];
+    struct yk_text text = {0};
+    path_of("long", path);
+    write_ok(path, "");
+    assert_int_equal(truncate(path, (64 << 20) + 1048576), 0);
+    snprintf(message, sizeof message, "%s has 65MiB; a file of its kind may have at most 64MiB",
+             path);
+    assert_fails(yk_file_read(path, &text), YK_ERROR_INPUT, message);
+    assert_int_equal(truncate(path, 64 << 20), 0);
+    assert_ok(yk_file_read(path, &text));
+    assert_int_equal(text.length, 64 << 20);
+    yk_text_free(&text);
+    unlink(path);
+}
+
+static void a_pipe_that_was_handed_over_is_read_up_to_the_limit(void **state)
+{
+    (void)state;
+    char path[128];
+    char message[256];
+    int ends[2];
+    struct yk_text text = {0};
+    assert_int_equal(pipe(ends), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    assert_int_equal(write(ends[1], "12345", 5), 5);
+    close(ends[1]);
+    snprintf(message, sizeof message, "%s is longer than the 4B that a file of its kind may have",
+             path);
+    assert_fails(yk_file_read_most(path, 4, &text), YK_ERROR_INPUT, message);
+    close(ends[0]);
+    assert_int_equal(pipe(ends), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    assert_int_equal(write(ends[1], "12345", 5), 5);
+    close(ends[1]);
+    assert_ok(yk_file_read_most(path, 5, &text));
+    assert_string_equal(yk_text_chars(&text), "12345");
+    close(ends[0]);
+    yk_text_free(&text);
+}
+
+static void nobody_waits_for_a_named_pipe_or_reads_a_device(void **state)
+{
+    (void)state;
+    char path[128];
+    char message[256];
+    struct yk_text text = {0};
+    path_of("pipe", path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    snprintf(message, sizeof message, "%s is not a regular file", path);
+    assert_fails(yk_file_read(path, &text), YK_ERROR_INPUT, message);
+    assert_fails(yk_file_read("/dev/zero", &text), YK_ERROR_INPUT,
+                 "/dev/zero is not a regular file");
+    assert_fails(yk_file_read_data("/dev/zero", &text), YK_ERROR_INPUT,
+                 "/dev/zero is not a regular file");
+    yk_text_free(&text);
+    unlink(path);
+}
+
 static void a_path_that_cannot_be_written_leaves_nothing_behind(void **state)
 {
     (void)state;
@@ -183,6 +245,9 @@ int main(void)
         cmocka_unit_test(an_empty_file_reads_as_nothing),
         cmocka_unit_test(reading_adds_to_what_is_there),
         cmocka_unit_test(a_missing_file_and_a_folder_cannot_be_read),
+        cmocka_unit_test(a_file_above_the_limit_is_refused_with_both_sizes),
+        cmocka_unit_test(a_pipe_that_was_handed_over_is_read_up_to_the_limit),
+        cmocka_unit_test(nobody_waits_for_a_named_pipe_or_reads_a_device),
         cmocka_unit_test(a_path_that_cannot_be_written_leaves_nothing_behind),
         cmocka_unit_test(the_mode_of_an_existing_file_stays),
         cmocka_unit_test(a_device_is_written_to_and_not_replaced),

@@ -325,7 +325,7 @@ static void what_cannot_be_opened_is_named(void **state)
     const char *path = support_scratch_path("missing.safetensors");
     snprintf(message, sizeof message, "cannot open %s: No such file or directory", path);
     assert_fails(yk_tensor_file_open(path, &file), YK_ERROR_INPUT, message);
-    snprintf(message, sizeof message, "%s is not a plain file", support_scratch_folder());
+    snprintf(message, sizeof message, "cannot read %s: Is a directory", support_scratch_folder());
     assert_fails(yk_tensor_file_open(support_scratch_folder(), &file), YK_ERROR_INPUT, message);
     yk_tensor_file_close(NULL);
 }

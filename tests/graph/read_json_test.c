@@ -292,7 +292,7 @@ static void wrong_numbers_are_refused(void **state)
     assert_refused(TASKS("{\"name\": \"a\", \"cost\": -1}"), NULL,
                    "task \"a\": its cost -1 is negative");
     assert_refused(TASKS("{\"name\": \"a\", \"cost\": 1e999}"), NULL,
-                   "line 1, column 91: broken JSON: real number overflow near '1e999'");
+                   "line 1, column 91: broken JSON: real number overflow");
     assert_refused(TASKS("{\"name\": \"a\", \"cost\": 1e300}"), NULL,
                    "all costs together are 1e+300, which is too large; use a larger unit of time");
     assert_refused(TASKS("{\"name\": \"a\", \"cost\": 1, \"memory\": -1}"), NULL,
@@ -357,7 +357,7 @@ static void broken_utf8_is_refused_with_its_place(void **state)
 {
     (void)state;
     assert_refused(TASKS("{\"name\": \"\xff\", \"cost\": 1}"), NULL,
-                   "line 1, column 74: broken JSON: unable to decode byte 0xff near '\"'");
+                   "line 1, column 74: broken JSON: unable to decode byte 0xff");
 }
 
 int main(void)
