@@ -6,7 +6,7 @@ FUZZ_SECONDS ?= 60
 DATA ?= ../shared/data
 # A small GPT on this project's own sources, for about a minute on two cores.
 RUN = build/run
-TRAIN = --model gpt-micro --batch 12 --steps 350 --rate 2e-3 --eval-every 100 --out $(RUN)
+TRAIN = --model gpt-micro --data src --batch 12 --steps 350 --rate 2e-3 --eval-every 100 --out $(RUN)
 
 ifneq ($(origin CC),default)
 export CC

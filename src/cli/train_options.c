@@ -145,8 +145,8 @@ static const struct yk_option options[] = {
     {ROW("adapter", "FOLDER", SOURCE_GROUP, "Start from this adapter, as PEFT keeps them"), INPUT,
      TO(adapter)},
     {ROW("data", "PATH", SOURCE_GROUP,
-         "Text, a folder of texts, token shards (.bin), instructions (.jsonl), or with --target "
-         "sentences, one a line; else yoke's own source"),
+         "Text, a folder of texts, token shards (.bin), instructions (.jsonl, .json), or with "
+         "--target sentences, one a line"),
      INPUT, TO(data)},
     {ROW("target", "PATH", SOURCE_GROUP, "The translations of those sentences, line by line"),
      INPUT, TO(target)},
@@ -313,7 +313,7 @@ static const struct yk_option options[] = {
 };
 
 static const struct yk_example examples[] = {
-    {"yoke train", "Train a small GPT on yoke's own source, character by character"},
+    {"yoke train --data poems.txt", "Train a small GPT on a text, character by character"},
     {"yoke train --model gpt-nano --data poems.txt --steps 500 --out runs/poems",
      "Train a smaller one on a text"},
     {"yoke train --resume --out runs/poems --steps 1000", "Go on for 500 more steps"},

@@ -6,24 +6,18 @@
 #include "model/builtin.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #define USUAL_MODEL "gpt-mini"
 
-/* Where this source was when yoke was built: something to learn from that is always there. */
-#ifndef YOKE_CORPUS
-#define YOKE_CORPUS ""
-#endif
-
 static yk_status find_data(const struct yk_train_words *words, const char **out)
 {
-    *out = words->data ? words->data : YOKE_CORPUS;
-    if (words->data || access(YOKE_CORPUS, R_OK) == 0) {
-        return YK_OK;
+    if (!words->data) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "there is nothing to train on: name a text, a folder of texts, token shards "
+                       "(.bin) or instructions (.jsonl, .json) by --data");
     }
-    return yk_fail(YK_ERROR_USAGE,
-                   "name something to learn from: --data text.txt, a folder of texts, or token "
-                   "shards; yoke's own source is not where it was built");
+    *out = words->data;
+    return YK_OK;
 }
 
 yk_status yk_train_weights_folder(const struct yk_train_words *words, struct yk_arena *arena,
