@@ -14,7 +14,6 @@ struct import {
     struct yk_profile *profile;
     struct yk_text *out;
     int32_t count; /* of the files so far */
-    bool told;     /* of a CPU that two machines have measured */
 };
 
 /* Calls `visit` with every file that the words name. */
@@ -56,19 +55,6 @@ static void add_text(struct import *import, const char *path,
                  " no newer than what is known\n",
                  path, numbers, numbers == 1 ? "" : "s", counts->added, counts->replaced,
                  counts->left);
-    if (counts->mixed[0] && !import->told) {
-        import->told = true;
-        yk_text_addf(out,
-                     "  %s was measured on %s before, and here on %s; its name does not say which "
-                     "CPU it is, so the newer numbers count for both\n",
-                     counts->mixed, counts->known_host, counts->other_host);
-    }
-}
-
-static void add_word(const char *key, const char *word, struct yk_text *out)
-{
-    yk_text_addf(out, ", \"%s\": ", key);
-    yk_text_add_json(out, word);
 }
 
 static void add_json(const char *path, const struct yk_profile_import_counts *counts,
@@ -76,14 +62,8 @@ static void add_json(const char *path, const struct yk_profile_import_counts *co
 {
     yk_text_add(out, "\n  {\"file\": ");
     yk_text_add_json(out, path);
-    yk_text_addf(out, ", \"new\": %" PRId64 ", \"newer\": %" PRId64 ", \"left\": %" PRId64,
+    yk_text_addf(out, ", \"new\": %" PRId64 ", \"newer\": %" PRId64 ", \"left\": %" PRId64 "}",
                  counts->added, counts->replaced, counts->left);
-    if (counts->mixed[0]) {
-        add_word("mixed", counts->mixed, out);
-        add_word("known_host", counts->known_host, out);
-        add_word("other_host", counts->other_host, out);
-    }
-    yk_text_add(out, "}");
 }
 
 static yk_status add(struct import *import, const char *path)

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "cluster/cores.h"
-#include "cluster/cpu_name.h"
+#include "base/cpu_name.h"
 
 #include <stdint.h>
 

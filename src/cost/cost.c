@@ -180,10 +180,48 @@ static yk_status settle_slowdowns(struct yk_profile *profile, struct yk_cluster 
     return YK_OK;
 }
 
+static bool is_first_of_cores(const struct yk_cluster *cluster, int32_t device)
+{
+    for (int32_t i = 0; i < device; i++) {
+        if (cluster->devices[i].is_cpu &&
+            cluster->devices[i].cores == cluster->devices[device].cores) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Says where the profile knows as many cores, but of another CPU. */
+static yk_status note_other_cpu(struct yk_profile *profile, const struct yk_cluster *cluster,
+                                int32_t number)
+{
+    const struct yk_device *device = &cluster->devices[number];
+    char kind[YK_SUBJECT_SIZE];
+    char cpu[YK_CPU_NAME_SIZE];
+    bool other = false;
+    if (!device->is_cpu || !is_first_of_cores(cluster, number) || !yk_subject_kind(device, kind)) {
+        return YK_OK;
+    }
+    YK_TRY(yk_profile_find_other_cpu(profile, kind, &other, cpu));
+    if (other && cpu[0]) {
+        yk_log(YK_LOG_NOTE,
+               "the profile has numbers for %s of another CPU, \"%s\", and this machine's is "
+               "\"%s\": they are not used; yoke profile measures this one",
+               kind, cpu, yk_profile_cpu(profile));
+    } else if (other) {
+        yk_log(YK_LOG_NOTE,
+               "the profile has numbers for %s that do not say which CPU they are of, since an "
+               "earlier yoke measured them: they are not used; yoke profile measures them again",
+               kind);
+    }
+    return YK_OK;
+}
+
 yk_status yk_cost_settle(struct yk_profile *profile, const char *model, struct yk_cluster *cluster)
 {
     for (int32_t i = 0; profile && i < cluster->device_count; i++) {
         double bytes = NAN;
+        YK_TRY(note_other_cpu(profile, cluster, i));
         YK_TRY(settle_part(profile, cluster, i));
         YK_TRY(settle_slowdowns(profile, cluster, i));
         YK_TRY(find_context(profile, &cluster->devices[i], model, &bytes));

@@ -76,7 +76,8 @@ double yk_cost_context_bytes(const struct yk_device *device);
 /*
  * Tells the cluster's devices what the profile knows of them; NULL: nothing. A part of a GPU of
  * which none was measured is taken for the nearest that was, within a hundredth of the whole, and a
- * note says so. The context is that of this model, else that of the model measured last.
+ * note says so, as one does where a CPU's numbers are of another CPU. The context is that of this
+ * model, else that of the model measured last.
  */
 yk_status yk_cost_settle(struct yk_profile *profile, const char *model,
                          struct yk_cluster *cluster) YK_MUST_USE;

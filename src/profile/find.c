@@ -2,6 +2,8 @@
 #include "profile/handle.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* The point of a row of (size, seconds, spread). */
 static yk_status read_point(const struct yk_profile *profile, const struct yk_query *query,
@@ -43,9 +45,9 @@ yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_prof
         profile->database,
         "SELECT batch, seconds, spread FROM layers WHERE device = ?1 "
         "AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND sequence = ?4 AND pass = ?5 "
-        "ORDER BY batch, abs(part - ?2)",
+        "AND cpu = ?6 ORDER BY batch, abs(part - ?2)",
         &query));
-    yk_handle_bind_layer(query, layer);
+    yk_handle_bind_layer(query, layer, yk_handle_cpu(profile, layer->device));
     const yk_status status = read_points(profile, query, out);
     yk_query_close(query);
     return status;
@@ -58,13 +60,37 @@ yk_status yk_profile_find_part(struct yk_profile *profile, const char *device, d
     bool found = false;
     YK_TRY(yk_query_open(profile->database,
                          "SELECT part FROM layers WHERE device = ?1 AND abs(part - ?2) <= ?3 "
-                         "ORDER BY abs(part - ?2), part LIMIT 1",
+                         "AND cpu = ?4 ORDER BY abs(part - ?2), part LIMIT 1",
                          &query));
     yk_query_bind_text(query, 1, device);
     yk_query_bind_real(query, 2, part);
     yk_query_bind_real(query, 3, most);
+    yk_query_bind_text(query, 4, yk_handle_cpu(profile, device));
     const yk_status status = yk_query_step(query, &found);
     *out = found ? yk_query_real(query, 0) : NAN;
+    yk_query_close(query);
+    return status;
+}
+
+const char *yk_profile_cpu(const struct yk_profile *profile)
+{
+    return profile->cpu;
+}
+
+yk_status yk_profile_find_other_cpu(struct yk_profile *profile, const char *device, bool *out,
+                                    char name[YK_CPU_NAME_SIZE])
+{
+    struct yk_query *query = NULL;
+    bool found = false;
+    YK_TRY(yk_query_open(profile->database,
+                         "SELECT cpu FROM layers WHERE device = ?1 "
+                         "ORDER BY cpu <> ?2, cpu = '', cpu LIMIT 1",
+                         &query));
+    yk_query_bind_text(query, 1, device);
+    yk_query_bind_text(query, 2, profile->cpu);
+    const yk_status status = yk_query_step(query, &found);
+    *out = status == YK_OK && found && strcmp(yk_query_text(query, 0), profile->cpu) != 0;
+    snprintf(name, YK_CPU_NAME_SIZE, "%s", *out ? yk_query_text(query, 0) : "");
     yk_query_close(query);
     return status;
 }
@@ -76,9 +102,9 @@ yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profi
     YK_TRY(
         yk_query_open(profile->database,
                       "SELECT bytes, seconds, spread FROM links WHERE link = ? AND collective = ? "
-                      "AND ranks = ? ORDER BY bytes",
+                      "AND ranks = ? AND cpu = ? ORDER BY bytes",
                       &query));
-    yk_handle_bind_link(query, link);
+    yk_handle_bind_link(query, link, yk_handle_cpu(profile, link->link));
     const yk_status status = read_points(profile, query, out);
     yk_query_close(query);
     return status;
@@ -91,8 +117,9 @@ yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profi
     bool found = false;
     *out = NAN;
     YK_TRY(yk_query_open(profile->database,
-                         "SELECT value FROM facts WHERE subject = ? AND fact = ?", &query));
-    yk_handle_bind_fact(query, fact);
+                         "SELECT value FROM facts WHERE subject = ? AND fact = ? AND cpu = ?",
+                         &query));
+    yk_handle_bind_fact(query, fact, yk_handle_cpu(profile, fact->subject));
     const yk_status status = yk_query_step(query, &found);
     if (found) {
         *out = yk_query_real(query, 0);
@@ -105,14 +132,14 @@ yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profi
                                int64_t batch, const char *versions, bool *out)
 {
     struct yk_query *query = NULL;
-    YK_TRY(
-        yk_query_open(profile->database,
-                      "SELECT 1 FROM layers WHERE device = ? AND abs(part - ?) <= 0.005 * part "
-                      "AND shape = ? AND sequence = ? AND pass = ? AND batch = ? AND versions = ?",
-                      &query));
-    yk_handle_bind_layer(query, layer);
-    yk_query_bind_integer(query, 6, batch);
-    yk_query_bind_text(query, 7, versions);
+    YK_TRY(yk_query_open(profile->database,
+                         "SELECT 1 FROM layers WHERE device = ? AND abs(part - ?) <= 0.005 * part "
+                         "AND shape = ? AND sequence = ? AND pass = ? AND cpu = ? AND batch = ? "
+                         "AND versions = ?",
+                         &query));
+    yk_handle_bind_layer(query, layer, yk_handle_cpu(profile, layer->device));
+    yk_query_bind_integer(query, 7, batch);
+    yk_query_bind_text(query, 8, versions);
     return yk_query_finish(query, out);
 }
 
@@ -122,11 +149,11 @@ yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profil
     struct yk_query *query = NULL;
     YK_TRY(yk_query_open(profile->database,
                          "SELECT 1 FROM links WHERE link = ? AND collective = ? AND ranks = ? "
-                         "AND bytes = ? AND versions = ?",
+                         "AND cpu = ? AND bytes = ? AND versions = ?",
                          &query));
-    yk_handle_bind_link(query, link);
-    yk_query_bind_integer(query, 4, bytes);
-    yk_query_bind_text(query, 5, versions);
+    yk_handle_bind_link(query, link, yk_handle_cpu(profile, link->link));
+    yk_query_bind_integer(query, 5, bytes);
+    yk_query_bind_text(query, 6, versions);
     return yk_query_finish(query, out);
 }
 
@@ -136,9 +163,10 @@ yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profil
     struct yk_query *query = NULL;
     *out = false;
     YK_TRY(yk_query_open(profile->database,
-                         "SELECT 1 FROM facts WHERE subject = ? AND fact = ? AND versions = ?",
+                         "SELECT 1 FROM facts WHERE subject = ? AND fact = ? AND cpu = ? "
+                         "AND versions = ?",
                          &query));
-    yk_handle_bind_fact(query, fact);
-    yk_query_bind_text(query, 3, versions);
+    yk_handle_bind_fact(query, fact, yk_handle_cpu(profile, fact->subject));
+    yk_query_bind_text(query, 4, versions);
     return yk_query_finish(query, out);
 }

@@ -1,6 +1,7 @@
 #include "profile/handle.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 yk_status yk_handle_open(const char *path, bool make, struct yk_profile **out)
@@ -12,6 +13,7 @@ yk_status yk_handle_open(const char *path, bool make, struct yk_profile **out)
     if (gethostname(profile->host, sizeof profile->host - 1) != 0) {
         profile->host[0] = '\0';
     }
+    yk_cpu_name(profile->cpu);
     const yk_status status = yk_database_open(path, make, &profile->database);
     if (status != YK_OK) {
         yk_profile_close(profile);
@@ -30,24 +32,46 @@ void yk_profile_close(struct yk_profile *profile)
     }
 }
 
-void yk_handle_bind_layer(struct yk_query *query, const struct yk_profile_layer *layer)
+static bool begins_with_cpu(const char *words)
+{
+    return strncmp(words, "cpu", 3) == 0 && strchr(":- ", words[3]); /* or the end of the words */
+}
+
+const char *yk_handle_cpu(const struct yk_profile *profile, const char *subject)
+{
+    const size_t devices = strcspn(subject, " ");
+    for (size_t i = 0; i < devices; i++) {
+        if ((i == 0 || subject[i - 1] == '-') && begins_with_cpu(subject + i)) {
+            return profile->cpu;
+        }
+    }
+    return "";
+}
+
+void yk_handle_bind_layer(struct yk_query *query, const struct yk_profile_layer *layer,
+                          const char *cpu)
 {
     yk_query_bind_text(query, 1, layer->device);
     yk_query_bind_real(query, 2, layer->part);
     yk_query_bind_text(query, 3, layer->shape);
     yk_query_bind_integer(query, 4, layer->sequence);
     yk_query_bind_text(query, 5, layer->pass);
+    yk_query_bind_text(query, 6, cpu);
 }
 
-void yk_handle_bind_link(struct yk_query *query, const struct yk_profile_link *link)
+void yk_handle_bind_link(struct yk_query *query, const struct yk_profile_link *link,
+                         const char *cpu)
 {
     yk_query_bind_text(query, 1, link->link);
     yk_query_bind_text(query, 2, link->collective);
     yk_query_bind_integer(query, 3, link->ranks);
+    yk_query_bind_text(query, 4, cpu);
 }
 
-void yk_handle_bind_fact(struct yk_query *query, const struct yk_profile_fact *fact)
+void yk_handle_bind_fact(struct yk_query *query, const struct yk_profile_fact *fact,
+                         const char *cpu)
 {
     yk_query_bind_text(query, 1, fact->subject);
     yk_query_bind_text(query, 2, fact->fact);
+    yk_query_bind_text(query, 3, cpu);
 }

@@ -4,14 +4,11 @@
 #include "profile/rows.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 struct importing {
     struct yk_profile *profile;
-    const char *path;                     /* of the other */
-    char asked[2 * YK_PROFILE_NAME_SIZE]; /* host and subject last looked for */
+    const char *path; /* of the other */
     struct yk_profile_import_counts counts;
 };
 
@@ -38,39 +35,6 @@ static yk_status judge(struct importing *importing, struct yk_query *query, int6
     return status;
 }
 
-static bool names_cpu(const char *subject)
-{
-    return strncmp(subject, "cpu:", 4) == 0 || strstr(subject, "-cpu:");
-}
-
-/* Remembers the first CPU, or link of one, that another machine than `host` has measured. `sql`
- * asks for a host of the subject other than that; rows come by subject, so it is seldom asked. */
-static yk_status look_for_mixture(struct importing *importing, const char *sql, const char *subject,
-                                  const char *host)
-{
-    struct yk_profile_import_counts *counts = &importing->counts;
-    char asked[sizeof importing->asked];
-    struct yk_query *query = NULL;
-    bool found = false;
-    snprintf(asked, sizeof asked, "%.255s %.255s", host, subject);
-    if (counts->mixed[0] || !host[0] || !names_cpu(subject) ||
-        strcmp(asked, importing->asked) == 0) {
-        return YK_OK;
-    }
-    memcpy(importing->asked, asked, sizeof asked);
-    YK_TRY(yk_query_open(importing->profile->database, sql, &query));
-    yk_query_bind_text(query, 1, subject);
-    yk_query_bind_text(query, 2, host);
-    const yk_status status = yk_query_step(query, &found);
-    if (status == YK_OK && found) {
-        snprintf(counts->mixed, sizeof counts->mixed, "%s", subject);
-        snprintf(counts->known_host, sizeof counts->known_host, "%s", yk_query_text(query, 0));
-        snprintf(counts->other_host, sizeof counts->other_host, "%s", host);
-    }
-    yk_query_close(query);
-    return status;
-}
-
 static yk_status check_time(const struct importing *importing, int64_t size, double seconds)
 {
     return size > 0 && seconds > 0 && isfinite(seconds)
@@ -85,16 +49,13 @@ static yk_status import_layer(void *user, const struct yk_profile_layer_row *row
     struct yk_query *query = NULL;
     enum verdict verdict = LEAVE;
     YK_TRY(check_time(importing, row->batch, row->measurement.value));
-    YK_TRY(look_for_mixture(importing,
-                            "SELECT host FROM layers WHERE device = ? AND host NOT IN ('', ?)",
-                            row->layer.device, row->measurement.host));
     YK_TRY(yk_query_open(importing->profile->database,
                          "SELECT measured_at FROM layers WHERE device = ?1 "
                          "AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND sequence = ?4 "
-                         "AND pass = ?5 AND batch = ?6 ORDER BY abs(part - ?2)",
+                         "AND pass = ?5 AND cpu = ?6 AND batch = ?7 ORDER BY abs(part - ?2)",
                          &query));
-    yk_handle_bind_layer(query, &row->layer);
-    yk_query_bind_integer(query, 6, row->batch);
+    yk_handle_bind_layer(query, &row->layer, row->measurement.cpu);
+    yk_query_bind_integer(query, 7, row->batch);
     YK_TRY(judge(importing, query, row->measurement.measured_at, &verdict));
     return verdict == LEAVE ? YK_OK : yk_rows_write_layer(importing->profile, row);
 }
@@ -105,15 +66,12 @@ static yk_status import_link(void *user, const struct yk_profile_link_row *row)
     struct yk_query *query = NULL;
     enum verdict verdict = LEAVE;
     YK_TRY(check_time(importing, row->bytes, row->measurement.value));
-    YK_TRY(look_for_mixture(importing,
-                            "SELECT host FROM links WHERE link = ? AND host NOT IN ('', ?)",
-                            row->link.link, row->measurement.host));
     YK_TRY(yk_query_open(importing->profile->database,
                          "SELECT measured_at FROM links WHERE link = ? AND collective = ? "
-                         "AND ranks = ? AND bytes = ?",
+                         "AND ranks = ? AND cpu = ? AND bytes = ?",
                          &query));
-    yk_handle_bind_link(query, &row->link);
-    yk_query_bind_integer(query, 4, row->bytes);
+    yk_handle_bind_link(query, &row->link, row->measurement.cpu);
+    yk_query_bind_integer(query, 5, row->bytes);
     YK_TRY(judge(importing, query, row->measurement.measured_at, &verdict));
     return verdict == LEAVE ? YK_OK : yk_rows_write_link(importing->profile, row);
 }
@@ -127,12 +85,10 @@ static yk_status import_fact(void *user, const struct yk_profile_fact_row *row)
         return yk_fail(YK_ERROR_INPUT, "%s: %s: %s of %g cannot be", importing->path,
                        row->fact.subject, row->fact.fact, row->measurement.value);
     }
-    YK_TRY(look_for_mixture(importing,
-                            "SELECT host FROM facts WHERE subject = ? AND host NOT IN ('', ?)",
-                            row->fact.subject, row->measurement.host));
     YK_TRY(yk_query_open(importing->profile->database,
-                         "SELECT measured_at FROM facts WHERE subject = ? AND fact = ?", &query));
-    yk_handle_bind_fact(query, &row->fact);
+                         "SELECT measured_at FROM facts WHERE subject = ? AND fact = ? AND cpu = ?",
+                         &query));
+    yk_handle_bind_fact(query, &row->fact, row->measurement.cpu);
     YK_TRY(judge(importing, query, row->measurement.measured_at, &verdict));
     return verdict == LEAVE ? YK_OK : yk_rows_write_fact(importing->profile, row);
 }

@@ -7,21 +7,11 @@
 
 #include "profile/profile.h"
 
-enum {
-    YK_PROFILE_NAME_SIZE = 256
-};
-
 /* What became of the numbers of the other file. */
 struct yk_profile_import_counts {
     int64_t added;
     int64_t replaced; /* what was known is older */
     int64_t left;     /* what was known is as new, or newer */
-
-    /* Something whose name does not say what CPU it has, and that two machines have measured:
-     * "cpu:2" is 2 cores of any sort. "": there is none. */
-    char mixed[YK_PROFILE_NAME_SIZE];
-    char known_host[YK_PROFILE_NAME_SIZE];
-    char other_host[YK_PROFILE_NAME_SIZE];
 };
 
 /* Adds every number of the profile at `path`, of any form, to `profile`, or none of them. Of two

@@ -53,6 +53,9 @@ yk_status yk_profile_commit(struct yk_profile *profile)
     return yk_database_commit(profile->database);
 }
 
+/* With the CPU, where there is one. */
+#define VERSIONS "CASE cpu WHEN '' THEN versions ELSE versions || ' on ' || cpu END"
+
 static void add_value(struct yk_text *out, const struct yk_query *query, int column)
 {
     yk_text_add(out, column > 0 ? " " : "");
@@ -84,15 +87,16 @@ yk_status yk_profile_list(struct yk_profile *profile, struct yk_text *out)
 {
     YK_TRY(list_rows(profile,
                      "SELECT 'layer', device, part, shape, sequence, pass, batch, seconds, spread, "
-                     "samples, versions FROM layers "
-                     "ORDER BY device, part, shape, sequence, pass, batch",
+                     "samples, " VERSIONS " FROM layers "
+                     "ORDER BY device, cpu, part, shape, sequence, pass, batch",
                      out));
-    YK_TRY(list_rows(profile,
-                     "SELECT 'link', link, collective, ranks, bytes, seconds, spread, samples, "
-                     "versions FROM links ORDER BY link, collective, ranks, bytes",
-                     out));
+    YK_TRY(list_rows(
+        profile,
+        "SELECT 'link', link, collective, ranks, bytes, seconds, spread, samples, " VERSIONS
+        " FROM links ORDER BY link, cpu, collective, ranks, bytes",
+        out));
     return list_rows(profile,
-                     "SELECT 'fact', subject, fact, value, spread, samples, versions FROM facts "
-                     "ORDER BY subject, fact",
+                     "SELECT 'fact', subject, fact, value, spread, samples, " VERSIONS
+                     " FROM facts ORDER BY subject, cpu, fact",
                      out);
 }

@@ -2,7 +2,7 @@
  * Profile: what was measured on this machine, in an SQLite file. Written by measure, read by
  * whoever plans; every time in it is a median.
  *
- * Form 3 (PRAGMA application_id 0x796f6b65, user_version 3):
+ * Form 4 (PRAGMA application_id 0x796f6b65, user_version 4):
  *
  *   layers  device TEXT       the device's type, "rtx3090"; a CPU's with its cores, "cpu:2"
  *           part REAL         of the whole device: 1, or less; found again within half a percent
@@ -18,19 +18,23 @@
  *           most REAL           is not known
  *           measured_at INTEGER  seconds since 1970; 0: not known
  *           host TEXT         the name of the machine; "": not known
- *   links   link TEXT         the two devices, as above, in alphabetical order, and where they
+ *           cpu TEXT          the CPU's name, where the device is a CPU; "": it is none, or not
+ * known links   link TEXT         the two devices, as above, in alphabetical order, and where they
  *                             are: "a30-titanxp between nodes", "cpu:1-cpu:1 within a node"
  *           collective TEXT   "send", "gather", "scatter", "reduce"
  *           ranks INTEGER     how many take part; 2 for "send"
  *           bytes INTEGER     of the whole message
- *           seconds to host as above
+ *           seconds to cpu as above
  *   facts   subject TEXT      a device or a link, as above
  *           fact TEXT         what is said of it, see below
  *           value REAL        median, in the fact's own unit
- *           spread to host as above
+ *           spread to cpu as above
  *
- * Form 1 had no facts, and forms 1 and 2 nothing after the versions; such files are read as ones
- * where that is not known, and become ones of form 3 when they are opened for adding.
+ * Form 1 had no facts, forms 1 and 2 nothing after the versions, and form 3 no CPU; such files are
+ * read as ones where that is not known, and become ones of form 4 when they are opened for adding.
+ *
+ * Two cores of one CPU are not two of another: numbers of CPUs, and of links with one, count on
+ * machines with the CPU that they were measured on. Those of a CPU that is not known never count.
  *
  * Several processes may read and write one file at the same time. What one adds is there for the
  * others at once, or, between begin and commit, when it is committed; a process that is killed
@@ -41,6 +45,7 @@
 #ifndef YK_PROFILE_PROFILE_H
 #define YK_PROFILE_PROFILE_H
 
+#include "base/cpu_name.h"
 #include "base/status.h"
 #include "base/text.h"
 
@@ -109,6 +114,9 @@ struct yk_profile_measurement {
     double most;
     int64_t measured_at; /* seconds since 1970; to be added: 0 is now; read: 0 is not known */
     const char *host;    /* the machine's name; to be added: NULL is this one; read: "" not known */
+    /* The CPU's name, where one takes part; to be added: NULL is this machine's; read: "" is none,
+     * or not known. */
+    const char *cpu;
 };
 
 /* One number with what it is known by. */
@@ -144,6 +152,14 @@ yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_prof
  * `most`; NAN where there is none. */
 yk_status yk_profile_find_part(struct yk_profile *profile, const char *device, double part,
                                double most, double *out) YK_MUST_USE;
+
+/* This machine's CPU, which what is found and added is of wherever a CPU takes part. */
+const char *yk_profile_cpu(const struct yk_profile *profile);
+
+/* Whether layers of the device, such as "cpu:2", are known of other CPUs alone, and the first of
+ * these by name; "" where its name is not known. */
+yk_status yk_profile_find_other_cpu(struct yk_profile *profile, const char *device, bool *out,
+                                    char name[YK_CPU_NAME_SIZE]) YK_MUST_USE;
 
 /* The nearest sequences on either side of the layer's that it was measured at, 0 where there is
  * none. */

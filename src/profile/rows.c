@@ -7,7 +7,7 @@
 
 #define MEASUREMENT "spread, samples, versions, least, most, measured_at, host"
 
-/* The columns from `first` on: the value and MEASUREMENT. */
+/* The columns from `first` on: the value, MEASUREMENT and the CPU. */
 static struct yk_profile_measurement measurement_of(const struct yk_query *query, int first)
 {
     return (struct yk_profile_measurement){
@@ -19,6 +19,7 @@ static struct yk_profile_measurement measurement_of(const struct yk_query *query
         .most = yk_query_real(query, first + 5),
         .measured_at = yk_query_integer(query, first + 6),
         .host = yk_query_text(query, first + 7),
+        .cpu = yk_query_text(query, first + 8),
     };
 }
 
@@ -31,8 +32,8 @@ yk_status yk_profile_visit_layers(struct yk_profile *profile,
     bool found = false;
     YK_TRY(yk_query_open(profile->database,
                          "SELECT device, part, shape, sequence, pass, batch, "
-                         "seconds, " MEASUREMENT " FROM layers "
-                         "ORDER BY device, part, shape, sequence, pass, batch",
+                         "seconds, " MEASUREMENT ", cpu FROM layers "
+                         "ORDER BY device, cpu, part, shape, sequence, pass, batch",
                          &query));
     yk_status status = yk_query_step(query, &found);
     while (status == YK_OK && found) {
@@ -63,7 +64,7 @@ yk_status yk_profile_visit_links(struct yk_profile *profile,
     bool found = false;
     YK_TRY(yk_query_open(profile->database,
                          "SELECT link, collective, ranks, bytes, seconds, " MEASUREMENT
-                         " FROM links ORDER BY link, collective, ranks, bytes",
+                         ", cpu FROM links ORDER BY link, cpu, collective, ranks, bytes",
                          &query));
     yk_status status = yk_query_step(query, &found);
     while (status == YK_OK && found) {
@@ -90,9 +91,10 @@ yk_status yk_profile_visit_facts(struct yk_profile *profile,
 {
     struct yk_query *query = NULL;
     bool found = false;
-    YK_TRY(yk_query_open(
-        profile->database,
-        "SELECT subject, fact, value, " MEASUREMENT " FROM facts ORDER BY subject, fact", &query));
+    YK_TRY(yk_query_open(profile->database,
+                         "SELECT subject, fact, value, " MEASUREMENT
+                         ", cpu FROM facts ORDER BY subject, cpu, fact",
+                         &query));
     yk_status status = yk_query_step(query, &found);
     while (status == YK_OK && found) {
         const struct yk_profile_fact_row row = {
@@ -129,42 +131,42 @@ yk_status yk_rows_write_layer(struct yk_profile *profile, const struct yk_profil
     struct yk_query *query = NULL;
     YK_TRY(yk_query_open(
         profile->database,
-        "INSERT OR REPLACE INTO layers (device, part, shape, sequence, pass, batch, "
+        "INSERT OR REPLACE INTO layers (device, part, shape, sequence, pass, cpu, batch, "
         "seconds, " MEASUREMENT ") VALUES (?1, coalesce((SELECT part FROM layers WHERE "
         "device = ?1 AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND sequence = ?4 AND "
-        "pass = ?5 AND batch = ?6 ORDER BY abs(part - ?2) LIMIT 1), ?2), ?3, ?4, ?5, ?6, ?7, ?8, "
-        "?9, ?10, ?11, ?12, ?13, ?14)",
+        "pass = ?5 AND cpu = ?6 AND batch = ?7 ORDER BY abs(part - ?2) LIMIT 1), ?2), ?3, ?4, ?5, "
+        "?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
         &query));
-    yk_handle_bind_layer(query, &row->layer);
-    yk_query_bind_integer(query, 6, row->batch);
-    return insert(query, 7, &row->measurement);
+    yk_handle_bind_layer(query, &row->layer, row->measurement.cpu);
+    yk_query_bind_integer(query, 7, row->batch);
+    return insert(query, 8, &row->measurement);
 }
 
 yk_status yk_rows_write_link(struct yk_profile *profile, const struct yk_profile_link_row *row)
 {
     struct yk_query *query = NULL;
     YK_TRY(yk_query_open(profile->database,
-                         "INSERT OR REPLACE INTO links (link, collective, ranks, bytes, "
-                         "seconds, " MEASUREMENT ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                         "INSERT OR REPLACE INTO links (link, collective, ranks, cpu, bytes, "
+                         "seconds, " MEASUREMENT ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                          &query));
-    yk_handle_bind_link(query, &row->link);
-    yk_query_bind_integer(query, 4, row->bytes);
-    return insert(query, 5, &row->measurement);
+    yk_handle_bind_link(query, &row->link, row->measurement.cpu);
+    yk_query_bind_integer(query, 5, row->bytes);
+    return insert(query, 6, &row->measurement);
 }
 
 yk_status yk_rows_write_fact(struct yk_profile *profile, const struct yk_profile_fact_row *row)
 {
     struct yk_query *query = NULL;
     YK_TRY(yk_query_open(profile->database,
-                         "INSERT OR REPLACE INTO facts (subject, fact, value, " MEASUREMENT
-                         ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                         "INSERT OR REPLACE INTO facts (subject, fact, cpu, value, " MEASUREMENT
+                         ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                          &query));
-    yk_handle_bind_fact(query, &row->fact);
-    return insert(query, 3, &row->measurement);
+    yk_handle_bind_fact(query, &row->fact, row->measurement.cpu);
+    return insert(query, 4, &row->measurement);
 }
 
-/* The measurement with what its maker left to be filled in. */
-static struct yk_profile_measurement complete(const struct yk_profile *profile,
+/* The measurement of the subject with what its maker left to be filled in. */
+static struct yk_profile_measurement complete(const struct yk_profile *profile, const char *subject,
                                               const struct yk_profile_measurement *given)
 {
     struct yk_profile_measurement made = *given;
@@ -177,26 +179,29 @@ static struct yk_profile_measurement complete(const struct yk_profile *profile,
     made.most = fmax(made.most, made.value);
     made.measured_at = made.measured_at != 0 ? made.measured_at : (int64_t)time(NULL);
     made.host = made.host ? made.host : profile->host;
+    made.cpu = made.cpu ? made.cpu : yk_handle_cpu(profile, subject);
     return made;
 }
 
 yk_status yk_profile_add_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
                                int64_t batch, const struct yk_profile_measurement *measurement)
 {
-    const struct yk_profile_layer_row row = {*layer, batch, complete(profile, measurement)};
+    const struct yk_profile_layer_row row = {*layer, batch,
+                                             complete(profile, layer->device, measurement)};
     return yk_rows_write_layer(profile, &row);
 }
 
 yk_status yk_profile_add_link(struct yk_profile *profile, const struct yk_profile_link *link,
                               int64_t bytes, const struct yk_profile_measurement *measurement)
 {
-    const struct yk_profile_link_row row = {*link, bytes, complete(profile, measurement)};
+    const struct yk_profile_link_row row = {*link, bytes,
+                                            complete(profile, link->link, measurement)};
     return yk_rows_write_link(profile, &row);
 }
 
 yk_status yk_profile_add_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,
                               const struct yk_profile_measurement *measurement)
 {
-    const struct yk_profile_fact_row row = {*fact, complete(profile, measurement)};
+    const struct yk_profile_fact_row row = {*fact, complete(profile, fact->subject, measurement)};
     return yk_rows_write_fact(profile, &row);
 }

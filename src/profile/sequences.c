@@ -11,9 +11,9 @@ yk_status yk_profile_find_sequences(struct yk_profile *profile,
         "SELECT coalesce(max(CASE WHEN sequence < ?4 THEN sequence END), 0), "
         "coalesce(min(CASE WHEN sequence > ?4 THEN sequence END), 0) FROM layers "
         "WHERE device = ?1 AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND pass = ?5 "
-        "AND sequence > 0",
+        "AND cpu = ?6 AND sequence > 0",
         &query));
-    yk_handle_bind_layer(query, layer);
+    yk_handle_bind_layer(query, layer, yk_handle_cpu(profile, layer->device));
     const yk_status status = yk_query_step(query, &found);
     *out_below = found ? yk_query_integer(query, 0) : 0;
     *out_above = found ? yk_query_integer(query, 1) : 0;

@@ -32,6 +32,7 @@ static void add_measurement(const char *value, const struct yk_profile_measureme
     yk_text_addf(out, "\"samples\": %" PRId64 ", \"measured_at\": %" PRId64 ", ",
                  measurement->samples, measurement->measured_at);
     add_word("host", measurement->host, out);
+    add_word("cpu", measurement->cpu, out);
     yk_text_add(out, "\"versions\": ");
     yk_text_add_json(out, measurement->versions);
     yk_text_add(out, "}");

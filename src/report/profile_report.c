@@ -25,6 +25,7 @@ static yk_status keep_word(struct reading *reading, const char **word)
 static yk_status keep_measurement(struct reading *reading, struct yk_profile_measurement *row)
 {
     YK_TRY(keep_word(reading, &row->versions));
+    YK_TRY(keep_word(reading, &row->cpu));
     return keep_word(reading, &row->host);
 }
 
@@ -125,16 +126,18 @@ static yk_status take_fact(void *user, const struct yk_profile_fact_row *row)
     return YK_OK;
 }
 
-static bool are_one_sort(const struct yk_profile_layer *a, const struct yk_profile_layer *b)
+static bool are_one_sort(const struct yk_profile_layer_row *a, const struct yk_profile_layer_row *b)
 {
-    return strcmp(a->device, b->device) == 0 && a->part == b->part &&
-           strcmp(a->shape, b->shape) == 0 && a->sequence == b->sequence;
+    return strcmp(a->layer.device, b->layer.device) == 0 &&
+           strcmp(a->measurement.cpu, b->measurement.cpu) == 0 && a->layer.part == b->layer.part &&
+           strcmp(a->layer.shape, b->layer.shape) == 0 && a->layer.sequence == b->layer.sequence;
 }
 
-static bool are_one_curve(const struct yk_profile_link *a, const struct yk_profile_link *b)
+static bool are_one_curve(const struct yk_profile_link_row *a, const struct yk_profile_link_row *b)
 {
-    return strcmp(a->link, b->link) == 0 && strcmp(a->collective, b->collective) == 0 &&
-           a->ranks == b->ranks;
+    return strcmp(a->link.link, b->link.link) == 0 &&
+           strcmp(a->measurement.cpu, b->measurement.cpu) == 0 &&
+           strcmp(a->link.collective, b->link.collective) == 0 && a->link.ranks == b->link.ranks;
 }
 
 /* Rows of one sort follow each other. */
@@ -143,7 +146,7 @@ static yk_status sort_layers(struct yk_profile_report *report, struct yk_arena *
     YK_TRY_NEW(arena, report->layers, report->layer_row_count + 1);
     for (int32_t i = 0; i < report->layer_row_count; i++) {
         const struct yk_profile_layer_row *row = &report->layer_rows[i];
-        if (i == 0 || !are_one_sort(&row->layer, &row[-1].layer)) {
+        if (i == 0 || !are_one_sort(row, &row[-1])) {
             report->layers[report->layer_count++].rows = row;
         }
         report->layers[report->layer_count - 1].count++;
@@ -171,7 +174,7 @@ static yk_status sort_links(struct yk_profile_report *report, struct yk_arena *a
     YK_TRY_NEW(arena, report->links, report->link_row_count + 1);
     for (int32_t i = 0; i < report->link_row_count; i++) {
         const struct yk_profile_link_row *row = &report->link_rows[i];
-        if (i == 0 || !are_one_curve(&row->link, &row[-1].link)) {
+        if (i == 0 || !are_one_curve(row, &row[-1])) {
             report->links[report->link_count++].rows = row;
         }
         report->links[report->link_count - 1].count++;

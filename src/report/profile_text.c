@@ -32,6 +32,9 @@ static void add_origin(const struct yk_profile_measurement *first, int64_t oldes
     if (first->host[0]) {
         yk_text_addf(out, ", on %s", first->host);
     }
+    if (first->cpu[0]) {
+        yk_text_addf(out, first->host[0] ? " (%s)" : ", on %s", first->cpu);
+    }
     yk_text_addf(out, ", with %s\n", first->versions[0] ? first->versions : "unknown versions");
 }
 
@@ -111,9 +114,11 @@ static void add_sort(const struct yk_profile_report_layer *layer, struct yk_tabl
     }
 }
 
-static bool are_on_one_device(const struct yk_profile_layer *a, const struct yk_profile_layer *b)
+static bool are_on_one_device(const struct yk_profile_layer_row *a,
+                              const struct yk_profile_layer_row *b)
 {
-    return strcmp(a->device, b->device) == 0 && a->part == b->part;
+    return strcmp(a->layer.device, b->layer.device) == 0 && a->layer.part == b->layer.part &&
+           strcmp(a->measurement.cpu, b->measurement.cpu) == 0;
 }
 
 /* The sorts from `first` to before `end`, which are one device's. */
@@ -180,6 +185,19 @@ static void add_count(int32_t count, const char *one, const char *several, struc
     yk_text_addf(out, "%d %s", (int)count, count == 1 ? one : several);
 }
 
+static bool is_of_several_cpus(const struct yk_profile_report *report,
+                               const struct yk_profile_fact_row *row)
+{
+    for (int32_t i = 0; i < report->fact_count; i++) {
+        const struct yk_profile_fact_row *other = &report->facts[i];
+        if (strcmp(other->fact.subject, row->fact.subject) == 0 &&
+            strcmp(other->measurement.cpu, row->measurement.cpu) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 yk_status yk_profile_report_text(const struct yk_profile_report *report, int columns,
                                  struct yk_text *out)
 {
@@ -188,9 +206,8 @@ yk_status yk_profile_report_text(const struct yk_profile_report *report, int col
     add_count(report->link_row_count, "of messages, ", "of messages, ", out);
     add_count(report->fact_count, "fact\n", "facts\n", out);
     for (int32_t first = 0, end = 0; first < report->layer_count; first = end) {
-        const struct yk_profile_layer *layer = &report->layers[first].rows[0].layer;
-        while (end < report->layer_count &&
-               are_on_one_device(layer, &report->layers[end].rows[0].layer)) {
+        const struct yk_profile_layer_row *row = &report->layers[first].rows[0];
+        while (end < report->layer_count && are_on_one_device(row, &report->layers[end].rows[0])) {
             end++;
         }
         YK_TRY(add_device(report, first, end, out));
@@ -203,6 +220,10 @@ yk_status yk_profile_report_text(const struct yk_profile_report *report, int col
         yk_profile_say_fact(&report->facts[i], out);
         yk_text_addf(out, ", spread %.1f %%, measured ", 100 * report->facts[i].measurement.spread);
         yk_profile_say_age(report->facts[i].measurement.measured_at, report->now, out);
+        if (is_of_several_cpus(report, &report->facts[i])) {
+            const char *cpu = report->facts[i].measurement.cpu;
+            yk_text_addf(out, ", on %s", cpu[0] ? cpu : "an unknown CPU");
+        }
         yk_text_add(out, "\n");
     }
     return yk_text_status(out);

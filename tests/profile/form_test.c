@@ -29,6 +29,17 @@
     "INSERT INTO facts VALUES ('v100', 'context bytes', 1000, 0, 1, 'old');"                       \
     "PRAGMA user_version = 2;"
 
+#define WHEN(table, value)                                                                         \
+    "ALTER TABLE " table " ADD COLUMN least REAL NOT NULL DEFAULT 0;"                              \
+    "ALTER TABLE " table " ADD COLUMN most REAL NOT NULL DEFAULT 0;"                               \
+    "ALTER TABLE " table " ADD COLUMN measured_at INTEGER NOT NULL DEFAULT 0;"                     \
+    "ALTER TABLE " table " ADD COLUMN host TEXT NOT NULL DEFAULT '';"                              \
+    "UPDATE " table " SET least = " value ", most = " value ";"
+
+#define FORM_3                                                                                     \
+    FORM_2 WHEN("layers", "seconds") WHEN("links", "seconds")                                      \
+        WHEN("facts", "value") "PRAGMA user_version = 3;"
+
 static void make_file(const char *path, const char *sql)
 {
     sqlite3 *database = NULL;
@@ -54,7 +65,8 @@ static void remember(struct seen *seen, const struct yk_profile_measurement *fro
                      struct yk_profile_measurement *to)
 {
     *to = *from;
-    to->host = NULL; /* which lasts no longer */
+    to->host = NULL; /* which last no longer */
+    to->cpu = NULL;
     snprintf(seen->host, sizeof seen->host, "%s", from->host);
 }
 
@@ -139,6 +151,35 @@ static void a_profile_of_form_2_is_read_and_renewed(void **state)
     const struct place *place = *state;
     make_file(place->path, FORM_2);
     read_and_renew(place->path, 1);
+}
+
+static void a_profile_of_form_3_is_read_and_renewed(void **state)
+{
+    const struct place *place = *state;
+    make_file(place->path, FORM_3);
+    read_and_renew(place->path, 1);
+}
+
+/* Two cores of whatever it was: they may be another machine's. */
+static void numbers_of_a_cpu_without_a_name_do_not_count(void **state)
+{
+    const struct place *place = *state;
+    const struct yk_profile_layer layer = {"cpu:2", 1, "norm", 64, "forward"};
+    struct yk_profile *profile = NULL;
+    struct yk_profile_curve curve = {0};
+    char cpu[YK_CPU_NAME_SIZE];
+    bool other = false;
+    make_file(place->path, FORM_3 "UPDATE layers SET device = 'cpu:2';");
+    for (int i = 0; i < 2; i++) {
+        assert_ok(i == 0 ? yk_profile_open(place->path, &profile)
+                         : yk_profile_create(place->path, &profile));
+        assert_ok(yk_profile_find_layer(profile, &layer, &curve));
+        assert_int_equal(curve.count, 0);
+        assert_ok(yk_profile_find_other_cpu(profile, "cpu:2", &other, cpu));
+        assert_true(other);
+        assert_string_equal(cpu, "");
+        yk_profile_close(profile);
+    }
 }
 
 static void a_renewed_profile_takes_what_is_new(void **state)
@@ -264,6 +305,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         in_place(a_profile_of_form_1_is_read_and_renewed),
         in_place(a_profile_of_form_2_is_read_and_renewed),
+        in_place(a_profile_of_form_3_is_read_and_renewed),
+        in_place(numbers_of_a_cpu_without_a_name_do_not_count),
         in_place(a_renewed_profile_takes_what_is_new),
         in_place(an_empty_file_is_a_profile_without_numbers),
         in_place(a_table_without_a_column_is_damage),

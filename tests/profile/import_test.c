@@ -136,38 +136,32 @@ static void a_part_is_known_again_within_half_a_percent(void **state)
     yk_profile_close(profile);
 }
 
-static void add_layer(const char *path, int64_t batch, const char *host)
+static void add_layer(const char *path, int64_t batch, double seconds, const char *cpu)
 {
-    const struct yk_profile_measurement measurement = measured(1, 100, host);
+    struct yk_profile_measurement measurement = measured(seconds, 100, "a");
     struct yk_profile *profile = NULL;
+    measurement.cpu = cpu;
     assert_ok(yk_profile_create(path, &profile));
     assert_ok(yk_profile_add_layer(profile, &norm, batch, &measurement));
     yk_profile_close(profile);
 }
 
-static void a_cpu_of_two_machines_is_told(void **state)
+/* The other's are newer or not: they are of something else. */
+static void numbers_of_another_cpu_stay_apart(void **state)
 {
     const struct place *place = *state;
-    add_layer(place->path, 1, "a");
-    add_layer(place->other, 2, "b");
+    struct yk_profile *profile = NULL;
+    struct yk_profile_curve curve = {0};
+    add_layer(place->path, 1, 0.5, NULL);
+    add_layer(place->other, 1, 0.25, "Some other CPU");
+    add_layer(place->other, 2, 0.75, NULL);
     const struct yk_profile_import_counts counts = import_into(place->path, place->other);
-    assert_counts(&counts, 1, 0, 0);
-    assert_string_equal(counts.mixed, "cpu:2");
-    assert_string_equal(counts.known_host, "a");
-    assert_string_equal(counts.other_host, "b");
-}
-
-static void a_cpu_of_one_machine_or_a_gpu_of_two_is_not_told(void **state)
-{
-    const struct place *place = *state;
-    static const int64_t bytes[] = {1};
-    add_layer(place->path, 1, "a");
-    add_layer(place->other, 2, "a");
-    write_links(place->path, bytes, 1, 1, "a");
-    write_links(place->other, bytes, 1, 2, "b");
-    const struct yk_profile_import_counts counts = import_into(place->path, place->other);
-    assert_counts(&counts, 1, 1, 0);
-    assert_string_equal(counts.mixed, "");
+    assert_counts(&counts, 2, 0, 0);
+    assert_ok(yk_profile_open(place->path, &profile));
+    assert_ok(yk_profile_find_layer(profile, &norm, &curve));
+    assert_int_equal(curve.count, 2);
+    assert_true(curve.points[0].seconds == 0.5 && curve.points[1].seconds == 0.75);
+    yk_profile_close(profile);
 }
 
 /* The last row cannot be: the others are not added either. */
@@ -242,8 +236,7 @@ int main(void)
         in_place(the_newer_number_wins_both_ways),
         in_place(a_number_comes_with_all_that_is_known_of_it),
         in_place(a_part_is_known_again_within_half_a_percent),
-        in_place(a_cpu_of_two_machines_is_told),
-        in_place(a_cpu_of_one_machine_or_a_gpu_of_two_is_not_told),
+        in_place(numbers_of_another_cpu_stay_apart),
         in_place(all_is_added_or_nothing),
         in_place(a_profile_is_not_imported_into_itself),
         in_place(an_older_form_is_imported_without_a_time),

@@ -166,9 +166,65 @@ static void another_form_is_refused(void **state)
 {
     const struct place *place = *state;
     write_profile(place->path);
-    overwrite(place->path, USER_VERSION_AT, "\0\0\0\4", 4);
-    assert_refuses(place->path, "a profile of form 4, and this program knows form 3: it has to be "
+    overwrite(place->path, USER_VERSION_AT, "\0\0\0\5", 4);
+    assert_refuses(place->path, "a profile of form 5, and this program knows form 4: it has to be "
                                 "measured again");
+}
+
+static struct yk_profile_measurement seconds_of(double value, const char *cpu)
+{
+    struct yk_profile_measurement measurement = seconds(value);
+    measurement.cpu = cpu;
+    return measurement;
+}
+
+static double find_seconds(struct yk_profile *profile, const struct yk_profile_layer *layer)
+{
+    struct yk_profile_curve curve = {0};
+    assert_ok(yk_profile_find_layer(profile, layer, &curve));
+    return curve.count > 0 ? curve.points[0].seconds : 0;
+}
+
+/* A GPU is the same whatever CPU is beside it; a link with a CPU at one end is not. */
+static void numbers_of_another_cpu_are_not_found(void **state)
+{
+    const struct place *place = *state;
+    static const char other[] = "Some other CPU";
+    const struct yk_profile_layer two = {"cpu:2", 1, "norm", 64, "forward"};
+    const struct yk_profile_layer four = {"cpu:4", 1, "norm", 64, "forward"};
+    const struct yk_profile_layer gpu = {"v100", 1, "norm", 64, "forward"};
+    const struct yk_profile_link link = {"cpu:2-v100 within a node", "send", 2};
+    const struct yk_profile_fact context = {"cpu:2 with gpt2", YK_PROFILE_CONTEXT};
+    const struct yk_profile_measurement theirs = seconds_of(1, other);
+    const struct yk_profile_measurement ours = seconds_of(2, NULL);
+    struct yk_profile_curve curve = {0};
+    struct yk_profile *profile = NULL;
+    char cpu[YK_CPU_NAME_SIZE];
+    double value = 0;
+    bool found = true;
+    assert_ok(yk_profile_create(place->path, &profile));
+    assert_ok(yk_profile_add_layer(profile, &two, 1, &theirs));
+    assert_ok(yk_profile_add_link(profile, &link, 8, &theirs));
+    assert_ok(yk_profile_add_fact(profile, &context, &theirs));
+    assert_ok(yk_profile_add_layer(profile, &four, 1, &ours));
+    assert_ok(yk_profile_add_layer(profile, &gpu, 1, &ours));
+    assert_true(find_seconds(profile, &two) == 0);
+    assert_true(find_seconds(profile, &four) == 2);
+    assert_true(find_seconds(profile, &gpu) == 2);
+    assert_ok(yk_profile_find_link(profile, &link, &curve));
+    assert_int_equal(curve.count, 0);
+    assert_ok(yk_profile_find_fact(profile, &context, &value));
+    assert_true(isnan(value));
+    assert_ok(yk_profile_has_layer(profile, &two, 1, theirs.versions, &found));
+    assert_false(found);
+    assert_ok(yk_profile_find_other_cpu(profile, "cpu:2", &found, cpu));
+    assert_true(found);
+    assert_string_equal(cpu, other);
+    assert_ok(yk_profile_add_layer(profile, &two, 1, &ours));
+    assert_true(find_seconds(profile, &two) == 2);
+    assert_ok(yk_profile_find_other_cpu(profile, "cpu:2", &found, cpu));
+    assert_false(found);
+    yk_profile_close(profile);
 }
 
 static const struct yk_profile_fact share = {"cpu:1-cpu:1 within a node",
@@ -289,6 +345,7 @@ int main(void)
         in_place(a_missing_file_is_said_to_be_missing),
         in_place(what_is_no_profile_is_refused),
         in_place(another_form_is_refused),
+        in_place(numbers_of_another_cpu_are_not_found),
         in_place(a_fact_is_found_again_and_replaced),
         in_place(a_part_is_found_within_half_a_percent),
         in_place(of_two_parts_that_are_as_good_the_nearer_is_found),

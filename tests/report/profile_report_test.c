@@ -42,21 +42,22 @@ static void end(struct shown *shown)
     rmdir(shown->folder);
 }
 
-static struct yk_profile_measurement measured(double value, int64_t days_ago)
+static struct yk_profile_measurement measured(const char *subject, double value, int64_t days_ago)
 {
     return (struct yk_profile_measurement){.value = value,
                                            .spread = 0.025,
                                            .samples = 7,
                                            .versions = "OpenBLAS 0.3",
                                            .measured_at = NOW - days_ago * DAY,
-                                           .host = "one"};
+                                           .host = "one",
+                                           .cpu = strncmp(subject, "cpu", 3) == 0 ? "Tiny" : ""};
 }
 
 static void add_layer(struct shown *shown, const char *device, const char *pass, int64_t batch,
                       double seconds, int64_t days_ago)
 {
     const struct yk_profile_layer layer = {device, 1, "norm C48 fp32", 16, pass};
-    const struct yk_profile_measurement measurement = measured(seconds, days_ago);
+    const struct yk_profile_measurement measurement = measured(device, seconds, days_ago);
     assert_ok(yk_profile_add_layer(shown->profile, &layer, batch, &measurement));
 }
 
@@ -68,7 +69,7 @@ static void add_gathers(struct shown *shown)
     int64_t bytes = 1024;
     for (int i = 0; i < SIZES; i++, bytes *= 4) {
         const struct yk_profile_measurement measurement =
-            measured(3 * (10e-6 + (double)bytes / 4e9), 3);
+            measured(link.link, 3 * (10e-6 + (double)bytes / 4e9), 3);
         assert_ok(yk_profile_add_link(shown->profile, &link, bytes, &measurement));
     }
 }
@@ -76,7 +77,7 @@ static void add_gathers(struct shown *shown)
 static void fill(struct shown *shown)
 {
     const struct yk_profile_fact fact = {"cpu:1", YK_PROFILE_CONTEXT};
-    const struct yk_profile_measurement bytes = measured(2097152, 0);
+    const struct yk_profile_measurement bytes = measured(fact.subject, 2097152, 0);
     add_layer(shown, "cpu:1", "forward", 1, 1e-3, 3);
     add_layer(shown, "cpu:1", "forward", 2, 2e-3, 3);
     add_layer(shown, "cpu:1", "backward", 1, 3e-3, 20);
@@ -109,8 +110,8 @@ static void tables_have_a_row_for_each_number_of_samples(void **state)
     make(&shown, NULL);
     assert_ok(yk_profile_report_text(&shown.report, 80, &text));
     expect(&text, "p.db: 5 times of layers, 8 of messages, 1 fact\n");
-    expect(&text, "\ncpu:1\n  measured 3 days ago, the oldest 2 weeks ago, on one, with OpenBLAS "
-                  "0.3\n");
+    expect(&text, "\ncpu:1\n  measured 3 days ago, the oldest 2 weeks ago, on one (Tiny), with "
+                  "OpenBLAS 0.3\n");
     expect(&text, "  norm C48 fp32      16        1      1ms       3ms   500us   2.5 %     7\n"
                   "  norm C48 fp32      16        2      2ms                     2.5 %     7\n");
     expect(&text, "\nh200\n  measured 3 days ago, on one, with OpenBLAS 0.3\n");
@@ -131,7 +132,7 @@ static void links_have_a_curve_with_its_knee(void **state)
     make(&shown, NULL);
     assert_ok(yk_profile_report_text(&shown.report, 80, &text));
     expect(&text, "\ncpu:1-h200 between nodes, gather among 4 ranks\n"
-                  "  measured 3 days ago, on one, with OpenBLAS 0.3\n"
+                  "  measured 3 days ago, on one (Tiny), with OpenBLAS 0.3\n"
                   "  knee 352KiB: 90 % of 1GB/s, latency 30.0us\n\n");
     expect(&text, "^ knee 352KiB ---");
     expect(&text, "   64KiB  79.2us      621MB/s   2.5 %     7\n");
@@ -183,7 +184,8 @@ static void json_has_every_number_and_the_knees(void **state)
     assert_int_equal(yk_json_count(yk_json_get(root, "facts")), 1);
     assert_int_equal(yk_json_count(yk_json_get(root, "knees")), 1);
     expect(&text, "\"message\": \"gather\", \"ranks\": 4, \"bytes\": 65536, ");
-    expect(&text, "\"measured_at\": 86140800, \"host\": \"one\", \"versions\": \"OpenBLAS 0.3\"}");
+    expect(&text, "\"measured_at\": 86140800, \"host\": \"one\", \"cpu\": \"Tiny\", \"versions\": "
+                  "\"OpenBLAS 0.3\"}");
     yk_json_destroy(root);
     yk_text_free(&text);
     end(&shown);
@@ -228,7 +230,7 @@ static void little_is_shown_as_well(void **state)
 {
     (void)state;
     const struct yk_profile_link link = {"a-b within a node", "send", 2};
-    const struct yk_profile_measurement some = measured(1e-3, 0);
+    const struct yk_profile_measurement some = measured("cpu:1", 1e-3, 0);
     struct shown shown;
     struct yk_text text = {0};
     int32_t next = 0;

@@ -1,4 +1,4 @@
-#include "cluster/cpu_name.h"
+#include "base/cpu_name.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -38,28 +38,27 @@ static bool read_cpuinfo(const char *key, char out[YK_CPU_NAME_SIZE])
     return found;
 }
 
-static bool name_arm_core(char out[YK_CPU_NAME_SIZE])
+static bool name_arm_core(const char *machine, char out[YK_CPU_NAME_SIZE])
 {
     char implementer[YK_CPU_NAME_SIZE];
     char part[YK_CPU_NAME_SIZE];
-    if (!read_cpuinfo("CPU implementer", implementer) || strcmp(implementer, "0x41") != 0 ||
-        !read_cpuinfo("CPU part", part)) {
+    if (!read_cpuinfo("CPU implementer", implementer) || !read_cpuinfo("CPU part", part)) {
         return false;
     }
+    snprintf(out, YK_CPU_NAME_SIZE, "%.24s CPU %.24s/%.24s", machine, implementer, part);
     for (size_t i = 0; i < sizeof arm_cores / sizeof arm_cores[0]; i++) {
-        if (strcmp(arm_cores[i].part, part) == 0) {
+        if (strcmp(implementer, "0x41") == 0 && strcmp(arm_cores[i].part, part) == 0) {
             snprintf(out, YK_CPU_NAME_SIZE, "%s", arm_cores[i].name);
-            return true;
         }
     }
-    return false;
+    return true;
 }
 
 void yk_cpu_name(char out[YK_CPU_NAME_SIZE])
 {
     struct utsname system;
-    if (read_cpuinfo("model name", out) || name_arm_core(out)) {
-        return;
+    const char *machine = uname(&system) == 0 ? system.machine : "unknown";
+    if (!read_cpuinfo("model name", out) && !name_arm_core(machine, out)) {
+        snprintf(out, YK_CPU_NAME_SIZE, "%.64s CPU", machine);
     }
-    snprintf(out, YK_CPU_NAME_SIZE, "%s CPU", uname(&system) == 0 ? system.machine : "unknown");
 }
