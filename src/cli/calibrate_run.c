@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "cli/folder.h"
+#include "cli/run_planned.h"
 #include "cli/run_settings.h"
 #include "cli/train.h"
 #include "measure/timings.h"
@@ -173,17 +174,13 @@ static yk_status examine(struct yk_calibrate_run *run, struct yk_planned **out)
 /* --rebalance gave ranks other samples than the plan's file says. */
 static yk_status follow_shares(struct yk_calibrate_run *run)
 {
-    struct yk_plan *plan = NULL;
-    if (run->plan->group_count > 1 || run->spent.rank_count != run->plan->rank_count) {
-        return YK_OK;
+    double *shares = NULL;
+    YK_TRY_NEW(run->arena, shares, (int64_t)run->spent.rank_count + 1);
+    for (int32_t r = 0; r < run->spent.rank_count; r++) {
+        shares[r] = (double)run->spent.ranks[r].share;
     }
-    YK_TRY(yk_plan_copy(run->plan, run->arena, &plan));
-    for (int32_t i = 0; i < plan->groups[0].member_count; i++) {
-        struct yk_plan_member *member = &plan->groups[0].members[i];
-        member->share = run->spent.ranks[member->rank].share;
-    }
-    run->plan = plan;
-    return YK_OK;
+    return yk_run_planned_follow(run->plan, run->planning.request.config, shares,
+                                 run->spent.rank_count, run->arena, &run->plan);
 }
 
 static yk_status take_plan(struct yk_calibrate_run *run, const char *path,

@@ -37,3 +37,45 @@ void yk_run_planned_complete(const struct yk_planned *planned, int32_t number,
         out->limit_bytes = plan->ranks[number].limit_bytes;
     }
 }
+
+/* Whether the plan's own shares are others. */
+static bool differs(const struct yk_plan *plan, const double *shares)
+{
+    bool other = false;
+    for (int32_t i = 0; i < plan->groups[0].member_count; i++) {
+        const struct yk_plan_member *member = &plan->groups[0].members[i];
+        other = other || (double)member->share != shares[member->rank];
+    }
+    return other;
+}
+
+/* Whether the plan could have them: they add up to the batch, and the plan makes sense. */
+static yk_status check(const struct yk_plan *plan, const struct yk_model_config *config,
+                       struct yk_arena *arena)
+{
+    const struct yk_model *model = NULL;
+    YK_TRY(yk_model_describe(config, &plan->workload, arena, &model));
+    return yk_plan_check(plan, model);
+}
+
+yk_status yk_run_planned_follow(const struct yk_plan *plan, const struct yk_model_config *config,
+                                const double *shares, int32_t count, struct yk_arena *arena,
+                                const struct yk_plan **out)
+{
+    struct yk_plan *followed = NULL;
+    *out = plan;
+    if (plan->group_count > 1 || count != plan->rank_count || !differs(plan, shares)) {
+        return YK_OK;
+    }
+    YK_TRY(yk_plan_copy(plan, arena, &followed));
+    for (int32_t i = 0; i < followed->groups[0].member_count; i++) {
+        struct yk_plan_member *member = &followed->groups[0].members[i];
+        const double share = shares[member->rank];
+        if (!(share >= 0 && share <= (double)plan->workload.batch && share == floor(share))) {
+            return YK_OK;
+        }
+        member->share = (int64_t)share;
+    }
+    *out = check(followed, config, arena) == YK_OK ? followed : plan;
+    return YK_OK;
+}

@@ -10,4 +10,12 @@
 void yk_run_planned_complete(const struct yk_planned *planned, int32_t number,
                              struct yk_run_rank *out);
 
+/*
+ * The plan with `shares` (count) of the batch for its ranks, as --rebalance leaves them. `*out` is
+ * `plan` itself where they are the plan's, or are none that the plan could have. In the arena.
+ */
+yk_status yk_run_planned_follow(const struct yk_plan *plan, const struct yk_model_config *config,
+                                const double *shares, int32_t count, struct yk_arena *arena,
+                                const struct yk_plan **out) YK_MUST_USE;
+
 #endif

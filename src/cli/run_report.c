@@ -30,7 +30,8 @@ struct reading {
     struct yk_arena *arena;
     struct yk_run_metrics metrics;
     struct yk_planning planning;
-    struct yk_planned *planned; /* NULL: the plan is not known */
+    struct yk_planned *planned; /* in force at the end; NULL: the plan is not known */
+    struct yk_planned *first;   /* that the run began with; NULL: the same */
     struct yk_trace *predicted;
     struct yk_trace *measured;
     struct yk_run_summary summary;
@@ -135,14 +136,42 @@ static const char *setting(const struct reading *reading, const char *name)
     return NULL;
 }
 
+/* The samples of the ranks at the end: the summary has them, and those of a run that has none are
+ * of its last change. */
+static yk_status find_shares(const struct reading *reading, double **out, int32_t *out_count)
+{
+    const struct yk_run_summary *summary = &reading->summary;
+    const int32_t changes = reading->metrics.rebalancing_count;
+    const struct yk_run_report_rebalancing *last =
+        changes > 0 ? &reading->metrics.rebalancings[changes - 1] : NULL;
+    const bool summarised = summary->rank_count > 0;
+    const int32_t count = summarised ? summary->rank_count : last ? last->share_count : 0;
+    YK_TRY_NEW(reading->arena, *out, (int64_t)count + 1);
+    for (int32_t r = 0; r < count; r++) {
+        (*out)[r] = summarised ? summary->ranks[r].share : last->shares[r];
+    }
+    *out_count = count;
+    return YK_OK;
+}
+
 static yk_status examine_plan(struct reading *reading, const char *path)
 {
     /* Measurements may have changed since: the step that was predicted then is in the folder. */
     struct yk_planning_words words = {.any_profile = true};
     const struct yk_plan *plan = NULL;
     YK_TRY(find_file(reading, "config.json", &words.model));
+    double *shares = NULL;
+    int32_t share_count = 0;
     YK_TRY(yk_planning_open_plan(path, &words, &reading->planning, &plan));
-    return yk_planned_examine(&reading->planning.request, plan, false, &reading->planned);
+    const struct yk_plan_request *request = &reading->planning.request;
+    const struct yk_plan *last = plan;
+    YK_TRY(find_shares(reading, &shares, &share_count));
+    YK_TRY(
+        yk_run_planned_follow(plan, request->config, shares, share_count, reading->arena, &last));
+    if (last != plan) {
+        YK_TRY(yk_planned_examine(request, plan, false, &reading->first));
+    }
+    return yk_planned_examine(request, last, false, &reading->planned);
 }
 
 /* The ranks, out of the summary and of the plan, be it there. */
@@ -164,6 +193,24 @@ static yk_status fill_ranks(struct reading *reading)
     }
     reading->report.ranks = ranks;
     reading->report.rank_count = count;
+    return YK_OK;
+}
+
+/* What the plan that the run began with says of the ranks, where another is in force. */
+static yk_status fill_first_ranks(struct reading *reading)
+{
+    const int32_t count = reading->first ? reading->first->plan->rank_count : 0;
+    struct yk_run_rank *ranks = NULL;
+    if (count == 0) {
+        return YK_OK;
+    }
+    YK_TRY_NEW(reading->arena, ranks, count);
+    for (int32_t r = 0; r < count; r++) {
+        ranks[r] = yk_run_rank_unknown();
+        yk_run_planned_complete(reading->first, r, &ranks[r]);
+    }
+    reading->report.first_ranks = ranks;
+    reading->report.first_rank_count = count;
     return YK_OK;
 }
 
@@ -328,6 +375,7 @@ static yk_status read_run(struct reading *reading)
     YK_TRY(read_file(reading, "sample.txt", take_sample));
     YK_TRY(open_plan(reading));
     YK_TRY(fill_ranks(reading));
+    YK_TRY(fill_first_ranks(reading));
     YK_TRY(fill_memory(reading));
     YK_TRY(find_checkpoint(reading));
     fill_steps(reading);
@@ -339,6 +387,7 @@ static void close_run(struct reading *reading)
     yk_trace_destroy(reading->measured);
     yk_trace_destroy(reading->predicted);
     yk_planned_destroy(reading->planned);
+    yk_planned_destroy(reading->first);
     yk_planning_close(&reading->planning);
     yk_arena_destroy(reading->arena);
 }

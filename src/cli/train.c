@@ -101,6 +101,7 @@ static yk_status train(struct yk_training *training, struct yk_text *out)
     };
     YK_TRY(yk_train_balance_open(&balance));
     YK_TRY(yk_train_team_follow(team, balance.planned_s, planned->plan->rank_count));
+    training->balance = yk_train_team_is_alone(team) ? NULL : &balance;
     struct yk_train_progress progress = {
         .balance = yk_train_team_is_alone(team) ? NULL : &balance,
         .gauge = training->gauge,
@@ -121,6 +122,7 @@ static yk_status train(struct yk_training *training, struct yk_text *out)
         yk_train_team_give_up(team, status);
     }
     training->run.program = planned->trial.program;
+    training->balance = NULL;
     yk_train_balance_close(&balance);
     yk_train_progress_free(&progress);
     return status;

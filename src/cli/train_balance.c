@@ -35,6 +35,7 @@ yk_status yk_train_balance_open(struct yk_train_balance *balance)
     YK_TRY_NEW(balance->arena, balance->named, ranks);
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(balance->arena, balance->found, MOST_CHANGES);
+    YK_TRY_NEW(balance->arena, balance->changed, MOST_CHANGES);
     for (int32_t r = 0; r < ranks; r++) {
         balance->planned_s[r] = sim->ranks[r].compute_s;
     }
@@ -51,7 +52,56 @@ void yk_train_balance_close(struct yk_train_balance *balance)
 
 const struct yk_planned *yk_train_balance_plan(const struct yk_train_balance *balance)
 {
-    return balance->found_count > 0 ? balance->found[balance->found_count - 1] : balance->planned;
+    const int32_t changes = balance->changed_count;
+    return changes > 0 ? balance->found[changes - 1] : balance->planned;
+}
+
+void yk_train_balance_change(struct yk_train_balance *balance, int64_t step)
+{
+    if (balance->changed_count < balance->found_count) {
+        balance->changed[balance->changed_count++] = step;
+    }
+}
+
+/* The plan before the change of that number. */
+static const struct yk_plan *plan_before(const struct yk_train_balance *balance, int32_t change)
+{
+    return change > 0 ? balance->found[change - 1]->plan : balance->planned->plan;
+}
+
+/* The samples of the ranks, by rank. */
+static void add_by_rank(const struct yk_plan *plan, const char *between, struct yk_text *out)
+{
+    for (int32_t r = 0; r < plan->rank_count; r++) {
+        const struct yk_plan_member *member = yk_planned_member(plan, r);
+        yk_text_addf(out, "%s%" PRId64, r > 0 ? between : "", member ? member->share : 0);
+    }
+}
+
+void yk_train_balance_add_text(const struct yk_train_balance *balance, struct yk_text *out)
+{
+    for (int32_t i = 0; i < balance->changed_count; i++) {
+        yk_text_addf(out, "%safter step %" PRId64 ": ", i > 0 ? "; " : "", balance->changed[i]);
+        add_by_rank(plan_before(balance, i), " / ", out);
+        yk_text_add(out, " samples became ");
+        add_by_rank(balance->found[i]->plan, " / ", out);
+    }
+}
+
+void yk_train_balance_add_json(const struct yk_train_balance *balance, struct yk_text *out)
+{
+    yk_text_add(out, "[");
+    for (int32_t i = 0; i < balance->changed_count; i++) {
+        yk_text_addf(out, "%s{\"step\":%" PRId64 ",\"shares_before\":[", i > 0 ? "," : "",
+                     balance->changed[i]);
+        add_by_rank(plan_before(balance, i), ",", out);
+        yk_text_add(out, "],\"shares\":[");
+        add_by_rank(balance->found[i]->plan, ",", out);
+        yk_text_add(out, "],\"predicted_step_s\":");
+        yk_text_add_number(out, balance->found[i]->trial.step_s);
+        yk_text_add(out, "}");
+    }
+    yk_text_add(out, "]");
 }
 
 /* The samples that a rank takes of a batch, with one group. */
@@ -133,8 +183,7 @@ static const struct yk_program *change(struct yk_train_balance *balance, int64_t
     }
     balance->found[balance->found_count++] = found;
     add_shares(found->plan, &text);
-    tell(YK_LOG_NOTE,
-         "step %" PRId64 ": rebalanced: from the next step on the ranks take %s samples", step,
+    tell(YK_LOG_NOTE, "step %" PRId64 ": rebalanced: the ranks go on with %s samples", step,
          yk_text_chars(&text));
     yk_text_free(&text);
     return found->trial.program;

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "planner/planned.h"
 #include "train/run.h"
 
@@ -27,8 +28,10 @@ struct yk_train_balance {
     int32_t *slow;             /* (ranks) steps in a row */
     double *sum_s;             /* (ranks) of those steps */
     bool *named;               /* (ranks) */
-    struct yk_planned **found; /* plans that were changed to, the last first; ended by NULL */
+    struct yk_planned **found; /* (found_count) plans to change to, in that order */
     int32_t found_count;
+    int64_t *changed; /* (changed_count) after which steps the run changed to them */
+    int32_t changed_count;
 };
 
 yk_status yk_train_balance_open(struct yk_train_balance *balance) YK_MUST_USE;
@@ -38,7 +41,15 @@ void yk_train_balance_close(struct yk_train_balance *balance);
 const struct yk_program *yk_train_balance_look(struct yk_train_balance *balance,
                                                const struct yk_run_step *step);
 
+/* The run has changed to the plan that was found last, after this step. */
+void yk_train_balance_change(struct yk_train_balance *balance, int64_t step);
+
 /* The plan in force. */
 const struct yk_planned *yk_train_balance_plan(const struct yk_train_balance *balance);
+
+/* "after step 40: 8 / 8 samples became 13 / 3", once for every change. */
+void yk_train_balance_add_text(const struct yk_train_balance *balance, struct yk_text *out);
+/* [{"step":40,"shares_before":[8,8],"shares":[13,3],"predicted_step_s":0.02}, …], by rank. */
+void yk_train_balance_add_json(const struct yk_train_balance *balance, struct yk_text *out);
 
 #endif

@@ -127,6 +127,15 @@ static const struct yk_program *on_change(void *user, const struct yk_run_step *
     return progress->balance ? yk_train_balance_look(progress->balance, step) : NULL;
 }
 
+static void on_changed(void *user, int64_t step)
+{
+    struct yk_train_progress *progress = user;
+    yk_train_balance_change(progress->balance, step);
+    const struct yk_planned *planned = yk_train_balance_plan(progress->balance);
+    progress->predicted_step_s = planned->trial.step_s;
+    progress->predicted_mfu = yk_planned_mfu(planned);
+}
+
 static void on_timed(void *user, const struct yk_run_times *times)
 {
     const struct yk_train_progress *progress = user;
@@ -148,6 +157,7 @@ struct yk_run_watch yk_train_progress_watch(struct yk_train_progress *progress)
         .saved = on_saved,
         .stop = on_stop,
         .change = on_change,
+        .changed = on_changed,
         .timed = progress->gauge ? on_timed : NULL,
     };
 }

@@ -123,7 +123,7 @@ static yk_status merge(struct yk_training *training, const struct yk_exchange_by
 
 yk_status yk_train_collect_results(struct yk_training *training)
 {
-    const struct yk_planned *planned = training->plan.planned;
+    const struct yk_planned *planned = yk_training_planned(training);
     struct yk_exchange_bytes *handed = NULL;
     YK_TRY(collect(training, &handed));
     if (!handed) {

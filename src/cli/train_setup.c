@@ -6,6 +6,7 @@
 #include "cli/known.h"
 #include "cli/outputs.h"
 #include "cli/slow.h"
+#include "cli/train_balance.h"
 #include "cli/train_weights.h"
 #include "model/config_write.h"
 #include "train/exchanges.h"
@@ -372,6 +373,11 @@ yk_status yk_training_prepare(struct yk_training *training)
     YK_TRY(yk_train_team_agree(team, begin_folder(training)));
     set_run(training, base);
     return YK_OK;
+}
+
+const struct yk_planned *yk_training_planned(const struct yk_training *training)
+{
+    return training->balance ? yk_train_balance_plan(training->balance) : training->plan.planned;
 }
 
 void yk_training_close(struct yk_training *training)

@@ -17,6 +17,8 @@
 #include "report/run_summary.h"
 #include "train/run.h"
 
+struct yk_train_balance;
+
 /* Starts with its words alone. */
 struct yk_training {
     struct yk_train_words words; /* with what an adapter's folder says filled in */
@@ -29,7 +31,8 @@ struct yk_training {
     struct yk_checkpoint *checkpoint; /* to go on from; NULL: a new run */
     bool rough;                       /* weights start from numbers that repeat: --weights random */
     struct yk_train_source source;
-    struct yk_train_plan plan;
+    struct yk_train_plan plan;              /* that the run begins with */
+    const struct yk_train_balance *balance; /* while several ranks train; else NULL */
     int64_t steps;
     struct yk_net *net;
     struct yk_spent *spent; /* what ops took, on rank 0; NULL: not known */
@@ -53,6 +56,9 @@ yk_status yk_training_open(struct yk_training *training,
 yk_status yk_training_prepare(struct yk_training *training) YK_MUST_USE;
 
 void yk_training_close(struct yk_training *training);
+
+/* The plan in force: the one that the run began with, or that samples were divided anew by. */
+const struct yk_planned *yk_training_planned(const struct yk_training *training);
 
 /* The learning rate and optimizer that the words mean. */
 struct yk_rate yk_train_rate(const struct yk_train_words *words, int64_t steps);

@@ -7,6 +7,7 @@
 #include "cli/process_memory.h"
 #include "cli/run_report.h"
 #include "cli/terminal.h"
+#include "cli/train_balance.h"
 #include "cli/train_spent.h"
 #include "cli/wording.h"
 #include "planner/planned_facts.h"
@@ -34,7 +35,7 @@ static void add_words(struct yk_text *out, const char *key, const char *words)
 
 static double planned_bytes(const struct yk_training *training)
 {
-    return training->plan.planned->trial.peaks[0].bytes;
+    return yk_training_planned(training)->trial.peaks[0].bytes;
 }
 
 static double left_s(const struct yk_training *training)
@@ -103,7 +104,7 @@ yk_status yk_train_announce(const struct yk_training *training)
 /* What both forms of JSON begin with. */
 static void begin_json(const struct yk_training *training, struct yk_text *out)
 {
-    const struct yk_planned *planned = training->plan.planned;
+    const struct yk_planned *planned = yk_training_planned(training);
     const struct yk_model *model = planned->study->model;
     yk_text_add(out, "{\"yoke\":1,\"kind\":\"training\"");
     add_words(out, "model", model->config->name);
@@ -165,6 +166,10 @@ static yk_status write_json(const struct yk_training *training, const char *chec
         add_value(out, "device_bytes", run->device_bytes);
     }
     add_words(out, "checkpoint", checkpoint);
+    if (training->balance && training->balance->changed_count > 0) {
+        yk_text_add(out, ",\"rebalanced\":");
+        yk_train_balance_add_json(training->balance, out);
+    }
     if (training->ranks && training->plan.planned->plan->rank_count > 1) {
         yk_text_add(out, ",\"ranks\":");
         yk_run_summary_write_ranks(training->ranks, training->plan.planned->plan->rank_count, out);
@@ -180,7 +185,7 @@ static yk_status write_json(const struct yk_training *training, const char *chec
 static void write_speed(const struct yk_training *training, struct yk_text *out)
 {
     const struct yk_run *run = &training->run;
-    const struct yk_planned *planned = training->plan.planned;
+    const struct yk_planned *planned = yk_training_planned(training);
     const double ratio = planned->trial.step_s / run->median_step_s;
     char measured[YK_UNITS_SIZE];
     char predicted[YK_UNITS_SIZE];
@@ -222,6 +227,11 @@ yk_status yk_train_summarise(const struct yk_training *training,
         yk_text_add(out, "\n");
     }
     write_speed(training, out);
+    if (training->balance && training->balance->changed_count > 0) {
+        yk_text_add(out, "  rebalanced  ");
+        yk_train_balance_add_text(training->balance, out);
+        yk_text_add(out, "\n");
+    }
     yk_text_addf(out, "  checkpoint  %s\n", training->words.keep > 0 ? checkpoint : "none");
     yk_text_addf(out, "  page        %s/report.html\n", training->folder);
     return yk_counters_add_text(&training->counters, out);
@@ -245,7 +255,7 @@ static yk_status add_results(const struct yk_training *training,
         YK_TRY(yk_counters_write(&training->counters, yk_outputs_add(outputs, path)));
     }
     YK_TRY(yk_train_path(training->folder, "trace-predicted.json", training->arena, &path));
-    YK_TRY(yk_sim_trace(training->plan.planned->trial.sim, &predicted));
+    YK_TRY(yk_sim_trace(yk_training_planned(training)->trial.sim, &predicted));
     const yk_status status = yk_trace_write_chrome(predicted, yk_outputs_add(outputs, path));
     yk_trace_destroy(predicted);
     YK_TRY(status);

@@ -58,6 +58,11 @@ static double predicted_of(const struct picture *picture, int32_t rank, int32_t 
         const struct yk_run_report_rebalancing *change = &picture->report->rebalancings[number];
         return rank < change->predicted_count ? change->predicted_s[rank] : NAN;
     }
+    const struct yk_run_report *report = picture->report;
+    if (report->first_ranks) {
+        return rank < report->first_rank_count ? report->first_ranks[rank].predicted.compute_s
+                                               : NAN;
+    }
     return rank < picture->ranks->count ? picture->ranks->ranks[rank].predicted.compute_s : NAN;
 }
 

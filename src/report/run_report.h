@@ -37,7 +37,7 @@ struct yk_run_report_step {
     bool skipped;          /* numbers went bad, nothing was updated */
 };
 
-/* From this step on, ranks had other shares. */
+/* After this step, ranks had other shares. */
 struct yk_run_report_rebalancing {
     int64_t step;
     const double *shares; /* (share_count), by rank */
@@ -78,8 +78,11 @@ struct yk_run_report {
     double measured_high_s;           /* this; not above 0: not known */
     const struct yk_trace *predicted; /* one step; NULL: none */
     const struct yk_trace *measured;  /* the last step, from its start at 0; NULL: none */
-    const struct yk_run_rank *ranks;  /* what is known besides the traces */
+    const struct yk_run_rank *ranks;  /* what is known besides the traces, at the end */
     int32_t rank_count;
+    const struct yk_run_rank
+        *first_ranks; /* as planned, before any rebalancing; NULL: as `ranks` */
+    int32_t first_rank_count;
     const struct yk_counter_ranks *counters; /* what meters showed; NULL: none were read */
     const struct yk_run_report_memory *memory;
     int32_t memory_count;

@@ -133,6 +133,45 @@ static void add_comparison(const struct yk_run_report *report, const struct yk_r
     yk_text_add(out, "\n");
 }
 
+/* "8 / 8"; nothing where they are not known. */
+static void add_shares(const double *shares, int32_t count, struct yk_text *out)
+{
+    for (int32_t r = 0; r < count; r++) {
+        yk_text_addf(out, "%s%.0f", r > 0 ? " / " : "", shares[r]);
+    }
+}
+
+static void add_first_shares(const struct yk_run_report *report, struct yk_text *out)
+{
+    for (int32_t r = 0; r < report->first_rank_count; r++) {
+        yk_text_addf(out, "%s%.0f", r > 0 ? " / " : "", report->first_ranks[r].share);
+    }
+}
+
+static void add_rebalancings(const struct yk_run_report *report, struct yk_text *out)
+{
+    for (int32_t n = 0; n < report->rebalancing_count; n++) {
+        const struct yk_run_report_rebalancing *change = &report->rebalancings[n];
+        const bool last = n + 1 == report->rebalancing_count;
+        struct yk_text before = {0};
+        if (n > 0) {
+            add_shares(change[-1].shares, change[-1].share_count, &before);
+        } else {
+            add_first_shares(report, &before);
+        }
+        yk_text_addf(out, "Samples were divided anew after step %lld: the ranks took ",
+                     (long long)change->step);
+        if (before.length > 0) {
+            yk_text_addf(out, "%s before, and ", yk_text_chars(&before));
+        }
+        add_shares(change->shares, change->share_count, out);
+        yk_text_addf(out, " from then on.%s\n",
+                     last && report->first_ranks ? " Predictions are for these shares." : "");
+        out->failed |= before.failed;
+        yk_text_free(&before);
+    }
+}
+
 void yk_run_words_add(const struct yk_run_report *report, const struct yk_run_ranks *ranks,
                       struct yk_text *out)
 {
@@ -144,4 +183,5 @@ void yk_run_words_add(const struct yk_run_report *report, const struct yk_run_ra
         add_idle(ranks, slowest, measured, step_s, out);
     }
     add_comparison(report, ranks, slowest, out);
+    add_rebalancings(report, out);
 }

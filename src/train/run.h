@@ -59,6 +59,7 @@ struct yk_run_watch {
     /* Asked after every step, on all ranks alike: another program for the same store to go on with,
      * which stays until the run ends, or NULL: the same. */
     const struct yk_program *(*change)(void *user, const struct yk_run_step *step);
+    void (*changed)(void *user, int64_t step); /* to that program, after this step */
     void (*timed)(void *user, const struct yk_run_times *times); /* of every step */
 };
 

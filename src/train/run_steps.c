@@ -126,6 +126,9 @@ yk_status yk_run_steps_change(struct yk_run_steps *steps)
     steps->batches = NULL;
     run->program = steps->change;
     steps->change = NULL;
+    if (run->watch.changed) {
+        run->watch.changed(run->watch.user, run->state.step);
+    }
     if (steps->metrics) {
         yk_run_steps_note(steps,
                           yk_metrics_change(steps->metrics, run->state.step, run->program->plan));

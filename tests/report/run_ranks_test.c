@@ -165,6 +165,36 @@ static void words_name_what_bounds_the_step(void **state)
     yk_text_free(&words);
 }
 
+static void words_say_when_samples_were_divided_anew(void **state)
+{
+    static const double shares[][2] = {{6, 2}, {7, 1}};
+    static const struct yk_run_report_rebalancing changes[] = {
+        {.step = 30, .shares = shares[0], .share_count = 2},
+        {.step = 55, .shares = shares[1], .share_count = 2},
+    };
+    static const struct yk_run_rank first[] = {{.share = 4}, {.share = 4}};
+    (void)state;
+    struct yk_run_report report = {.title = "", .rebalancings = changes, .rebalancing_count = 2};
+    const struct yk_run_ranks ranks = {.predicted_step_s = NAN, .measured_step_s = NAN};
+    struct yk_text words = {0};
+    yk_run_words_add(&report, &ranks, &words);
+    assert_string_equal(words.bytes,
+                        "Samples were divided anew after step 30: the ranks took 6 / 2 from then "
+                        "on.\n"
+                        "Samples were divided anew after step 55: the ranks took 6 / 2 before, and "
+                        "7 / 1 from then on.\n");
+    words.length = 0;
+    report.first_ranks = first;
+    report.first_rank_count = 2;
+    yk_run_words_add(&report, &ranks, &words);
+    assert_string_equal(words.bytes,
+                        "Samples were divided anew after step 30: the ranks took 4 / 4 before, and "
+                        "6 / 2 from then on.\n"
+                        "Samples were divided anew after step 55: the ranks took 6 / 2 before, and "
+                        "7 / 1 from then on. Predictions are for these shares.\n");
+    yk_text_free(&words);
+}
+
 /* One rank that computes for 2 s, then communicates for 6, then computes for 2. */
 static void words_tell_communication_from_waiting(void **state)
 {
@@ -350,6 +380,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_traces_the_report_is_all_there_is, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(words_name_what_bounds_the_step, set_up, tear_down),
+        cmocka_unit_test(words_say_when_samples_were_divided_anew),
         cmocka_unit_test_setup_teardown(words_tell_communication_from_waiting, set_up, tear_down),
         cmocka_unit_test_setup_teardown(ops_that_differ_are_those_that_took_longer_themselves,
                                         set_up, tear_down),
