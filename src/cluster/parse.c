@@ -67,6 +67,33 @@ static yk_status fail_unknown_device(const struct parser *parser, const struct y
     return yk_line_fail_at(&parser->line, word->at, status);
 }
 
+/* NAME "x" COUNT, as people write it who are used to it, is answered by what to write instead. */
+static yk_status check_order(const struct parser *parser)
+{
+    struct yk_line line = parser->line;
+    struct yk_line_word word = {0};
+    int64_t count = 0;
+    YK_TRY(yk_line_word(&line, &word));
+    const char *times = strrchr(word.text, 'x');
+    times = times ? times : strrchr(word.text, 'X');
+    if (!times || yk_datasheet_find(word.text)) {
+        return YK_OK;
+    }
+    const char *digits = times + 1 + strspn(times + 1, " ");
+    const char *name = yk_arena_copy_text(line.arena, word.text, (size_t)(times - word.text));
+    if (!name) {
+        return yk_fail_out_of_memory();
+    }
+    const struct yk_datasheet *sheet = yk_datasheet_find(name);
+    if (!sheet || !yk_number_read_integer(digits, strlen(digits), &count) || count < 1 ||
+        count > YK_CLUSTER_MAX_DEVICES) {
+        return YK_OK;
+    }
+    return yk_line_fail_at(
+        &line, word.at,
+        yk_fail(YK_ERROR_INPUT, "the count comes first: write \"%dx%s\"", (int)count, sheet->name));
+}
+
 /* [COUNT "x"]: digits count only before an x, since "3090" is a name. */
 static yk_status parse_count(struct parser *parser, int32_t *out)
 {
@@ -257,6 +284,7 @@ static yk_status parse_group(struct parser *parser, struct level *level)
 {
     int32_t count = 1;
     struct yk_device device = {0};
+    YK_TRY(check_order(parser));
     YK_TRY(parse_count(parser, &count));
     if (yk_line_accept(&parser->line, '(')) {
         return parse_nested(parser, count);

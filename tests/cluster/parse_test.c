@@ -212,6 +212,28 @@ static void counts_have_bounds(void **state)
     yk_cluster_destroy(cluster);
 }
 
+static void a_count_behind_a_name_is_told_where_it_belongs(void **state)
+{
+    (void)state;
+    assert_line_refused("3090x2", "column 1: the count comes first: write \"2xrtx3090\"");
+    assert_line_refused("rtx3090x2 @ 32GB/s",
+                        "column 1: the count comes first: write \"2xrtx3090\"");
+    assert_line_refused("1xt4 + v100-32 X 8:30GiB",
+                        "column 8: the count comes first: write \"8xv100-32\"");
+    assert_line_refused("t4x2000",
+                        "column 1: unknown device \"t4x2000\"; yoke devices --list names "
+                        "those known");
+    for (size_t i = 0; i < yk_datasheet_count; i++) {
+        char line[64];
+        const bool cpu = yk_datasheets[i].generation == YK_GENERATION_CPU;
+        snprintf(line, sizeof line, "%s%s + 2x%s%s", yk_datasheets[i].name, cpu ? ":1:1GiB" : "",
+                 yk_datasheets[i].name, cpu ? ":1:1GiB" : "");
+        struct yk_cluster *cluster = parse(line);
+        assert_int_equal(cluster->device_count, 3);
+        yk_cluster_destroy(cluster);
+    }
+}
+
 static void a_link_needs_a_bandwidth_above_zero(void **state)
 {
     (void)state;
@@ -291,6 +313,7 @@ int main(void)
         cmocka_unit_test(spaces_case_and_joints_do_not_matter),
         cmocka_unit_test(an_unknown_device_is_offered_the_nearest_names),
         cmocka_unit_test(counts_have_bounds),
+        cmocka_unit_test(a_count_behind_a_name_is_told_where_it_belongs),
         cmocka_unit_test(a_link_needs_a_bandwidth_above_zero),
         cmocka_unit_test(parts_and_memories_have_bounds),
         cmocka_unit_test(what_does_not_belong_is_pointed_at),
