@@ -39,9 +39,9 @@ const struct yk_command yk_command_root = {
     .description =
         "A yoke lets animals of unequal strength pull one load. yoke decides which of several "
         "unequal processors does what, predicts the step, trains, and shows where the time goes. "
-        "Plans are made and simulated for any number of devices, and training by them runs on the "
-        "CPU of one machine: small models from nothing, others from Hugging Face's files, whole or "
-        "with adapters.\n\n"
+        "Plans are made and simulated for any number of devices. Training by them runs on NVIDIA "
+        "GPUs or on CPUs, on one rank or on many, on one machine or several: small models from "
+        "scratch, others from files in Hugging Face format, whole or with adapters.\n\n"
         "Results go to standard output; notes, progress and errors to standard error. Options are "
         "words: --name value or --name=value; -- ends them.",
     .examples = examples,
