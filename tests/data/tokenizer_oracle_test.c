@@ -51,8 +51,7 @@ static void unescape(const char *words, struct yk_text *out)
 static void open_oracle(const char *name, struct oracle *out)
 {
     struct yk_text path = {0};
-    yk_text_addf(&path, "%.*s/fixtures/tokenizers/%s.json",
-                 (int)(strrchr(__FILE__, '/') - __FILE__), __FILE__, name);
+    yk_text_addf(&path, "%s/data/fixtures/tokenizers/%s.json", TESTS_FOLDER, name);
     assert_ok(yk_tokenizer_open(path.bytes, &out->tokenizer));
     assert_ok(yk_encoder_create(out->tokenizer, &out->encoder));
     path.length -= strlen("json");

@@ -8,15 +8,10 @@
 
 struct yk_json *recorded_read(const char *path)
 {
-    /* Files lie beside the sources that tests are built from. */
-    const char *const file = __FILE__;
-    const char *const inside = strstr(file, "support/recorded.c");
     struct yk_text whole = {0};
     struct yk_text bytes = {0};
     struct yk_json *root = NULL;
-    assert_non_null(inside);
-    yk_text_add_bytes(&whole, file, (size_t)(inside - file));
-    yk_text_add(&whole, path);
+    yk_text_addf(&whole, "%s/%s", TESTS_FOLDER, path);
     assert_ok(yk_file_read(yk_text_chars(&whole), &bytes));
     assert_ok(yk_json_parse(yk_text_chars(&bytes), bytes.length, &root));
     yk_text_free(&whole);

@@ -231,12 +231,8 @@ void training_case_close(struct training_case *c)
  * machine, in the repository that it is run in. */
 void training_case_path(const char *name, const char *ending, struct yk_text *out)
 {
-    const char *const file = __FILE__;
-    const char *const inside = strstr(file, "support/training_case.c");
     const size_t before = out->length;
-    assert_non_null(inside);
-    yk_text_add_bytes(out, file, (size_t)(inside - file));
-    yk_text_addf(out, "nn/fixtures/%s%s", name, ending);
+    yk_text_addf(out, "%s/nn/fixtures/%s%s", TESTS_FOLDER, name, ending);
     if (access(yk_text_chars(out), R_OK) != 0) {
         out->length = before;
         yk_text_addf(out, "tests/nn/fixtures/%s%s", name, ending);
