@@ -184,8 +184,8 @@ static const struct yk_option options[] = {
     {
         .name = "data",
         .placeholder = "PATH",
-        .help = "Text, a folder of texts, token shards (.bin), instructions (.jsonl), or with "
-                "--target sentences, one a line",
+        .help = "Text, a folder of texts, token shards (.bin), instructions (.jsonl, .json), or "
+                "with --target sentences, one a line",
         .group = "Data options",
         .kind = YK_OPTION_INPUT,
         .offset = offsetof(struct arguments, data),

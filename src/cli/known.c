@@ -11,12 +11,16 @@ enum {
     USUAL_INSTRUCTION = 512,
 };
 
+static bool ends_with(const char *path, const char *ending)
+{
+    const size_t length = strlen(path);
+    const size_t wanted = strlen(ending);
+    return length > wanted && strcmp(path + length - wanted, ending) == 0;
+}
+
 static bool is_instructions(const char *path)
 {
-    static const char ending[] = ".jsonl";
-    const size_t length = strlen(path);
-    const size_t wanted = sizeof ending - 1;
-    return length > wanted && strcmp(path + length - wanted, ending) == 0;
+    return ends_with(path, ".jsonl") || ends_with(path, ".json");
 }
 
 enum yk_dataset_kind yk_known_kind(const struct yk_model_config *config, const char *path)
@@ -77,7 +81,9 @@ static yk_status check_request(const struct yk_dataset_request *request)
     static const char *const asks[][2] = {
         [YK_DATASET_MASKED] = {"BERT learns from text that a tokenizer cut into words", "bert"},
         [YK_DATASET_PAIRS] = {"pairs of sentences share a tokenizer", "pairs"},
-        [YK_DATASET_INSTRUCTIONS] = {"instructions are cut into tokens by a tokenizer", "llama3"},
+        [YK_DATASET_INSTRUCTIONS] = {"a .jsonl or .json file holds instructions, which a "
+                                     "tokenizer cuts into tokens",
+                                     "llama3"},
     };
     if (request->kind == YK_DATASET_PAIRS && !request->target_path) {
         return yk_fail(YK_ERROR_USAGE,
@@ -101,7 +107,7 @@ static yk_status check_request(const struct yk_dataset_request *request)
                        request->path);
     }
     if (request->packed && request->kind != YK_DATASET_INSTRUCTIONS) {
-        return yk_fail(YK_ERROR_USAGE, "--packed goes with instructions (.jsonl)");
+        return yk_fail(YK_ERROR_USAGE, "--packed goes with instructions (.jsonl, .json)");
     }
     if (request->kind == YK_DATASET_PAIRS && request->start < 0) {
         return yk_fail(YK_ERROR_INPUT, "the tokenizer has neither <s> nor <pad>, with one of which "

@@ -3,7 +3,7 @@
  * what yoke train and yoke eval begin with.
  *
  * An encoder–decoder learns from pairs of sentences, BERT from text with tokens masked, others from
- * text or, where the file is called .jsonl, from instructions. One thread at a time.
+ * text or, where the file is called .jsonl or .json, from instructions. One thread at a time.
  */
 #ifndef YK_CLI_KNOWN_H
 #define YK_CLI_KNOWN_H

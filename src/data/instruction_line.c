@@ -1,8 +1,10 @@
 #include "data/instruction_line.h"
 
 #include "base/json.h"
+#include "data/records.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Whether texts are framed with the begin token is seen from an empty one. */
@@ -125,8 +127,33 @@ static yk_status add_alpaca(struct yk_instruction_line *line, const struct yk_js
     return add_completion(line, yk_text_chars(text), output, out);
 }
 
-static yk_status add_message(struct yk_instruction_line *line, const struct yk_json *message,
-                             struct yk_ids *out, bool *answered, bool *empty)
+/* The words that a chat is written with: what OpenAI's files call it, and ShareGPT's. */
+struct dialect {
+    const char *messages;
+    const char *role;
+    const char *content;
+    const char *user;
+    const char *assistant;
+};
+
+static const struct dialect messages_dialect = {"messages", "role", "content", "user", "assistant"};
+static const struct dialect share_dialect = {"conversations", "from", "value", "human", "gpt"};
+
+static yk_status find_role(const struct dialect *dialect, const char *name, enum yk_chat_role *out)
+{
+    const char *common = strcmp(name, dialect->user) == 0        ? "user"
+                         : strcmp(name, dialect->assistant) == 0 ? "assistant"
+                                                                 : name;
+    return yk_chat_role_of(common, out)
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT,
+                         "\"%s\" is \"%.40s\"; it must be \"system\", \"%s\" or \"%s\"",
+                         dialect->role, name, dialect->user, dialect->assistant);
+}
+
+static yk_status add_message(struct yk_instruction_line *line, const struct dialect *dialect,
+                             const struct yk_json *message, struct yk_ids *out, bool *answered,
+                             bool *empty)
 {
     const char *name = NULL;
     const char *content = NULL;
@@ -135,14 +162,10 @@ static yk_status add_message(struct yk_instruction_line *line, const struct yk_j
     if (!yk_json_is_object(message)) {
         return yk_fail(YK_ERROR_INPUT, "it must be an object, not %s", yk_json_kind(message));
     }
-    YK_TRY(get_string(message, "role", &name));
-    YK_TRY(get_string(message, "content", &content));
-    if (!yk_chat_role_of(name, &role)) {
-        return yk_fail(YK_ERROR_INPUT,
-                       "\"role\" is \"%.40s\"; it must be \"system\", \"user\" or \"assistant\"",
-                       name);
-    }
-    YK_TRY(yk_chat_add_message(&line->chat, role, content, "\"content\"", out, &first));
+    YK_TRY(get_string(message, dialect->role, &name));
+    YK_TRY(get_string(message, dialect->content, &content));
+    YK_TRY(find_role(dialect, name, &role));
+    YK_TRY(yk_chat_add_message(&line->chat, role, content, "the message", out, &first));
     if (role == YK_CHAT_ASSISTANT) {
         size_t length = 0;
         (void)yk_chat_trim(content, &length);
@@ -153,15 +176,16 @@ static yk_status add_message(struct yk_instruction_line *line, const struct yk_j
     return YK_OK;
 }
 
-static yk_status add_messages(struct yk_instruction_line *line, const struct yk_json *messages,
-                              struct yk_ids *out)
+static yk_status add_messages(struct yk_instruction_line *line, const struct dialect *dialect,
+                              const struct yk_json *root, struct yk_ids *out)
 {
+    const struct yk_json *messages = yk_json_get(root, dialect->messages);
     const int64_t before = out->count;
     const size_t count = yk_json_count(messages);
     bool answered = false;
     bool empty = false;
     if (!yk_json_is_array(messages)) {
-        return yk_fail(YK_ERROR_INPUT, "\"messages\" must be a list, not %s",
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be a list, not %s", dialect->messages,
                        yk_json_kind(messages));
     }
     if (!line->chat.encoder) {
@@ -169,7 +193,8 @@ static yk_status add_messages(struct yk_instruction_line *line, const struct yk_
     }
     yk_chat_add_begin(&line->chat, out);
     for (size_t i = 0; i < count; i++) {
-        const yk_status status = add_message(line, yk_json_at(messages, i), out, &answered, &empty);
+        const yk_status status =
+            add_message(line, dialect, yk_json_at(messages, i), out, &answered, &empty);
         if (status != YK_OK) {
             return yk_fail(status, "message %zu: %s", i + 1, yk_status_message());
         }
@@ -183,11 +208,11 @@ static yk_status add_messages(struct yk_instruction_line *line, const struct yk_
 static yk_status add_form(struct yk_instruction_line *line, const struct yk_json *root,
                           struct yk_ids *out)
 {
-    if (!yk_json_is_object(root)) {
-        return yk_fail(YK_ERROR_INPUT, "a line must be an object, not %s", yk_json_kind(root));
-    }
-    if (yk_json_get(root, "messages")) {
-        return add_messages(line, yk_json_get(root, "messages"), out);
+    static const struct dialect *const dialects[] = {&messages_dialect, &share_dialect};
+    for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++) {
+        if (yk_json_get(root, dialects[i]->messages)) {
+            return add_messages(line, dialects[i], root, out);
+        }
     }
     if (yk_json_get(root, "prompt") || yk_json_get(root, "completion")) {
         return add_prompt(line, root, out);
@@ -195,28 +220,50 @@ static yk_status add_form(struct yk_instruction_line *line, const struct yk_json
     if (yk_json_get(root, "instruction") || yk_json_get(root, "output")) {
         return add_alpaca(line, root, out);
     }
-    return yk_fail(YK_ERROR_INPUT,
-                   "there must be \"prompt\" and \"completion\", \"messages\", or \"instruction\" "
-                   "and \"output\"");
+    return yk_fail(YK_ERROR_INPUT, "there must be " YK_INSTRUCTION_FORMS);
+}
+
+static size_t count_space(const char *bytes, size_t length)
+{
+    size_t count = 0;
+    while (count < length && strchr(" \t\r\n", bytes[count]) && bytes[count] != '\0') {
+        count++;
+    }
+    return count;
+}
+
+/* The fault of a parser, "line 2, column 3: …", without its line, which the caller counts from
+ * elsewhere. */
+static yk_status place_fault(struct yk_instruction_line *line, yk_status broken)
+{
+    static const char start[] = "line ";
+    const char *message = yk_status_message();
+    if (strncmp(message, start, strlen(start)) != 0) {
+        return broken;
+    }
+    char *end = NULL;
+    const long number = strtol(message + strlen(start), &end, 10);
+    line->fault = number - 1;
+    return yk_fail(broken, "%s", end + strspn(end, ", "));
 }
 
 yk_status yk_instruction_line_add(struct yk_instruction_line *line, const char *bytes,
                                   size_t length, struct yk_ids *out)
 {
-    static const char first_line[] = "line 1, ";
-    static const char mark[] = "\xef\xbb\xbf";
-    if (length >= strlen(mark) && memcmp(bytes, mark, strlen(mark)) == 0) {
+    const size_t first = count_space(bytes, length);
+    line->fault = 0;
+    if (yk_records_mark(bytes, length) > 0) {
         return yk_fail(YK_ERROR_INPUT,
                        "the line begins with a byte order mark (U+FEFF), which only "
                        "the beginning of a file may have; remove it");
     }
+    if (first == length || bytes[first] != '{') {
+        return yk_fail(YK_ERROR_INPUT, "it must be an object with " YK_INSTRUCTION_FORMS);
+    }
     struct yk_json *root = NULL;
     const yk_status broken = yk_json_parse(bytes, length, &root);
     if (broken != YK_OK) {
-        /* The caller knows which line it is. */
-        const char *message = yk_status_message();
-        const bool placed = strncmp(message, first_line, strlen(first_line)) == 0;
-        return yk_fail(broken, "%s", message + (placed ? strlen(first_line) : 0));
+        return place_fault(line, broken);
     }
     const yk_status status = add_form(line, root, out);
     yk_json_destroy(root);

@@ -1,6 +1,6 @@
 /*
- * Instruction line: the tokens of one line of a file of instructions (data/instructions.h says of
- * which forms a line may be), and which of them bear loss.
+ * Instruction line: the tokens of one instruction (data/instructions.h says of which forms it may
+ * be), and which of them bear loss.
  *
  * One thread at a time. The tokenizer must outlive it.
  */
@@ -16,6 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What an instruction has: for messages. */
+#define YK_INSTRUCTION_FORMS                                                                       \
+    "\"prompt\" and \"completion\", \"messages\", \"conversations\", or \"instruction\" and "      \
+    "\"output\""
+
 struct yk_instruction_line {
     const struct yk_tokenizer *tokenizer;
     struct yk_encoder *encoder;
@@ -23,6 +28,7 @@ struct yk_instruction_line {
     struct yk_text text;
     int32_t begin_id; /* of a prompt; -1: none */
     int32_t end_id;   /* of a completion; -1: none */
+    int64_t fault;    /* after a failure: on which of its lines it is, from 0 */
 };
 
 yk_status yk_instruction_line_open(const struct yk_tokenizer *tokenizer,
@@ -31,9 +37,9 @@ yk_status yk_instruction_line_open(const struct yk_tokenizer *tokenizer,
 void yk_instruction_line_close(struct yk_instruction_line *line);
 
 /*
- * Adds the tokens of a line, those that bear loss as their complement, ~id, below 0; the first
+ * Adds the tokens of one, those that bear loss as their complement, ~id, below 0; the first
  * never does. Adds none where there is no answer to learn, or an empty one. Messages do not say
- * which line it is.
+ * where it is.
  */
 yk_status yk_instruction_line_add(struct yk_instruction_line *line, const char *bytes,
                                   size_t length, struct yk_ids *out) YK_MUST_USE;

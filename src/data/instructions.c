@@ -1,8 +1,10 @@
 #include "data/instructions.h"
 
+#include "base/file.h"
+#include "base/json.h"
 #include "data/ids.h"
 #include "data/instruction_line.h"
-#include "data/lines.h"
+#include "data/records.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -24,7 +26,7 @@ struct yk_instructions {
  * complement, as data/instruction_line.h gives them. */
 struct reader {
     const struct yk_instructions_request *request;
-    const struct yk_lines *lines;
+    const struct yk_records *records;
     struct yk_instruction_line line;
 };
 
@@ -82,25 +84,32 @@ static yk_status keep(struct yk_instructions *instructions, int64_t number,
     return YK_OK;
 }
 
-/* A byte order mark at the very beginning of the file is not part of its first line. */
-static size_t mark_length(const char *line, int64_t number)
+static bool is_blank(const char *bytes, size_t length)
 {
-    static const char mark[] = "\xef\xbb\xbf";
-    return number == 0 && strncmp(line, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
+    size_t blanks = 0;
+    while (blanks < length && strchr(" \t\r\f\v", bytes[blanks])) {
+        blanks++;
+    }
+    return blanks == length;
 }
 
-static yk_status take_line(struct yk_instructions *instructions, struct reader *reader,
-                           int64_t number)
+static yk_status take_record(struct yk_instructions *instructions, struct reader *reader,
+                             int64_t number)
 {
     const struct yk_instructions_request *request = reader->request;
-    const size_t mark = mark_length(reader->lines->items[number], number);
-    const char *line = reader->lines->items[number] + mark;
+    const struct yk_records *records = reader->records;
+    const char *bytes = records->items[number];
+    size_t length = records->lengths[number];
     struct yk_text place = {0};
-    if (line[strspn(line, " \t\r\f\v")] == '\0') {
+    if (number == 0) { /* a mark is not part of the first line */
+        const size_t mark = yk_records_mark(bytes, length);
+        bytes += mark;
+        length -= mark;
+    }
+    if (is_blank(bytes, length)) {
         return YK_OK;
     }
-    yk_status status = yk_instruction_line_add(
-        &reader->line, line, reader->lines->lengths[number] - mark, &instructions->ids);
+    yk_status status = yk_instruction_line_add(&reader->line, bytes, length, &instructions->ids);
     if (status == YK_OK) {
         status = keep(instructions, number, request);
         if (status != YK_OK && request->skip_faulty) {
@@ -110,7 +119,7 @@ static yk_status take_line(struct yk_instructions *instructions, struct reader *
         }
     }
     if (status != YK_OK) {
-        yk_text_addf(&place, "%s:%" PRId64, request->path, number + 1);
+        yk_records_place(records, number, reader->line.fault, request->path, &place);
         status = yk_fail_in(status, yk_text_chars(&place));
         yk_text_free(&place);
     }
@@ -140,25 +149,24 @@ static yk_status finish(struct yk_instructions *instructions, const char *path)
 
 static yk_status fill(struct yk_instructions *instructions, struct reader *reader)
 {
-    const size_t lines = (size_t)reader->lines->count;
-    instructions->starts = calloc(lines + 1, sizeof *instructions->starts);
-    instructions->lines = calloc(lines + 1, sizeof *instructions->lines);
+    const int64_t count = reader->records->count;
+    instructions->starts = calloc((size_t)count + 1, sizeof *instructions->starts);
+    instructions->lines = calloc((size_t)count + 1, sizeof *instructions->lines);
     if (!instructions->starts || !instructions->lines) {
         return yk_fail_out_of_memory();
     }
     YK_TRY(yk_instruction_line_open(reader->request->tokenizer, &reader->line));
     const struct yk_instructions_request *request = reader->request;
-    const int64_t first = yk_lines_boundary(reader->lines, request->from);
-    const int64_t end =
-        request->until > 0 ? yk_lines_boundary(reader->lines, request->until) : (int64_t)lines;
+    const int64_t first = yk_lines_boundary(count, request->from);
+    const int64_t end = request->until > 0 ? yk_lines_boundary(count, request->until) : count;
     for (int64_t i = first; i < end; i++) {
-        YK_TRY(take_line(instructions, reader, i));
+        YK_TRY(take_record(instructions, reader, i));
     }
     return request->from > 0 && first == end ? YK_OK : finish(instructions, request->path);
 }
 
-static yk_status create(const struct yk_lines *lines, const struct yk_instructions_request *request,
-                        struct yk_instructions **out)
+static yk_status create(const struct yk_records *records,
+                        const struct yk_instructions_request *request, struct yk_instructions **out)
 {
     assert(request->longest > 1 && request->longest <= INT32_MAX);
     struct yk_instructions *instructions = calloc(1, sizeof *instructions);
@@ -166,7 +174,7 @@ static yk_status create(const struct yk_lines *lines, const struct yk_instructio
         return yk_fail_out_of_memory();
     }
     const int32_t filling = yk_tokenizer_role(request->tokenizer, YK_TOKEN_PAD);
-    struct reader reader = {.request = request, .lines = lines};
+    struct reader reader = {.request = request, .records = records};
     instructions->filling = filling >= 0 ? filling : 0;
     const yk_status status = fill(instructions, &reader);
     yk_instruction_line_close(&reader.line);
@@ -178,24 +186,80 @@ static yk_status create(const struct yk_lines *lines, const struct yk_instructio
     return YK_OK;
 }
 
-yk_status yk_instructions_open(const struct yk_instructions_request *request,
-                               struct yk_instructions **out)
+/* Whether all of it is one object over several lines, none of which is an instruction. */
+static bool is_one_object(const char *bytes, size_t length)
 {
-    struct yk_lines *lines = NULL;
-    YK_TRY(yk_lines_read(request->path, &lines));
-    const yk_status status = create(lines, request, out);
-    yk_lines_destroy(lines);
-    return status;
+    const size_t mark = yk_records_mark(bytes, length);
+    struct yk_json *root = NULL;
+    while (length > mark && strchr(" \t\r\n", bytes[length - 1])) {
+        length--;
+    }
+    if (!memchr(bytes + mark, '\n', length - mark) ||
+        yk_json_parse(bytes + mark, length - mark, &root) != YK_OK) {
+        return false;
+    }
+    const bool is_object = yk_json_is_object(root);
+    yk_json_destroy(root);
+    return is_object;
+}
+
+/* Says of a file that was read as lines, and is one object, what there must be instead; `said` is
+ * what its first line was refused for. */
+static yk_status explain(const char *bytes, size_t length, const char *path, const char *said)
+{
+    return is_one_object(bytes, length)
+               ? yk_fail(YK_ERROR_INPUT,
+                         "%s: one object over several lines is no data to train on: there must be "
+                         "a list of objects, or one object a line, each with " YK_INSTRUCTION_FORMS
+                         "; plain text has another name, such as .txt",
+                         path)
+               : yk_fail(YK_ERROR_INPUT, "%s", said);
 }
 
 yk_status yk_instructions_read(const char *bytes, size_t length,
                                const struct yk_instructions_request *request,
                                struct yk_instructions **out)
 {
-    struct yk_lines *lines = NULL;
-    YK_TRY(yk_lines_of(bytes, length, request->path, &lines));
-    const yk_status status = create(lines, request, out);
-    yk_lines_destroy(lines);
+    struct yk_records records = {0};
+    struct yk_text said = {0};
+    YK_TRY(yk_records_cut(bytes, length, request->path, &records));
+    yk_status status = create(&records, request, out);
+    if (status == YK_ERROR_INPUT && records.lines) {
+        yk_text_add(&said, yk_status_message());
+        status = explain(bytes, length, request->path, yk_text_chars(&said));
+    }
+    yk_text_free(&said);
+    yk_records_free(&records);
+    return status;
+}
+
+yk_status yk_instructions_open(const struct yk_instructions_request *request,
+                               struct yk_instructions **out)
+{
+    /* base/file.h takes "-" for standard input. */
+    const char *path = strcmp(request->path, "-") == 0 ? "./-" : request->path;
+    struct yk_text text = {0};
+    struct yk_text said = {0};
+    struct yk_records records = {0};
+    yk_status status = yk_file_read(path, &text);
+    if (status == YK_OK) {
+        status = yk_records_cut(yk_text_chars(&text), text.length, request->path, &records);
+    }
+    yk_text_free(&text); /* the records have their own */
+    if (status == YK_OK) {
+        status = create(&records, request, out);
+    }
+    const bool lines = records.lines != NULL;
+    yk_records_free(&records);
+    if (status == YK_ERROR_INPUT && lines) {
+        yk_text_add(&said, yk_status_message());
+        if (yk_file_read(path, &text) == YK_OK) {
+            status =
+                explain(yk_text_chars(&text), text.length, request->path, yk_text_chars(&said));
+        }
+        yk_text_free(&text);
+    }
+    yk_text_free(&said);
     return status;
 }
 

@@ -1,7 +1,8 @@
 /*
- * Instructions: what is asked and what is to be answered, from a file of one JSON object a line, as
- * tokens. Each line is of one of three forms; other members are not looked at, and blank lines are
- * left out, as is a byte order mark at the very beginning of the file:
+ * Instructions: what is asked and what is to be answered, as tokens, from a file of one JSON object
+ * a line, or of one list of objects. Each object is of one of four forms; other members are not
+ * looked at, and blank lines are left out, as is a byte order mark at the very beginning of the
+ * file. A list gives the same as its elements do as lines:
  *
  *   {"prompt": "…", "completion": "…"}
  *       The tokens of both, each encoded by itself, with the tokenizer's begin token in front,
@@ -10,17 +11,20 @@
  *   {"messages": [{"role": "system" | "user" | "assistant", "content": "…"}, …]}
  *       A chat of Llama 3's form (data/chat.h). Loss is on the content of each of the assistant's
  *       messages and the <|eot_id|> behind it.
+ *   {"conversations": [{"from": "system" | "human" | "gpt", "value": "…"}, …]}
+ *       The same as ShareGPT writes it.
  *   {"instruction": "…", "input": "…", "output": "…"}
  *       Of Alpaca (Taori et al., 2023), with its own words around; "input" may be empty, null or
  * missing. A prompt and a completion from there on.
  *
  * The first token bears no loss, as nothing is before it.
  *
- * Faulty are lines with an empty completion or without any of the assistant's, and lines longer
- * than allowed. The first of them is refused by its line; or, where it is wished, all are left out
- * and counted. Long ones may be cut off at their end instead; those of which no token that bears
- * loss would be left stay faulty. Broken JSON, members that are missing or of another type, unknown
- * roles, what is no UTF-8, and what the tokenizer cannot encode, are always refused.
+ * Called lines below, be they elements of a list. Faulty are lines with an empty completion or
+ * without any of the assistant's, and lines longer than allowed. The first of them is refused by
+ * its line; or, where it is wished, all are left out and counted. Long ones may be cut off at their
+ * end instead; those of which no token that bears loss would be left stay faulty. Broken JSON,
+ * members that are missing or of another type, unknown roles, what is no UTF-8, and what the
+ * tokenizer cannot encode, are always refused.
  *
  * All tokens are in memory, five bytes each. Instructions do not change once they are read: any
  * number of threads may use them. They keep nothing of the request.
@@ -52,7 +56,7 @@ struct yk_instruction {
     const int32_t *tokens; /* (count) */
     const bool *bears;     /* (count) whether the token bears loss */
     int64_t count;
-    int64_t line; /* of the file, from 1 */
+    int64_t line; /* of the file, or the element of its list, from 1 */
 };
 
 /* Of all instructions together. */

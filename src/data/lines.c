@@ -99,10 +99,10 @@ yk_status yk_lines_read(const char *path, struct yk_lines **out)
 }
 
 /* A part that is as good as whole lines is not rounded up beyond them. */
-int64_t yk_lines_boundary(const struct yk_lines *lines, double part)
+int64_t yk_lines_boundary(int64_t count, double part)
 {
-    const int64_t line = (int64_t)ceil((double)lines->count * part - 1e-9 * (double)lines->count);
-    return line < lines->count ? line : lines->count;
+    const int64_t line = (int64_t)ceil((double)count * part - 1e-9 * (double)count);
+    return line < count ? line : count;
 }
 
 yk_status yk_lines_read_input(const char *path, const char **source, struct yk_lines **out)

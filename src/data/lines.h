@@ -32,9 +32,9 @@ yk_status yk_lines_read_input(const char *path, const char **source,
 yk_status yk_lines_of(const char *bytes, size_t length, const char *source,
                       struct yk_lines **out) YK_MUST_USE;
 
-/* The first line behind this part of them, from 0 to 1: the same wherever one part ends and another
- * begins. */
-int64_t yk_lines_boundary(const struct yk_lines *lines, double part);
+/* The first of so many lines behind this part of them, from 0 to 1: the same wherever one part ends
+ * and another begins. */
+int64_t yk_lines_boundary(int64_t count, double part);
 
 void yk_lines_destroy(struct yk_lines *lines);
 

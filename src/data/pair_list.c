@@ -161,9 +161,8 @@ static yk_status fill(struct yk_pair_list *list, const struct yk_pair_request *r
     if (!list->starts || !list->lines) {
         return yk_fail_out_of_memory();
     }
-    const int64_t first = yk_lines_boundary(source->lines, request->from);
-    const int64_t end =
-        request->until > 0 ? yk_lines_boundary(source->lines, request->until) : count;
+    const int64_t first = yk_lines_boundary(count, request->from);
+    const int64_t end = request->until > 0 ? yk_lines_boundary(count, request->until) : count;
     for (int64_t i = first; i < end; i++) {
         YK_TRY(add_pair(list, request, source, target, i));
     }

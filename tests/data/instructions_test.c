@@ -142,6 +142,10 @@ static void a_byte_order_mark_begins_the_file_and_no_line(void **state)
     yk_instructions_close(marked);
 }
 
+#define FORMS                                                                                      \
+    "\"prompt\" and \"completion\", \"messages\", \"conversations\", or \"instruction\" and "      \
+    "\"output\""
+
 static void malformed_lines_are_refused_by_their_number(void **state)
 {
     (void)state;
@@ -151,10 +155,9 @@ static void malformed_lines_are_refused_by_their_number(void **state)
     } cases[] = {
         {"{\"prompt\": \"w0\", \"completion\": }",
          "a.jsonl:3: column 32: broken JSON: unexpected token"},
-        {"[1]", "a.jsonl:3: a line must be an object, not a list"},
-        {"{\"text\": \"w0\"}",
-         "a.jsonl:3: there must be \"prompt\" and \"completion\", \"messages\", or \"instruction\" "
-         "and \"output\""},
+        {"[1]", "a.jsonl:3: it must be an object with " FORMS},
+        {"w0", "a.jsonl:3: it must be an object with " FORMS},
+        {"{\"text\": \"w0\"}", "a.jsonl:3: there must be " FORMS},
         {"{\"prompt\": \"w0\"}", "a.jsonl:3: \"completion\" is missing"},
         {"{\"completion\": \"w0\"}", "a.jsonl:3: \"prompt\" is missing"},
         {"{\"prompt\": 1, \"completion\": \"w0\"}",
@@ -228,6 +231,131 @@ static void malformed_messages_are_refused_by_their_number(void **state)
         yk_text_free(&text);
     }
     yk_tokenizer_destroy(tokenizer);
+}
+
+static void assert_same(const struct yk_instructions *list, const struct yk_instructions *lines)
+{
+    assert_int_equal(yk_instructions_count(list), yk_instructions_count(lines));
+    for (int64_t i = 0; i < yk_instructions_count(lines); i++) {
+        const struct yk_instruction given = yk_instructions_at(list, i);
+        const struct yk_instruction expected = yk_instructions_at(lines, i);
+        assert_int_equal(given.count, expected.count);
+        assert_int_equal(given.line, expected.line);
+        assert_memory_equal(given.tokens, expected.tokens,
+                            (size_t)expected.count * sizeof *expected.tokens);
+        assert_memory_equal(given.bears, expected.bears,
+                            (size_t)expected.count * sizeof *expected.bears);
+    }
+}
+
+/* What stands in strings is no border of an element, nor is what stands in other members. */
+static void a_list_gives_what_its_elements_give_as_lines(void **state)
+{
+    (void)state;
+    static const char *const objects[] = {
+        "{\"prompt\": \"w0\", \"completion\": \"w1\"}",
+        "{\"prompt\": \"w0 ],[ \\\" } w1\", \"completion\": \"w2\\\\\"}",
+        "{\"prompt\": \"w3\", \"completion\": \"w4\", \"other\": [[1, {\"a\": \"]\"}], 2]}",
+        "{\"instruction\": \"w5\", \"input\": \"w6\", \"output\": \"w7\"}",
+        "{\"completion\": \"w8\", \"prompt\": \"\"}",
+    };
+    enum {
+        COUNT = sizeof objects / sizeof objects[0]
+    };
+    static const char *const between[] = {",", " ,\n\n  ", "\r\n,\t"};
+    static const double parts[][2] = {{0, 0}, {0, 0.5}, {0.5, 1}, {0.2, 0.4}};
+    for (size_t b = 0; b < 3; b++) {
+        struct yk_text lines = {0};
+        struct yk_text list = {0};
+        yk_text_add(&list, b == 1 ? "\xef\xbb\xbf \n[ " : "[");
+        for (int i = 0; i < COUNT; i++) {
+            yk_text_addf(&lines, "%s\n", objects[i]);
+            yk_text_addf(&list, "%s%s", i > 0 ? between[b] : "", objects[i]);
+        }
+        yk_text_add(&list, b == 1 ? "\n]\n" : "]");
+        for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
+            struct yk_instructions_request request = plain_request();
+            request.longest = 100;
+            request.from = parts[p][0];
+            request.until = parts[p][1];
+            struct yk_instructions *expected = read_with(yk_text_chars(&lines), &request);
+            struct yk_instructions *given = read_with(yk_text_chars(&list), &request);
+            assert_same(given, expected);
+            yk_instructions_close(given);
+            yk_instructions_close(expected);
+        }
+        yk_text_free(&lines);
+        yk_text_free(&list);
+    }
+}
+
+static void a_conversation_is_a_chat_in_other_words(void **state)
+{
+    (void)state;
+    static const char *const chat_names[] = {"<|begin_of_text|>", "<|start_header_id|>",
+                                             "<|end_header_id|>", "<|eot_id|>", NULL};
+    struct yk_tokenizer *tokenizer = support_word_tokenizer(chat_names, 4, NULL);
+    struct yk_instructions_request request = plain_request();
+    request.tokenizer = tokenizer;
+    request.longest = 100;
+    struct yk_instructions *expected = read_with(
+        "{\"messages\": [{\"role\": \"system\", \"content\": \"w0\"}, {\"role\": \"user\", "
+        "\"content\": \"w1\"}, {\"role\": \"assistant\", \"content\": \"w2\"}]}",
+        &request);
+    struct yk_instructions *given = read_with(
+        "{\"conversations\": [{\"from\": \"system\", \"value\": \"w0\"}, {\"from\": \"human\", "
+        "\"value\": \"w1\"}, {\"from\": \"gpt\", \"value\": \"w2\"}]}",
+        &request);
+    assert_same(given, expected);
+    yk_instructions_close(given);
+    yk_instructions_close(expected);
+    static const char tool[] = "{\"conversations\": [{\"from\": \"tool\", \"value\": \"w0\"}]}";
+    assert_fails(yk_instructions_read(tool, strlen(tool), &request, &given), YK_ERROR_INPUT,
+                 "a.jsonl:1: message 1: \"from\" is \"tool\"; it must be \"system\", \"human\" or "
+                 "\"gpt\"");
+    yk_tokenizer_destroy(tokenizer);
+}
+
+#define ONE "{\"prompt\": \"w0\", \"completion\": \"w1\"}"
+
+static void json_that_is_no_instructions_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *message;
+    } cases[] = {
+        {"[1, 2]", "a.json:1: element 1: it must be an object with " FORMS},
+        {"[" ONE ",\n\"w0\"]", "a.json:2: element 2: it must be an object with " FORMS},
+        {"[\n" ONE ",\n[]]", "a.json:3: element 2: it must be an object with " FORMS},
+        {"[" ONE ", {\"text\": \"w0\"}]", "a.json:1: element 2: there must be " FORMS},
+        {"[" ONE ",\n{\"prompt\": \"w0\"}]", "a.json:2: element 2: \"completion\" is missing"},
+        {"[" ONE ",\n{\"prompt\":\n \"w0\",\n \"completion\": }]",
+         "a.json:4: element 2: column 16: broken JSON: unexpected token"},
+        {"[" ONE ", {\"prompt\": \"w0\", \"completion\": \"\"}]",
+         "a.json:1: element 2: there is no answer to learn, or an empty one; write it, or leave "
+         "such lines out by --faulty skip"},
+        {"[]", "a.json holds no instruction to learn from; 0 lines are faulty"},
+        {"[" ONE, "a.json: line 1, column 37: broken JSON: ']' expected near end of file"},
+        {"[" ONE "]\n" ONE, "a.json: line 2, column 1: broken JSON: end of file expected near '{'"},
+        {"[" ONE ",\n]", "a.json: line 2, column 1: broken JSON: unexpected token near ']'"},
+        {"[" ONE ",,\n" ONE "]",
+         "a.json: line 1, column 39: broken JSON: unexpected token near ','"},
+        {"{\n \"data\": [\n  " ONE "\n ]\n}\n",
+         "a.json: one object over several lines is no data to train on: there must be a list of "
+         "objects, or one object a line, each with " FORMS
+         "; plain text has another name, such as .txt"},
+        {"{\"data\": []}", "a.json:1: there must be " FORMS},
+    };
+    struct yk_instructions_request request = plain_request();
+    request.path = "a.json";
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct yk_instructions *instructions = NULL;
+        assert_fails(
+            yk_instructions_read(cases[i].text, strlen(cases[i].text), &request, &instructions),
+            YK_ERROR_INPUT, cases[i].message);
+        assert_null(instructions);
+    }
 }
 
 static void a_missing_special_token_is_named(void **state)
@@ -345,6 +473,10 @@ static void a_file_is_read_by_its_path(void **state)
     assert_ok(yk_instructions_open(&request, &instructions));
     assert_int_equal(yk_instructions_count(instructions), 2);
     yk_instructions_close(instructions);
+    request.path = support_scratch_write_text("c.json", "{\n\"data\": []}");
+    assert_int_equal(yk_instructions_open(&request, &instructions), YK_ERROR_INPUT);
+    assert_non_null(
+        strstr(yk_status_message(), "c.json: one object over several lines is no data"));
     request.path = support_scratch_path("none.jsonl");
     assert_int_equal(yk_instructions_open(&request, &instructions), YK_ERROR_INPUT);
     assert_int_equal(support_scratch_drop(state), 0);
@@ -359,6 +491,9 @@ int main(void)
         cmocka_unit_test(a_byte_order_mark_begins_the_file_and_no_line),
         cmocka_unit_test(malformed_lines_are_refused_by_their_number),
         cmocka_unit_test(malformed_messages_are_refused_by_their_number),
+        cmocka_unit_test(a_list_gives_what_its_elements_give_as_lines),
+        cmocka_unit_test(a_conversation_is_a_chat_in_other_words),
+        cmocka_unit_test(json_that_is_no_instructions_is_refused),
         cmocka_unit_test(a_missing_special_token_is_named),
         cmocka_unit_test(faulty_lines_are_refused),
         cmocka_unit_test(faulty_lines_are_left_out_where_it_is_wished),
