@@ -156,6 +156,7 @@ yk_status yk_train_team_watch(struct yk_train_team *team, const struct yk_progra
         .lost = end_all,
         .look = team->wire.ranks.size > 0 ? look : NULL,
         .user = team,
+        .address = team->launcher.meets ? team->launcher.address : NULL,
     };
     return yk_watch_open(&team->ranks, &options, &team->watch);
 }

@@ -49,7 +49,7 @@ static bool is_any(const struct sockaddr *address)
     return address->sa_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&six->sin6_addr);
 }
 
-static void add(struct yk_place *place, const struct sockaddr *address, int32_t port)
+static void add(struct yk_meet_place *place, const struct sockaddr *address, int32_t port)
 {
     const socklen_t size = size_of(address);
     struct sockaddr_storage *to = &place->addresses[place->count];
@@ -70,7 +70,7 @@ static void add(struct yk_place *place, const struct sockaddr *address, int32_t 
     place->sizes[place->count++] = size;
 }
 
-yk_status yk_place_resolve(const char *name, int32_t port, struct yk_place *out)
+yk_status yk_place_resolve(const char *name, int32_t port, struct yk_meet_place *out)
 {
     const struct addrinfo wish = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
@@ -81,7 +81,7 @@ yk_status yk_place_resolve(const char *name, int32_t port, struct yk_place *out)
                        "address in MASTER_ADDR or --master",
                        name, gai_strerror(problem));
     }
-    struct yk_place place = {.count = 0};
+    struct yk_meet_place place = {.count = 0};
     bool any = false;
     for (const struct addrinfo *i = found; i; i = i->ai_next) {
         any = any || is_any(i->ai_addr);
@@ -117,10 +117,10 @@ bool yk_place_is_named(const char *interface, const char *words)
 
 /* The addresses of interfaces that are up and named; `exactly` is a name, `hint` NCCL's words. */
 static yk_status find_interfaces(const char *exactly, const char *hint, int32_t port,
-                                 struct yk_place *out)
+                                 struct yk_meet_place *out)
 {
     struct ifaddrs *interfaces = NULL;
-    struct yk_place place = {.count = 0};
+    struct yk_meet_place place = {.count = 0};
     if (getifaddrs(&interfaces) != 0) {
         return yk_fail(YK_ERROR_SYSTEM, "the network interfaces of this machine cannot be listed");
     }
@@ -146,7 +146,7 @@ static bool is_loopback(const struct sockaddr *address)
     return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
 }
 
-bool yk_place_is_local(const struct yk_place *place)
+bool yk_place_is_local(const struct yk_meet_place *place)
 {
     bool local = true;
     for (int32_t i = 0; i < place->count; i++) {
@@ -157,9 +157,9 @@ bool yk_place_is_local(const struct yk_place *place)
 
 /* Where a name means several addresses, those on the interfaces that NCCL is to use; and where it
  * means this machine alone, as the own name often does, those interfaces as well. */
-static void follow_hint(const struct yk_place *hinted, struct yk_place *place)
+static void follow_hint(const struct yk_meet_place *hinted, struct yk_meet_place *place)
 {
-    struct yk_place both = {.count = 0};
+    struct yk_meet_place both = {.count = 0};
     for (int32_t i = 0; i < place->count; i++) {
         const struct sockaddr *address = (const struct sockaddr *)&place->addresses[i];
         for (int32_t j = 0; j < hinted->count; j++) {
@@ -181,11 +181,11 @@ static void follow_hint(const struct yk_place *hinted, struct yk_place *place)
     }
 }
 
-yk_status yk_place_choose(const struct yk_rendezvous *rendezvous, struct yk_place *out)
+yk_status yk_place_choose(const struct yk_rendezvous *rendezvous, struct yk_meet_place *out)
 {
     const int32_t port = rendezvous->port;
-    struct yk_place place;
-    struct yk_place hinted = {.count = 0};
+    struct yk_meet_place place;
+    struct yk_meet_place hinted = {.count = 0};
     if (rendezvous->interface) {
         YK_TRY(find_interfaces(rendezvous->interface, NULL, port, &place));
         if (place.count == 0) {
@@ -206,7 +206,7 @@ yk_status yk_place_choose(const struct yk_rendezvous *rendezvous, struct yk_plac
     return YK_OK;
 }
 
-bool yk_place_listen(const struct yk_place *place, int32_t i, int *out)
+bool yk_place_listen(const struct yk_meet_place *place, int32_t i, int *out)
 {
     const struct sockaddr *address = (const struct sockaddr *)&place->addresses[i];
     const int yes = 1;
@@ -229,7 +229,7 @@ bool yk_place_listen(const struct yk_place *place, int32_t i, int *out)
     return true;
 }
 
-void yk_place_describe(const struct yk_place *place, struct yk_text *out)
+void yk_place_describe(const struct yk_meet_place *place, struct yk_text *out)
 {
     for (int32_t i = 0; i < place->count; i++) {
         char words[ADDRESS_SIZE] = "";

@@ -17,29 +17,30 @@ enum {
     YK_PLACE_MOST = 8
 };
 
-struct yk_place {
+struct yk_meet_place {
     struct sockaddr_storage addresses[YK_PLACE_MOST];
     socklen_t sizes[YK_PLACE_MOST];
     int32_t count;
 };
 
 /* What the name of rank 0's host means here; YK_ERROR_LOST: nothing, for now. */
-yk_status yk_place_resolve(const char *name, int32_t port, struct yk_place *out) YK_MUST_USE;
+yk_status yk_place_resolve(const char *name, int32_t port, struct yk_meet_place *out) YK_MUST_USE;
 
 /* Where rank 0 is to listen: at the interface that is named, else where its name leads. */
-yk_status yk_place_choose(const struct yk_rendezvous *rendezvous, struct yk_place *out) YK_MUST_USE;
+yk_status yk_place_choose(const struct yk_rendezvous *rendezvous,
+                          struct yk_meet_place *out) YK_MUST_USE;
 
 /* Listens at the address number `i` alone; false: errno says why not. */
-bool yk_place_listen(const struct yk_place *place, int32_t i, int *out);
+bool yk_place_listen(const struct yk_meet_place *place, int32_t i, int *out);
 
 /* Whether no other machine can call there. */
-bool yk_place_is_local(const struct yk_place *place);
+bool yk_place_is_local(const struct yk_meet_place *place);
 
 /* Whether NCCL would take the interface for NCCL_SOCKET_IFNAME=`words`: names begin with one of
  * them, or are one of them after "="; after "^" nothing is named. */
 bool yk_place_is_named(const char *interface, const char *words);
 
 /* "10.0.0.1 and fe80::1". */
-void yk_place_describe(const struct yk_place *place, struct yk_text *out);
+void yk_place_describe(const struct yk_meet_place *place, struct yk_text *out);
 
 #endif

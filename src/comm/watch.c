@@ -34,6 +34,7 @@ struct yk_watch {
     atomic_bool closing;
     int wake; /* an eventfd */
     pthread_t thread;
+    bool runs; /* the thread */
     struct yk_watch_look look;
     /* The thread's alone. */
     uint64_t seen[YK_WATCH_LANES]; /* notes as last looked at */
@@ -179,7 +180,8 @@ static bool listen_to(struct yk_watch *watch, int32_t from, double now_s,
 {
     struct yk_watch_record record;
     for (;;) {
-        switch (yk_watch_hear(watch->links[from], &watch->members[from].ear, &record)) {
+        switch (
+            yk_watch_hear(watch->links[from], &watch->members[from].ear, watch->size, &record)) {
         case YK_WATCH_HEARD_NOTHING:
             return false;
         case YK_WATCH_HEARD_END:
@@ -364,22 +366,16 @@ static yk_status start_threads(struct yk_watch *watch)
     return YK_OK;
 }
 
-yk_status yk_watch_start(int32_t rank, int32_t size, const struct yk_watch_invitation *invitation,
-                         const struct yk_watch_options *options, struct yk_watch **out)
+yk_status yk_watch_join(int32_t rank, int32_t size, struct yk_watch_invitation *invitation,
+                        const struct yk_watch_options *options, struct yk_watch **out)
 {
     struct yk_watch *watch = NULL;
     yk_status status = make_watch(rank, size, options, &watch);
     if (status == YK_OK) {
         status = rank == 0 ? yk_watch_welcome(invitation, size, watch->links)
-                           : yk_watch_call(invitation, rank, &watch->links[0]);
+                           : yk_watch_call(invitation, rank, size, &watch->links[0]);
     }
-    if (rank == 0) {
-        (void)close(invitation->listener);
-    }
-    if (status == YK_OK) {
-        hear_anew(watch, yk_clock_now_s());
-        status = start_threads(watch);
-    }
+    yk_watch_withdraw(invitation);
     if (status != YK_OK && watch) {
         free_watch(watch);
         return status;
@@ -388,15 +384,25 @@ yk_status yk_watch_start(int32_t rank, int32_t size, const struct yk_watch_invit
     return status;
 }
 
+yk_status yk_watch_begin(struct yk_watch *watch)
+{
+    hear_anew(watch, yk_clock_now_s());
+    YK_TRY(start_threads(watch));
+    watch->runs = true;
+    return YK_OK;
+}
+
 void yk_watch_close(struct yk_watch *watch)
 {
     const uint64_t one = 1;
     if (!watch) {
         return;
     }
-    yk_watch_look_end(&watch->look);
-    atomic_store(&watch->closing, true);
-    (void)!write(watch->wake, &one, sizeof one);
-    (void)pthread_join(watch->thread, NULL);
+    if (watch->runs) {
+        yk_watch_look_end(&watch->look);
+        atomic_store(&watch->closing, true);
+        (void)!write(watch->wake, &one, sizeof one);
+        (void)pthread_join(watch->thread, NULL);
+    }
     free_watch(watch);
 }

@@ -16,16 +16,6 @@
 #include "comm/ranks.h"
 #include "comm/watch_link.h"
 
-enum {
-    YK_WATCH_NO_OP = -1,
-};
-
-enum yk_watch_reason {
-    YK_WATCH_GONE,    /* its connection closed: the process has ended */
-    YK_WATCH_SILENT,  /* nothing heard of it: stopped, or cut off */
-    YK_WATCH_HANGING, /* it is there, but in one op for too long */
-};
-
 struct yk_watch_verdict {
     int32_t rank;
     enum yk_watch_reason reason;
@@ -46,18 +36,21 @@ struct yk_watch_options {
      * a thread of its own: whom it asks may be long about an answer, and beats go on. */
     void (*look)(void *user, struct yk_watch *watch);
     void *user;
+    const char *address; /* of rank 0's machine, where a launcher names it; may be NULL */
 };
 
 /* All ranks call it; they fail alike. */
 yk_status yk_watch_open(const struct yk_ranks *ranks, const struct yk_watch_options *options,
                         struct yk_watch **out) YK_MUST_USE;
 
-/* The same for a rank that has its invitation from elsewhere. Rank 0's holds the listening socket,
- * which is closed here whatever comes of it. */
-yk_status yk_watch_start(int32_t rank, int32_t size, const struct yk_watch_invitation *invitation,
-                         const struct yk_watch_options *options, struct yk_watch **out) YK_MUST_USE;
+/* The same in two steps, for a rank that has its invitation from elsewhere. It joins once rank 0's
+ * links to all are there, and begins when all have joined: until then nobody is judged. */
+yk_status yk_watch_join(int32_t rank, int32_t size, struct yk_watch_invitation *invitation,
+                        const struct yk_watch_options *options, struct yk_watch **out) YK_MUST_USE;
+yk_status yk_watch_begin(struct yk_watch *watch) YK_MUST_USE;
 
-/* Says goodbye. Rank 0 goes on watching until all others have said it. NULL is fine. */
+/* Says goodbye. Rank 0 goes on watching until all others have said it. NULL is fine, and so is one
+ * that has not begun. */
 void yk_watch_close(struct yk_watch *watch);
 
 /* The lane is now in op `op`, or in none, and was in another one before, be it of the same number.

@@ -1,11 +1,16 @@
 /*
- * Watch link: the connections of the watch, a star around rank 0. Blocking while they are made,
- * never afterwards.
+ * Watch link: the connections of the watch, a star around rank 0.
+ *
+ * Rank 0 draws a key and hands it out with its addresses over what already joins the ranks (MPI or
+ * NCCL), which is trusted. The others call, and both sides prove that they know the key without
+ * saying it, as ranks that meet without MPI do (rendezvous_record.h). Making connections waits for
+ * the other side, until a limit; using them never does. What they carry is not encrypted.
  */
 #ifndef YK_COMM_WATCH_LINK_H
 #define YK_COMM_WATCH_LINK_H
 
 #include "base/status.h"
+#include "comm/rendezvous_place.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,10 +24,17 @@ enum yk_watch_lane {
 };
 
 enum {
-    YK_WATCH_ADDRESSES = 8,
-    YK_WATCH_ADDRESS_SIZE = 46, /* of an IPv6 address in words */
-    YK_WATCH_MACHINE_SIZE = 64,
-    YK_WATCH_TOKEN_SIZE = 16,
+    YK_WATCH_KEY_SIZE = 65, /* 32 random bytes in hexadecimal digits */
+};
+
+enum {
+    YK_WATCH_NO_OP = -1,
+};
+
+enum yk_watch_reason {
+    YK_WATCH_GONE,    /* its connection closed: the process has ended */
+    YK_WATCH_SILENT,  /* nothing heard of it: stopped, or cut off */
+    YK_WATCH_HANGING, /* it is there, but in one op for too long */
 };
 
 /* What a rank tells of itself. */
@@ -33,8 +45,7 @@ struct yk_watch_state {
 };
 
 enum yk_watch_word {
-    YK_WATCH_HELLO = 1, /* with the token: the first thing on a connection, and its answer */
-    YK_WATCH_BEAT,
+    YK_WATCH_BEAT = 1,
     YK_WATCH_VERDICT,
     YK_WATCH_GOODBYE,
 };
@@ -46,32 +57,35 @@ struct yk_watch_record {
     int32_t reason;
     int32_t lane;
     double since_s;
-    unsigned char token[YK_WATCH_TOKEN_SIZE];
     struct yk_watch_state state;
 };
 
-/* How to find rank 0. Those without a listener are what rank 0 hands out. */
+/* How to find rank 0. */
 struct yk_watch_invitation {
-    unsigned char token[YK_WATCH_TOKEN_SIZE]; /* of this run: others who call are turned away */
-    int32_t port;
-    int32_t address_count;
-    char addresses[YK_WATCH_ADDRESSES][YK_WATCH_ADDRESS_SIZE];
-    int32_t listener; /* -1: not ours */
+    char key[YK_WATCH_KEY_SIZE]; /* of this run: who does not know it is turned away */
+    struct yk_meet_place place;
+    int32_t listener_count; /* 0: this process is not rank 0 */
+    int listeners[YK_PLACE_MOST];
 };
 
-/* Which machine this is, in words that no other has. */
-void yk_watch_machine(char out[YK_WATCH_MACHINE_SIZE]);
+/* Listens at these addresses, at ports that are free. */
+yk_status yk_watch_invite(const struct yk_meet_place *place,
+                          struct yk_watch_invitation *out) YK_MUST_USE;
 
-/* Listens: on this machine alone, or on all its addresses. */
-yk_status yk_watch_invite(bool is_local, struct yk_watch_invitation *out) YK_MUST_USE;
+/* Stops listening. */
+void yk_watch_withdraw(struct yk_watch_invitation *invitation);
 
-/* A connection to rank 0 that has been answered. */
-yk_status yk_watch_call(const struct yk_watch_invitation *invitation, int32_t rank,
+/* Rank `rank`'s connection to rank 0. */
+yk_status yk_watch_call(const struct yk_watch_invitation *invitation, int32_t rank, int32_t size,
                         int *out) YK_MUST_USE;
 
-/* The connections of ranks 1 to size − 1; links[0] is -1. On failure all are closed. */
-yk_status yk_watch_welcome(const struct yk_watch_invitation *invitation, int32_t size,
+/* Rank 0's: links[i] for the ranks from 1 to size − 1; links[0] is -1. On failure all are closed.
+ * The invitation is withdrawn. */
+yk_status yk_watch_welcome(struct yk_watch_invitation *invitation, int32_t size,
                            int *links) YK_MUST_USE;
+
+/* A record from its bytes; false: `length` bytes are none, or none that a rank of `ranks` sends. */
+bool yk_watch_parse(const void *bytes, size_t length, int32_t ranks, struct yk_watch_record *out);
 
 /* Never waits: what does not fit into the connection is left out. */
 void yk_watch_tell(int link, const struct yk_watch_record *record);
@@ -85,9 +99,10 @@ struct yk_watch_ear {
 enum yk_watch_heard {
     YK_WATCH_HEARD_NOTHING, /* for now */
     YK_WATCH_HEARD_RECORD,
-    YK_WATCH_HEARD_END, /* the connection is closed */
+    YK_WATCH_HEARD_END, /* the connection is closed, or carries no records */
 };
 
-enum yk_watch_heard yk_watch_hear(int link, struct yk_watch_ear *ear, struct yk_watch_record *out);
+enum yk_watch_heard yk_watch_hear(int link, struct yk_watch_ear *ear, int32_t ranks,
+                                  struct yk_watch_record *out);
 
 #endif

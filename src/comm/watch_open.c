@@ -1,22 +1,32 @@
 /* How a world's ranks come to watch each other, and what they say of it. */
 #include "comm/exchange.h"
 #include "comm/watch.h"
+#include "comm/watch_place.h"
 
 #include <string.h>
-#include <unistd.h>
 
-/* Whether all ranks are on rank 0's machine; known to rank 0 alone. */
-static yk_status ask_machines(const struct yk_ranks *ranks, bool *is_local)
+/* Where rank 0 is to listen; known to rank 0 alone. */
+static yk_status choose_place(const struct yk_ranks *ranks, const char *address,
+                              struct yk_meet_place *out)
 {
-    char machine[YK_WATCH_MACHINE_SIZE];
-    struct yk_exchange_bytes *machines = NULL;
+    struct yk_watch_home own;
+    struct yk_watch_home *homes = NULL;
+    struct yk_exchange_bytes *said = NULL;
     struct yk_arena *arena = NULL;
-    yk_watch_machine(machine);
+    yk_watch_home_find(address, &own);
     YK_TRY(yk_arena_create(&arena));
-    const yk_status status = yk_exchange_collect(ranks, machine, sizeof machine, arena, &machines);
-    *is_local = true;
-    for (int32_t i = 0; machines && i < ranks->size; i++) {
-        *is_local = *is_local && memcmp(machines[i].bytes, machine, sizeof machine) == 0;
+    yk_status status = yk_exchange_collect(ranks, &own, sizeof own, arena, &said);
+    if (status == YK_OK && said) {
+        homes = yk_arena_take(arena, (size_t)ranks->size, sizeof *homes);
+        status = homes ? YK_OK : yk_fail_out_of_memory();
+    }
+    for (int32_t i = 0; homes && i < ranks->size; i++) {
+        if (said[i].size == sizeof own) { /* another version of yoke is told of at the door */
+            memcpy(&homes[i], said[i].bytes, sizeof own);
+        }
+    }
+    if (homes) {
+        status = yk_watch_place_choose(homes, ranks->size, out);
     }
     yk_arena_destroy(arena);
     return status;
@@ -25,34 +35,36 @@ static yk_status ask_machines(const struct yk_ranks *ranks, bool *is_local)
 static yk_status hand_out(const struct yk_ranks *ranks, struct yk_watch_invitation *invitation)
 {
     struct yk_watch_invitation copy = *invitation;
-    const struct yk_comm_broadcast op = {ranks->all, &copy, sizeof copy, 0};
-    copy.listener = -1;
-    ranks->comm->broadcast(&op);
-    YK_TRY(yk_ranks_finish(ranks));
+    copy.listener_count = 0;
+    YK_TRY(yk_exchange_share(ranks, &copy, sizeof copy));
     if (ranks->rank != 0) {
         *invitation = copy;
     }
     return YK_OK;
 }
 
+/* Whatever one rank cannot do, all hear of before any of them is judged by its silence. */
 yk_status yk_watch_open(const struct yk_ranks *ranks, const struct yk_watch_options *options,
                         struct yk_watch **out)
 {
-    bool is_local = true;
-    struct yk_watch_invitation invitation = {.listener = -1};
+    struct yk_meet_place place = {.count = 0};
+    struct yk_watch_invitation invitation = {.listener_count = 0};
     struct yk_watch *watch = NULL;
-    YK_TRY(ask_machines(ranks, &is_local));
-    yk_status status = ranks->rank == 0 ? yk_watch_invite(is_local, &invitation) : YK_OK;
+    yk_status status = choose_place(ranks, options->address, &place);
+    if (status == YK_OK && ranks->rank == 0) {
+        status = yk_watch_invite(&place, &invitation);
+    }
     YK_TRY(yk_exchange_agree(ranks, status));
     status = hand_out(ranks, &invitation);
     if (status != YK_OK) {
-        if (invitation.listener >= 0) {
-            (void)close(invitation.listener);
-        }
+        yk_watch_withdraw(&invitation);
         return status;
     }
-    status = yk_watch_start(ranks->rank, ranks->size, &invitation, options, &watch);
+    status = yk_watch_join(ranks->rank, ranks->size, &invitation, options, &watch);
     status = yk_exchange_agree(ranks, status);
+    if (status == YK_OK) {
+        status = yk_exchange_agree(ranks, yk_watch_begin(watch));
+    }
     if (status != YK_OK) {
         yk_watch_close(watch);
         return status;

@@ -1,11 +1,15 @@
 #include "support/support.h"
 
+#include "base/clock.h"
+#include "comm/rendezvous_record.h"
 #include "comm/watch.h"
 #include "comm/watch_blame.h"
+#include "comm/watch_place.h"
 #include "support/exchange_table.h"
 #include "support/thread_comm.h"
 
-#include <arpa/inet.h>
+#include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,6 +25,7 @@ enum {
 struct crew {
     pid_t pids[RANKS];
     int reports[2];
+    int go[2]; /* closed when all have joined */
     struct yk_watch_invitation invitation;
 };
 
@@ -56,7 +61,12 @@ static void be_a_rank(int32_t rank, double silence_s, double op_s, duty does)
                                              .lost = report_lost,
                                              .look = crew_look,
                                              .user = &rank};
-    if (yk_watch_start(rank, RANKS, &crew.invitation, &options, &watch) != YK_OK) {
+    if (yk_watch_join(rank, RANKS, &crew.invitation, &options, &watch) != YK_OK) {
+        _exit(1);
+    }
+    char byte;
+    report(rank, &(struct yk_watch_verdict){.rank = -1});
+    if (read(crew.go[0], &byte, 1) != 0 || yk_watch_begin(watch) != YK_OK) {
         _exit(1);
     }
     report(rank, &(struct yk_watch_verdict){.rank = -1});
@@ -72,21 +82,40 @@ static struct report next_report(void)
     return words;
 }
 
+static void invite(struct yk_watch_invitation *out)
+{
+    struct yk_watch_home home;
+    struct yk_meet_place place;
+    yk_watch_home_find(NULL, &home);
+    assert_ok(yk_watch_place_choose(&home, 1, &place));
+    assert_ok(yk_watch_invite(&place, out));
+}
+
+static void await_ranks(void)
+{
+    for (int i = 0; i < RANKS; i++) {
+        assert_int_equal(next_report().verdict.rank, -1);
+    }
+}
+
 static void muster(double silence_s, double op_s, duty does)
 {
     assert_int_equal(pipe(crew.reports), 0);
-    assert_ok(yk_watch_invite(true, &crew.invitation));
+    assert_int_equal(pipe(crew.go), 0);
+    invite(&crew.invitation);
     for (int32_t i = 0; i < RANKS; i++) {
         crew.pids[i] = fork();
         assert_true(crew.pids[i] >= 0);
         if (crew.pids[i] == 0) {
+            (void)close(crew.go[1]);
             be_a_rank(i, silence_s, op_s, does);
         }
     }
-    (void)close(crew.invitation.listener);
-    for (int i = 0; i < RANKS; i++) {
-        assert_int_equal(next_report().verdict.rank, -1);
-    }
+    yk_watch_withdraw(&crew.invitation);
+    await_ranks();
+    (void)close(crew.go[0]);
+    (void)close(crew.go[1]);
+    await_ranks();
 }
 
 /* Every rank but `except` says that `rank` is lost for `reason`, and ends with code 6. */
@@ -265,47 +294,236 @@ static void pretend_lost(void *user, const struct yk_watch_verdict *verdict)
     *(bool *)user = true;
 }
 
-/* Somebody calls with a wrong token, and somebody who says nothing at all. */
-static int call_as_stranger(const struct yk_watch_invitation *invitation, bool speaks)
+/* ---- who calls ---- */
+
+static int call(const struct yk_watch_invitation *invitation)
 {
-    const struct sockaddr_in address = {.sin_family = AF_INET,
-                                        .sin_port = htons((uint16_t)invitation->port),
-                                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    const struct yk_watch_record record = {.word = YK_WATCH_HELLO, .rank = 1};
-    const int link = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(connect(link, (const struct sockaddr *)&address, sizeof address), 0);
-    if (speaks) {
-        yk_watch_tell(link, &record);
-    } else {
-        (void)shutdown(link, SHUT_WR);
-    }
+    const struct yk_meet_place *place = &invitation->place;
+    const int link = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(link, (const struct sockaddr *)&place->addresses[0], place->sizes[0]),
+                     0);
     return link;
 }
 
-static void strangers_are_turned_away(void **state)
+/* What rank 1 of 2 says to prove itself. */
+static const struct yk_meet_record proof = {
+    .kind = YK_MEET_PROOF, .rank = 1, .size = 2, .length = sizeof(struct yk_watch_record)};
+
+/* Says hello, and has the host's number when it returns. */
+static struct yk_meet_talk greet(const struct yk_watch_invitation *invitation, const char *key)
+{
+    const struct yk_meet_record hello = {.kind = YK_MEET_HELLO};
+    struct yk_meet_talk talk = {.link = call(invitation), .token = key};
+    assert_true(yk_meet_say(&talk, &hello, NULL, yk_clock_now_s() + 5));
+    return talk;
+}
+
+static struct yk_meet_record hear(const struct yk_meet_talk *talk)
+{
+    unsigned char wire[YK_MEET_WIRE];
+    struct yk_meet_record heard = {0};
+    assert_true(yk_meet_hear(talk->link, wire, sizeof wire, yk_clock_now_s() + 15));
+    assert_true(yk_meet_unpack(wire, &heard));
+    return heard;
+}
+
+/* Rank `rank` of two, in a process of its own, which ends with 0 if it has joined. */
+static pid_t send_rank(int32_t rank, struct yk_watch_invitation *invitation)
+{
+    const struct yk_watch_options options = {.lost = pretend_lost};
+    struct yk_watch *watch = NULL;
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        _exit(yk_watch_join(rank, 2, invitation, &options, &watch) == YK_OK ? 0 : 1);
+    }
+    return pid;
+}
+
+static void expect_joined(pid_t pid)
+{
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* More than are served at a time: some say nothing, some half of it, some nonsense, some stop when
+ * it is theirs to prove something; all called before the ranks do, and stay. */
+static void callers_that_prove_nothing_do_not_hold_up_the_ranks(void **state)
+{
+    (void)state;
+    enum {
+        CALLERS = 120
+    };
+    int links[CALLERS];
+    unsigned char noise[4 * YK_MEET_WIRE];
+    struct yk_watch_invitation invitation;
+    memset(noise, 'n', sizeof noise);
+    invite(&invitation);
+    for (int i = 0; i < CALLERS; i++) {
+        links[i] = i % 4 == 3 ? greet(&invitation, "no key").link : call(&invitation);
+        if (i % 4 == 1) {
+            assert_int_equal(send(links[i], "yokemet1", 8, MSG_NOSIGNAL), 8);
+        } else if (i % 4 == 2) {
+            assert_true(send(links[i], noise, sizeof noise, MSG_NOSIGNAL) > 0);
+        }
+    }
+    const pid_t host = send_rank(0, &invitation);
+    expect_joined(send_rank(1, &invitation));
+    expect_joined(host);
+    yk_watch_withdraw(&invitation);
+    for (int i = 0; i < CALLERS; i++) {
+        (void)close(links[i]);
+    }
+}
+
+/* With another key, and with a proof that a rank gave on another connection. */
+static void a_caller_without_a_proof_is_no_rank(void **state)
 {
     (void)state;
     struct yk_watch_invitation invitation;
-    struct yk_watch *watch = NULL;
-    bool lost = false;
-    const struct yk_watch_options options = {.lost = pretend_lost, .user = &lost};
-    assert_ok(yk_watch_invite(true, &invitation));
-    const int liar = call_as_stranger(&invitation, true);
-    const int mute = call_as_stranger(&invitation, false);
-    const pid_t friend = fork();
-    if (friend == 0) {
-        const bool joined = yk_watch_start(1, 2, &invitation, &options, &watch) == YK_OK;
-        yk_watch_close(watch);
-        _exit(joined ? 0 : 1);
+    invite(&invitation);
+    struct yk_meet_talk earlier = greet(&invitation, invitation.key);
+    struct yk_meet_talk liar = greet(&invitation, "another key");
+    const pid_t host = send_rank(0, &invitation);
+    memcpy(earlier.host_nonce, hear(&earlier).nonce, YK_MEET_NONCE);
+    memcpy(liar.host_nonce, hear(&liar).nonce, YK_MEET_NONCE);
+    assert_true(yk_meet_say(&liar, &proof, NULL, yk_clock_now_s() + 5));
+    assert_int_equal(hear(&liar).kind, YK_MEET_REFUSED);
+    yk_meet_hang_up(&liar);
+
+    struct yk_meet_talk thief = greet(&invitation, invitation.key);
+    assert_memory_not_equal(hear(&thief).nonce, earlier.host_nonce, YK_MEET_NONCE);
+    memcpy(thief.host_nonce, earlier.host_nonce, YK_MEET_NONCE);
+    assert_true(yk_meet_say(&thief, &proof, NULL, yk_clock_now_s() + 5));
+    assert_int_equal(hear(&thief).kind, YK_MEET_REFUSED);
+    yk_meet_hang_up(&thief);
+    yk_meet_hang_up(&earlier);
+
+    expect_joined(send_rank(1, &invitation));
+    expect_joined(host);
+    yk_watch_withdraw(&invitation);
+}
+
+/* Answers one caller as rank 0 would, with the caller's own proof instead of one of its own. */
+static void pose_as_rank_0(int listener)
+{
+    struct yk_meet_record challenge = {.kind = YK_MEET_CHALLENGE};
+    struct yk_meet_talk talk = {.link = accept(listener, NULL, NULL), .token = "a guess"};
+    unsigned char wire[YK_MEET_WIRE];
+    (void)close(listener);
+    (void)hear(&talk);
+    assert_true(yk_meet_say(&talk, &challenge, NULL, yk_clock_now_s() + 5));
+    struct yk_meet_record answer = hear(&talk);
+    assert_int_equal(answer.kind, YK_MEET_PROOF);
+    answer.kind = YK_MEET_WELCOME;
+    yk_meet_pack(&answer, wire);
+    assert_int_equal(send(talk.link, wire, sizeof wire, MSG_NOSIGNAL), sizeof wire);
+    /* It is hung up on. */
+    assert_true(recv(talk.link, wire, 1, 0) <= 0);
+    yk_meet_hang_up(&talk);
+}
+
+static void a_rank_refuses_a_false_watch_and_finds_the_true_one(void **state)
+{
+    (void)state;
+    struct yk_watch_invitation invitation;
+    struct yk_watch_invitation false_one;
+    invite(&invitation);
+    invite(&false_one);
+    const int true_listener = invitation.listeners[0];
+    struct yk_watch_invitation both = invitation;
+    both.place.addresses[0] = false_one.place.addresses[0];
+    both.place.addresses[1] = invitation.place.addresses[0];
+    both.place.sizes[1] = invitation.place.sizes[0];
+    both.place.count = 2;
+    both.listener_count = 0;
+    const pid_t host = send_rank(0, &invitation);
+    (void)close(true_listener);
+    const pid_t guest = send_rank(1, &both);
+    const int flags = fcntl(false_one.listeners[0], F_GETFL);
+    assert_int_equal(fcntl(false_one.listeners[0], F_SETFL, flags & ~O_NONBLOCK), 0);
+    pose_as_rank_0(false_one.listeners[0]);
+    expect_joined(guest);
+    expect_joined(host);
+}
+
+static struct yk_watch_address address(int a, int b, int c, int d, int32_t prefix)
+{
+    return (struct yk_watch_address){
+        AF_INET, prefix, {(unsigned char)a, (unsigned char)b, (unsigned char)c, (unsigned char)d}};
+}
+
+static void expect_place(const struct yk_meet_place *place, const char *words)
+{
+    struct yk_text text = {0};
+    yk_place_describe(place, &text);
+    assert_string_equal(yk_text_chars(&text), words);
+    yk_text_free(&text);
+}
+
+static void rank_0_listens_where_the_others_can_reach_it_and_nowhere_else(void **state)
+{
+    (void)state;
+    struct yk_meet_place place;
+    /* Networks of the machine: of all ranks, of some, of its containers, and to the outside. */
+    struct yk_watch_home homes[RANKS] = {
+        {"a",
+         4,
+         {address(198, 51, 100, 7, 24), address(172, 17, 0, 1, 16), address(10, 0, 0, 1, 24),
+          address(192, 168, 5, 1, 24)}},
+        {"b", 2, {address(172, 17, 0, 1, 16), address(10, 0, 0, 2, 24)}},
+        {"c", 2, {address(192, 168, 5, 3, 24), address(10, 0, 0, 3, 24)}},
+    };
+    assert_ok(yk_watch_place_choose(homes, RANKS, &place));
+    expect_place(&place, "10.0.0.1");
+    /* No network for all: one for each. */
+    homes[2].count = 1;
+    assert_ok(yk_watch_place_choose(homes, RANKS, &place));
+    expect_place(&place, "10.0.0.1 and 192.168.5.1");
+    /* A rank on the same machine reaches it anywhere. */
+    strcpy(homes[2].machine, "a");
+    assert_ok(yk_watch_place_choose(homes, RANKS, &place));
+    expect_place(&place, "10.0.0.1");
+    strcpy(homes[1].machine, "a");
+    assert_ok(yk_watch_place_choose(homes, RANKS, &place));
+    expect_place(&place, "127.0.0.1");
+}
+
+static void an_unreachable_machine_is_named(void **state)
+{
+    (void)state;
+    struct yk_meet_place place;
+    /* 192.0.2.1 is of no machine, so no route leads from it. */
+    const struct yk_watch_home homes[2] = {{"a", 1, {address(192, 0, 2, 1, 24)}},
+                                           {"b", 1, {address(203, 0, 113, 1, 24)}}};
+    assert_int_equal(yk_watch_place_choose(homes, 2, &place), YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_status_message(), "rank 1; name the interface"));
+}
+
+static void records_that_no_rank_sends_are_refused(void **state)
+{
+    (void)state;
+    const struct yk_watch_record sound = {.word = YK_WATCH_VERDICT, .rank = 2, .lane = 2};
+    struct yk_watch_record out;
+    struct yk_watch_record wrong[8];
+    for (int i = 0; i < 8; i++) {
+        wrong[i] = sound;
     }
-    assert_ok(yk_watch_start(0, 2, &invitation, &options, &watch));
-    yk_watch_close(watch);
-    int status = 0;
-    assert_int_equal(waitpid(friend, &status, 0), friend);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    assert_false(lost);
-    (void)close(liar);
-    (void)close(mute);
+    wrong[0].word = 0;
+    wrong[1].word = YK_WATCH_GOODBYE + 1;
+    wrong[2].rank = RANKS;
+    wrong[3].rank = -1;
+    wrong[4].lane = YK_WATCH_LANES;
+    wrong[5].reason = YK_WATCH_HANGING + 1;
+    wrong[6].since_s = -1;
+    wrong[7].state.op_s[0] = NAN;
+    assert_true(yk_watch_parse(&sound, sizeof sound, RANKS, &out));
+    assert_int_equal(out.rank, 2);
+    assert_false(yk_watch_parse(&sound, sizeof sound - 1, RANKS, &out));
+    for (int i = 0; i < 8; i++) {
+        assert_false(yk_watch_parse(&wrong[i], sizeof wrong[i], RANKS, &out));
+    }
 }
 
 static yk_status watch_each_other(int32_t rank, int32_t ranks, void *user)
@@ -405,7 +623,12 @@ int main(void)
         cmocka_unit_test(what_lanes_are_found_in_counts_as_what_they_note),
         cmocka_unit_test(an_op_is_nobodys_fault_when_no_answer_comes),
         cmocka_unit_test(ranks_that_say_goodbye_are_not_missed),
-        cmocka_unit_test(strangers_are_turned_away),
+        cmocka_unit_test(callers_that_prove_nothing_do_not_hold_up_the_ranks),
+        cmocka_unit_test(a_caller_without_a_proof_is_no_rank),
+        cmocka_unit_test(a_rank_refuses_a_false_watch_and_finds_the_true_one),
+        cmocka_unit_test(rank_0_listens_where_the_others_can_reach_it_and_nowhere_else),
+        cmocka_unit_test(an_unreachable_machine_is_named),
+        cmocka_unit_test(records_that_no_rank_sends_are_refused),
         cmocka_unit_test(a_world_comes_to_watch_itself),
         cmocka_unit_test(who_waits_in_an_exchange_is_not_to_blame),
         cmocka_unit_test(verdicts_have_words),
