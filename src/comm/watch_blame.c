@@ -15,7 +15,7 @@ static void accuse(const struct yk_watch_state *states, int32_t rank, int32_t la
 static bool find_long_work(const struct yk_watch_state *states, const bool *left, int32_t size,
                            double op_s, struct yk_watch_verdict *out)
 {
-    static const enum yk_watch_lane lanes[] = {YK_WATCH_COMPUTE, YK_WATCH_COPY};
+    static const int32_t lanes[] = {YK_WATCH_COMPUTE, YK_WATCH_COPY};
     bool found = false;
     for (int32_t i = 0; i < size; i++) {
         for (int j = 0; !left[i] && j < 2; j++) {
