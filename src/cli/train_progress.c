@@ -131,9 +131,7 @@ static void on_changed(void *user, int64_t step)
 {
     struct yk_train_progress *progress = user;
     yk_train_balance_change(progress->balance, step);
-    const struct yk_planned *planned = yk_train_balance_plan(progress->balance);
-    progress->predicted_step_s = planned->trial.step_s;
-    progress->predicted_mfu = yk_planned_mfu(planned);
+    progress->planned = yk_train_balance_plan(progress->balance);
 }
 
 static void on_timed(void *user, const struct yk_run_times *times)
