@@ -14,6 +14,7 @@
 #include "planner/planned.h"
 #include "planner/planned_facts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -163,43 +164,60 @@ static yk_status prepare(const struct arguments *arguments, struct yk_planning *
     return YK_OK;
 }
 
-static yk_status export_plan(const struct arguments *arguments, const struct yk_planned *planned,
-                             struct yk_outputs *outputs)
-{
-    const struct yk_exporter *exporter = exporter_of(arguments);
-    struct yk_text notes = {0};
-    if (!exporter) {
-        return YK_OK;
-    }
-    const char *path = export_path(arguments);
-    YK_TRY(exporter->write(planned->plan, planned->study->model, planned->study->cluster,
-                           yk_outputs_add(outputs, path), &notes));
-    if (notes.length > 0) {
-        const size_t last = notes.bytes[notes.length - 1] == '\n' ? 1 : 0;
-        yk_log(YK_LOG_NOTE, "%s: %.*s", path, (int)(notes.length - last), notes.bytes);
-    }
-    yk_text_free(&notes);
-    return YK_OK;
-}
-
-static yk_status make_outputs(const struct arguments *arguments, const struct yk_planning *planning,
-                              const struct yk_planned *planned)
+static yk_status write_plan(const struct arguments *arguments, const struct yk_planning *planning,
+                            const struct yk_planned *planned)
 {
     struct yk_plan_context context = yk_planning_context(planning);
     struct yk_outputs outputs = {0};
+    if (!arguments->output) {
+        return YK_OK;
+    }
     context.path = arguments->output;
-    yk_status status = YK_OK;
-    if (arguments->output) {
-        status = yk_plan_file_write(planned->plan, &context,
-                                    yk_outputs_add(&outputs, arguments->output));
-    }
-    if (status == YK_OK) {
-        status = export_plan(arguments, planned, &outputs);
-    }
+    yk_status status =
+        yk_plan_file_write(planned->plan, &context, yk_outputs_add(&outputs, arguments->output));
     if (status == YK_OK) {
         status = yk_outputs_write(&outputs);
     }
     yk_outputs_free(&outputs);
+    return status;
+}
+
+static yk_status export_plan(const struct arguments *arguments, const struct yk_planned *planned)
+{
+    const struct yk_exporter *exporter = exporter_of(arguments);
+    const char *path = export_path(arguments);
+    struct yk_outputs outputs = {0};
+    struct yk_text notes = {0};
+    if (!exporter) {
+        return YK_OK;
+    }
+    yk_status status =
+        exporter->write(planned->plan, planned->study->model, planned->study->cluster,
+                        yk_outputs_add(&outputs, path), &notes);
+    if (status == YK_OK) {
+        status = yk_outputs_write(&outputs);
+    }
+    if (status == YK_OK && notes.length > 0) {
+        const size_t last = notes.bytes[notes.length - 1] == '\n' ? 1 : 0;
+        yk_log(YK_LOG_NOTE, "%s: %.*s", path, (int)(notes.length - last), notes.bytes);
+    }
+    yk_text_free(&notes);
+    yk_outputs_free(&outputs);
+    return status;
+}
+
+/* A plan that another tool cannot follow is a plan nonetheless: it is written first. */
+static yk_status make_outputs(const struct arguments *arguments, const struct yk_planning *planning,
+                              const struct yk_planned *planned)
+{
+    YK_TRY(write_plan(arguments, planning, planned));
+    const yk_status status = export_plan(arguments, planned);
+    if (status != YK_OK && arguments->output) {
+        char place[96];
+        snprintf(place, sizeof place, "the plan is written, but not its export to %s",
+                 arguments->export);
+        return yk_fail_in(status, place);
+    }
     return status;
 }
 
