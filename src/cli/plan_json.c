@@ -138,6 +138,7 @@ yk_status yk_plan_output_json(const struct yk_planned *planned, struct yk_text *
     add_value(out, "bound_s", planned->plan ? planned->bound_s : NAN);
     add_words(out, "bottleneck", planned->bottleneck);
     add_words(out, "source", planned->source);
+    add_words(out, "assumption", planned->study->cluster->assumption);
     add_value(out, "slowdown",
               planned->plan                   ? planned->trial.sim->slowdown
               : planned->request.slowdown > 0 ? planned->request.slowdown

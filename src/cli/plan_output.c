@@ -255,7 +255,11 @@ yk_status yk_plan_output_text(const struct yk_planned *planned, struct yk_text *
 {
     yk_workload_add_title(planned->request.config, planned->study->cluster,
                           &planned->request.workload, out);
-    yk_text_add(out, "\n\n");
+    yk_text_add(out, "\n");
+    if (planned->study->cluster->assumption) {
+        yk_text_addf(out, "%s\n", planned->study->cluster->assumption);
+    }
+    yk_text_add(out, "\n");
     if (planned->plan) {
         add_headlines(planned, out);
         YK_TRY(add_devices(planned, out));

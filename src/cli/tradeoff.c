@@ -139,7 +139,11 @@ static yk_status write_text(const struct yk_planning *planning, const struct yk_
     yk_units_format(tradeoff->free_bytes, YK_UNIT_BYTES, bytes);
     yk_workload_add_title(planning->request.config, planning->cluster, &planning->request.workload,
                           out);
-    yk_text_addf(out, "\n\n%s\n%s Here that is %s.\n\n", charts[0].title, charts[0].definition,
+    yk_text_add(out, "\n");
+    if (planning->cluster->assumption) {
+        yk_text_addf(out, "%s\n", planning->cluster->assumption);
+    }
+    yk_text_addf(out, "\n%s\n%s Here that is %s.\n\n", charts[0].title, charts[0].definition,
                  bytes);
     YK_TRY(add_split(tradeoff, out));
     yk_text_addf(out,
@@ -176,6 +180,12 @@ static yk_status write_json(const struct yk_planning *planning, const struct yk_
     yk_text_add_json(out, planning->request.config->name);
     yk_text_add(out, ",\"cluster\":");
     yk_text_add_json(out, planning->cluster->source);
+    if (planning->cluster->assumption) {
+        yk_text_add(out, ",\"assumption\":");
+        yk_text_add_json(out, planning->cluster->assumption);
+    } else {
+        yk_text_add(out, ",\"assumption\":null");
+    }
     yk_text_add(out, ",\"definition\":");
     yk_text_add_json(out, charts[0].definition);
     add_list("free_bytes", &tradeoff->free_bytes, 1, out);
