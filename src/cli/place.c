@@ -82,8 +82,10 @@ static yk_status check(const struct arguments *arguments)
                        "--output names what --export writes; add --export accelerate");
     }
     if (arguments->micro_batches > arguments->workload.batch) {
-        return yk_fail(YK_ERROR_USAGE, "%lld samples cannot be split into %lld micro-batches",
-                       (long long)arguments->workload.batch, (long long)arguments->micro_batches);
+        return yk_fail(YK_ERROR_USAGE,
+                       "--micro-batches %lld needs a --batch of at least %lld, not %lld",
+                       (long long)arguments->micro_batches, (long long)arguments->micro_batches,
+                       (long long)arguments->workload.batch);
     }
     const char *const paths[] = {
         arguments->model,          arguments->cluster,      arguments->map,

@@ -122,8 +122,10 @@ static const char *export_path(const struct arguments *arguments)
 static yk_status check(const struct arguments *arguments)
 {
     if (arguments->micro_batches > arguments->workload.batch) {
-        return yk_fail(YK_ERROR_USAGE, "%lld samples cannot be split into %lld micro-batches",
-                       (long long)arguments->workload.batch, (long long)arguments->micro_batches);
+        return yk_fail(YK_ERROR_USAGE,
+                       "--micro-batches %lld needs a --batch of at least %lld, not %lld",
+                       (long long)arguments->micro_batches, (long long)arguments->micro_batches,
+                       (long long)arguments->workload.batch);
     }
     if (arguments->placement && (strcmp(arguments->placement, "map") == 0) != !!arguments->map) {
         return arguments->map

@@ -1,5 +1,6 @@
 #include "cli/command.h"
 #include "cli/drawings.h"
+#include "cli/folder.h"
 #include "cli/outputs.h"
 #include "cli/plan_output.h"
 #include "cli/plan_times.h"
@@ -81,6 +82,12 @@ static yk_status run(const void *given, struct yk_text *out)
                        "--program and --times are two things to look at; ask for one");
     }
     YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 4));
+    if (yk_folder_is(arguments->plan)) {
+        return yk_folder_has(arguments->plan, "plan.json")
+                   ? yk_fail(YK_ERROR_INPUT, "%s is a folder; its plan is %s/plan.json",
+                             arguments->plan, arguments->plan)
+                   : yk_fail(YK_ERROR_INPUT, "%s is a folder, not a plan", arguments->plan);
+    }
     const yk_status status = simulate(arguments, &planning, out);
     yk_planning_close(&planning);
     return status;
