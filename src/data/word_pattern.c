@@ -4,14 +4,19 @@
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
-    /* Steps back that one match may take. Those of GPT-2 and Llama 3 take at most a few for each
-     * character; a hostile one is given up after a part of a second. */
+    /* Steps back that a match may take from one place of the text, and what it is first tried with:
+     * the patterns of GPT-2 and Llama 3 take at most a few for each character. */
     MOST_STEPS = 10 * 1000 * 1000,
+    FIRST_STEPS = 256,
+    WINDOW_BYTES = 32, /* in which a match may begin, at a time */
+    TIMED_EVERY = 16,  /* so manyth search stands for those before: a clock takes time to read */
     FIRST_STACK_BYTES = 32 * 1024,
     MOST_STACK_BYTES = 4 * 1024 * 1024,
     MOST_PATTERN_BYTES = 64 * 1024, /* the compiler's time grows faster than the pattern */
@@ -19,12 +24,22 @@ enum {
     SHOWN_BYTES = 100               /* of a pattern in messages */
 };
 
+/* What matching may take of the processor: twenty times what it does with patterns that are
+ * used. */
+#define SECONDS_AT_FIRST 1.0
+#define SECONDS_PER_BYTE 1e-6
+
 struct yk_word_pattern {
     pcre2_code *code;
     bool compiled; /* to machine code */
 };
 
 struct yk_word_room {
+    double allowed_s; /* for all that was searched */
+    double spent_s;
+    bool suspected; /* of taking too long: times are the processor's */
+    uint32_t searches;
+    uint32_t steps; /* that the library takes at most */
     pcre2_match_data *match;
     pcre2_match_context *context;
     pcre2_jit_stack *stack;
@@ -145,7 +160,8 @@ static yk_status compile(const char *pattern, size_t length, bool literal, pcre2
 {
     /* \C would match a part of a character. */
     const uint32_t kind = literal ? PCRE2_LITERAL : PCRE2_UCP | PCRE2_MULTILINE;
-    const uint32_t options = PCRE2_UTF | (literal ? 0 : PCRE2_NEVER_BACKSLASH_C) | kind;
+    const uint32_t options =
+        PCRE2_UTF | PCRE2_USE_OFFSET_LIMIT | (literal ? 0 : PCRE2_NEVER_BACKSLASH_C) | kind;
     int code = 0;
     PCRE2_SIZE at = 0;
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
@@ -211,7 +227,7 @@ yk_status yk_word_room_create(struct yk_word_room **out)
         yk_word_room_destroy(room);
         return yk_fail_out_of_memory();
     }
-    (void)pcre2_set_match_limit(room->context, MOST_STEPS);
+    room->allowed_s = SECONDS_AT_FIRST;
     (void)pcre2_set_heap_limit(room->context, MOST_STACK_BYTES / 1024);
     if (room->stack) {
         pcre2_jit_stack_assign(room->context, NULL, room->stack);
@@ -230,24 +246,150 @@ void yk_word_room_destroy(struct yk_word_room *room)
     }
 }
 
+/* A text that is searched, and where a match may begin: `width` bytes from `at` on. */
+struct search {
+    const struct yk_word_pattern *pattern;
+    struct yk_word_room *room;
+    const char *text;
+    size_t length;
+    size_t from;
+    size_t at;
+    size_t width;
+    bool timed; /* since `began_s` */
+    double began_s;
+};
+
+/* The processor's time takes longer to read than a word to match: it is read once there is reason
+ * to, and before that the clock, which also runs while others have the processor. */
+static double now_s(const struct yk_word_room *room)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(room->suspected ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC_COARSE, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Whether the search has taken longer than the room may for the texts so far and all of this one.
+ */
+static bool is_late(struct search *search)
+{
+    struct yk_word_room *room = search->room;
+    if (!search->timed) {
+        search->timed = true;
+        search->began_s = now_s(room);
+        return false;
+    }
+    const double allowed_s =
+        room->allowed_s + SECONDS_PER_BYTE * (double)(search->length - search->from);
+    if (room->spent_s + now_s(room) - search->began_s <= allowed_s) {
+        return false;
+    }
+    if (room->suspected) {
+        return true;
+    }
+    room->suspected = true;
+    room->spent_s = 0;
+    search->began_s = now_s(room);
+    return false;
+}
+
+/* The library's limit of steps holds for each place where a match may begin, and a step may go over
+ * all of the text. */
+static int match(const struct search *search, uint32_t steps)
+{
+    struct yk_word_room *room = search->room;
+    const size_t left = search->length - search->at;
+    if (room->steps != steps) {
+        (void)pcre2_set_match_limit(room->context, steps);
+        room->steps = steps;
+    }
+    (void)pcre2_set_offset_limit(room->context,
+                                 search->width < left ? search->at + search->width : PCRE2_UNSET);
+    if (search->pattern->compiled) {
+        return pcre2_jit_match(search->pattern->code, (PCRE2_SPTR)search->text, search->length,
+                               search->at, 0, room->match, room->context);
+    }
+    return pcre2_match(search->pattern->code, (PCRE2_SPTR)search->text, search->length, search->at,
+                       PCRE2_NO_UTF_CHECK, room->match, room->context);
+}
+
+/* A match that begins at `at`, with more and more steps. */
+static int match_here(struct search *search)
+{
+    int code = PCRE2_ERROR_MATCHLIMIT;
+    search->width = 0;
+    for (uint32_t steps = FIRST_STEPS;
+         code == PCRE2_ERROR_MATCHLIMIT && steps <= MOST_STEPS && !is_late(search); steps *= 2) {
+        code = match(search, steps);
+    }
+    return code;
+}
+
+/* Steps to the next place where a match may begin. */
+static void advance(struct search *search)
+{
+    search->at += search->width;
+    do {
+        search->at++;
+    } while (search->at < search->length &&
+             ((unsigned char)search->text[search->at] & 0xc0) == 0x80);
+}
+
+/* The leftmost match, in one piece of work after the other, so that none of them takes long. */
+static int match_all(struct search *search)
+{
+    for (;;) {
+        search->width = WINDOW_BYTES;
+        int code = match(search, FIRST_STEPS);
+        if (code == PCRE2_ERROR_MATCHLIMIT) {
+            code = match_here(search);
+        }
+        if (code != PCRE2_ERROR_NOMATCH || search->width >= search->length - search->at) {
+            return code;
+        }
+        if (is_late(search)) {
+            return PCRE2_ERROR_MATCHLIMIT;
+        }
+        advance(search);
+    }
+}
+
+static yk_status fail_to_match(int code)
+{
+    PCRE2_UCHAR words[128] = {0};
+    if (code == PCRE2_ERROR_MATCHLIMIT) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "the tokenizer's pattern that cuts words takes too long on this text");
+    }
+    (void)pcre2_get_error_message(code, words, sizeof words);
+    return yk_fail(YK_ERROR_INPUT, "the pattern that cuts words gave up: %s", (const char *)words);
+}
+
 yk_status yk_word_pattern_find(const struct yk_word_pattern *pattern, struct yk_word_room *room,
                                const char *text, size_t length, size_t from, bool *found,
                                size_t *begin, size_t *end)
 {
-    int code = 0;
-    if (pattern->compiled) {
-        code = pcre2_jit_match(pattern->code, (PCRE2_SPTR)text, length, from, 0, room->match,
-                               room->context);
-    } else {
-        code = pcre2_match(pattern->code, (PCRE2_SPTR)text, length, from, PCRE2_NO_UTF_CHECK,
-                           room->match, room->context);
+    struct search search = {
+        .pattern = pattern,
+        .room = room,
+        .text = text,
+        .length = length,
+        .from = from,
+        .at = from,
+    };
+    const bool sampled = room->searches++ % TIMED_EVERY == 0;
+    if (sampled || room->suspected) {
+        (void)is_late(&search); /* begins to take the time */
+    }
+    int code = match_all(&search);
+    if (search.timed) {
+        code = is_late(&search) ? PCRE2_ERROR_MATCHLIMIT : code;
+        room->spent_s +=
+            (now_s(room) - search.began_s) * (sampled && !room->suspected ? TIMED_EVERY : 1);
     }
     if (code < 0 && code != PCRE2_ERROR_NOMATCH) {
-        PCRE2_UCHAR words[128] = {0};
-        (void)pcre2_get_error_message(code, words, sizeof words);
-        return yk_fail(YK_ERROR_INPUT, "the pattern that cuts words gave up: %s",
-                       (const char *)words);
+        return fail_to_match(code);
     }
+    size_t searched = length;
     *found = code >= 0;
     if (*found) {
         const PCRE2_SIZE *places = pcre2_get_ovector_pointer(room->match);
@@ -255,6 +397,8 @@ yk_status yk_word_pattern_find(const struct yk_word_pattern *pattern, struct yk_
         *end = places[1];
         /* \K in a lookaround may put the beginning behind the end. */
         *found = *begin <= *end && *begin >= from;
+        searched = *found ? *end : from;
     }
+    room->allowed_s += SECONDS_PER_BYTE * (double)(searched - from);
     return YK_OK;
 }

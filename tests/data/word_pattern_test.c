@@ -95,9 +95,73 @@ static void a_pattern_that_tries_too_many_ways_is_given_up(void **state)
     assert_ok(yk_word_pattern_create(pattern, strlen(pattern), false, &made));
     assert_ok(yk_word_room_create(&room));
     assert_fails(yk_word_pattern_find(made, room, text, sizeof text, 0, &found, &begin, &end),
-                 YK_ERROR_INPUT, "the pattern that cuts words gave up: match limit exceeded");
+                 YK_ERROR_INPUT,
+                 "the tokenizer's pattern that cuts words takes too long on this text");
     yk_word_room_destroy(room);
     yk_word_pattern_destroy(made);
+}
+
+/* With n letters, a*a*a*b takes n³/6 steps from the first of them, and a*a*b half of n² from each:
+ * 13 thousand million in both cases, many of which the library does not count. */
+static void a_pattern_whose_steps_are_long_or_many_is_given_up(void **state)
+{
+    (void)state;
+    enum {
+        LETTERS = 4300
+    };
+    static const char *const patterns[] = {"a*a*a*b", "a*a*b"};
+    char text[LETTERS + 2];
+    memset(text, 'a', LETTERS);
+    memcpy(text + LETTERS, "cb", 2);
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        struct yk_word_pattern *made = NULL;
+        struct yk_word_room *room = NULL;
+        bool found = false;
+        size_t begin = 0;
+        size_t end = 0;
+        assert_ok(yk_word_pattern_create(patterns[i], strlen(patterns[i]), false, &made));
+        assert_ok(yk_word_room_create(&room));
+        /* Few letters are searched, and the match behind them is found. */
+        assert_ok(yk_word_pattern_find(made, room, text, sizeof text, LETTERS - 100, &found, &begin,
+                                       &end));
+        assert_true(found);
+        assert_int_equal(begin, LETTERS + 1);
+        assert_int_equal(end, LETTERS + 2);
+        assert_fails(yk_word_pattern_find(made, room, text, sizeof text, 0, &found, &begin, &end),
+                     YK_ERROR_INPUT,
+                     "the tokenizer's pattern that cuts words takes too long on this text");
+        yk_word_room_destroy(room);
+        yk_word_pattern_destroy(made);
+    }
+}
+
+/* Every match of (?:a*b|a) goes over all letters that are left before it takes one of them. */
+static void matches_that_each_take_little_are_given_up_together(void **state)
+{
+    (void)state;
+    enum {
+        LETTERS = 1000 * 1000
+    };
+    static const char pattern[] = "(?:a*b|a)";
+    struct yk_word_pattern *made = NULL;
+    struct yk_word_room *room = NULL;
+    bool found = true;
+    size_t begin = 0;
+    size_t end = 0;
+    char *text = malloc(LETTERS);
+    yk_status status = YK_OK;
+    assert_non_null(text);
+    memset(text, 'a', LETTERS);
+    assert_ok(yk_word_pattern_create(pattern, strlen(pattern), false, &made));
+    assert_ok(yk_word_room_create(&room));
+    while (status == YK_OK && found) {
+        status = yk_word_pattern_find(made, room, text, LETTERS, end, &found, &begin, &end);
+    }
+    assert_int_equal(status, YK_ERROR_INPUT);
+    assert_in_range(end, 1, LETTERS - 1);
+    yk_word_room_destroy(room);
+    yk_word_pattern_destroy(made);
+    free(text);
 }
 
 /* Steps back over a million spaces stay within the limits. */
@@ -135,6 +199,8 @@ int main(void)
         cmocka_unit_test(a_literal_is_looked_for_as_it_is),
         cmocka_unit_test(patterns_that_cannot_be_are_refused),
         cmocka_unit_test(a_pattern_that_tries_too_many_ways_is_given_up),
+        cmocka_unit_test(a_pattern_whose_steps_are_long_or_many_is_given_up),
+        cmocka_unit_test(matches_that_each_take_little_are_given_up_together),
         cmocka_unit_test(long_texts_are_no_reason_to_give_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
