@@ -1,6 +1,7 @@
 #include "backend/backend.h"
 
 #include "backend/code.h"
+#include "backend/cpu/blas.h"
 #include "backend/cpu/device.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/lane.h"
@@ -41,15 +42,15 @@ static yk_status open_device(const struct yk_backend_options *options,
     if (!device) {
         return yk_fail_out_of_memory();
     }
-    const yk_status status = yk_cpu_pins_start(&device->pins, options);
+    device->threads = options->threads > 0 ? options->threads : count_cores();
+    yk_status status = yk_cpu_blas_reserve(device->threads);
+    if (status == YK_OK) {
+        status = yk_cpu_pins_start(&device->pins, options);
+    }
     if (status != YK_OK) {
         free(device);
         return status;
     }
-    device->threads = options->threads > 0 ? options->threads : count_cores();
-    /* Kernels share their work themselves, cut so that the result does not depend on how many
-     * threads there are. */
-    openblas_set_num_threads(1);
     *out = device;
     return YK_OK;
 }

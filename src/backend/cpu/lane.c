@@ -76,9 +76,10 @@ static yk_status start_thread(struct yk_backend_lane *lane, const char *name)
 {
     strncpy(lane->name, name, sizeof lane->name - 1);
     if (pthread_create(&lane->thread, NULL, run_lane, lane) != 0) {
-        return yk_fail(YK_ERROR_SYSTEM,
-                       "the system refuses a thread for the lane '%s': raise the limit (ulimit -u)",
-                       name);
+        return yk_fail(
+            YK_ERROR_SYSTEM,
+            "the system refuses a thread for the lane '%s': raise the limit (ulimit -u, ulimit -v)",
+            name);
     }
     (void)pthread_setname_np(lane->thread, lane->name);
     return YK_OK;

@@ -1,0 +1,89 @@
+#include "backend/cpu/blas.h"
+
+#include "base/units.h"
+
+#include <cblas.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+/* BUFFER_SIZE of OpenBLAS 0.3, and a page: one buffer for each product under way, and one for each
+ * thread of its own. Those of products that have ended are kept for later ones. */
+#ifdef __x86_64__
+#define BUFFER_BYTES (((size_t)32 << 22) + 4096)
+#else
+#define BUFFER_BYTES (((size_t)32 << 20) + 4096)
+#endif
+
+enum {
+    MOST_BUFFERS = 512
+};
+
+/* Parts of OpenBLAS that no header of its declares; a build may hide them. */
+extern void *blas_memory_alloc(int position) __attribute__((weak));
+extern void blas_memory_free(void *buffer) __attribute__((weak));
+
+static bool can_map(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory != MAP_FAILED && munmap(memory, bytes) == 0;
+}
+
+static yk_status fail_to_map(int buffers)
+{
+    char needed[YK_UNITS_SIZE];
+    char limit[YK_UNITS_SIZE];
+    struct rlimit allowed;
+    yk_units_format((double)BUFFER_BYTES * buffers, YK_UNIT_BYTES, needed);
+    if (getrlimit(RLIMIT_AS, &allowed) != 0 || allowed.rlim_cur == RLIM_INFINITY) {
+        return yk_fail(YK_ERROR_SYSTEM,
+                       "out of memory: products of matrices need %s; use fewer --threads", needed);
+    }
+    yk_units_format((double)allowed.rlim_cur, YK_UNIT_BYTES, limit);
+    return yk_fail(YK_ERROR_SYSTEM,
+                   "out of memory: products of matrices need %s of address space, and ulimit -v "
+                   "allows %s for all; raise it or use fewer --threads",
+                   needed, limit);
+}
+
+/* Allocates buffers one by one, each only where there is room for it, and frees them all. */
+static bool allocate(int count)
+{
+    void *buffers[MOST_BUFFERS];
+    int made = 0;
+    bool mapped = true;
+    while (made < count && (mapped = can_map(BUFFER_BYTES))) {
+        buffers[made++] = blas_memory_alloc(1);
+    }
+    while (made-- > 0) {
+        if (buffers[made]) {
+            blas_memory_free(buffers[made]);
+        }
+    }
+    return mapped;
+}
+
+yk_status yk_cpu_blas_reserve(int threads)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static int own = -1; /* threads that the library began with, before it is told to use one */
+    static int reserved;
+    yk_status status = YK_OK;
+    (void)pthread_mutex_lock(&lock);
+    if (own < 0) {
+        own = openblas_get_parallel() == OPENBLAS_THREAD ? openblas_get_num_threads() - 1 : 0;
+        /* Kernels share their work themselves, cut so that the result does not depend on how many
+         * threads there are. */
+        openblas_set_num_threads(1);
+    }
+    const int wanted = threads + own < MOST_BUFFERS ? threads + own : MOST_BUFFERS;
+    if (wanted > reserved && blas_memory_alloc && blas_memory_free) {
+        status = allocate(wanted) ? YK_OK : fail_to_map(wanted);
+        reserved = status == YK_OK ? wanted : reserved;
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return status;
+}
