@@ -2,24 +2,13 @@
  * Fuzz target of the small files of a checkpoint: its manifest, or with FUZZ_STATE its state. What
  * is accepted must keep the promises of manifest.h or checkpoint_state.h.
  */
+#include "fuzz/fuzz.h"
+
 #include "base/json.h"
 #include "train/checkpoint_state.h"
 #include "train/manifest.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool kept, const char *promise)
-{
-    if (!kept) {
-        fprintf(stderr, "broken promise: %s\n", promise);
-        abort();
-    }
-}
 
 #ifdef FUZZ_STATE
 static void check(const char *bytes, size_t size, struct yk_arena *arena)
@@ -30,17 +19,18 @@ static void check(const char *bytes, size_t size, struct yk_arena *arena)
     if (yk_checkpoint_state_read(bytes, size, arena, &checkpoint, &model) != YK_OK) {
         return;
     }
+    fuzz_accept();
     const struct yk_checkpoint_state *state = &checkpoint.state;
-    expect(model && *model, "the model has a name");
-    expect(state->step >= 0 && state->updates >= 0 && state->samples >= 0 && state->bad >= 0,
-           "counts are not negative");
-    expect(checkpoint.workload.batch >= 0 && checkpoint.workload.sequence >= 0 &&
-               checkpoint.workload.lora_rank >= 0,
-           "sizes are not negative");
-    expect(yk_json_parse(checkpoint.settings_json, strlen(checkpoint.settings_json), &settings) ==
-                   YK_OK &&
-               yk_json_is_object(settings),
-           "settings are an object");
+    fuzz_expect(model && *model, "the model has a name");
+    fuzz_expect(state->step >= 0 && state->updates >= 0 && state->samples >= 0 && state->bad >= 0,
+                "counts are not negative");
+    fuzz_expect(checkpoint.workload.batch >= 0 && checkpoint.workload.sequence >= 0 &&
+                    checkpoint.workload.lora_rank >= 0,
+                "sizes are not negative");
+    fuzz_expect(yk_json_parse(checkpoint.settings_json, strlen(checkpoint.settings_json),
+                              &settings) == YK_OK &&
+                    yk_json_is_object(settings),
+                "settings are an object");
     yk_json_destroy(settings);
 }
 #else
@@ -51,13 +41,14 @@ static void check(const char *bytes, size_t size, struct yk_arena *arena)
     if (yk_manifest_read(bytes, size, arena, &manifest) != YK_OK) {
         return;
     }
+    fuzz_accept();
     for (int32_t i = 0; i < manifest.count; i++) {
         const char *name = manifest.files[i].name;
-        expect(*name && *name != '.' && !strchr(name, '/'), "names are plain");
+        fuzz_expect(*name && *name != '.' && !strchr(name, '/'), "names are plain");
     }
     yk_manifest_write(&manifest, &again);
-    expect(again.length == size && memcmp(again.bytes, bytes, size) == 0,
-           "a manifest is written in one way only");
+    fuzz_expect(again.length == size && memcmp(again.bytes, bytes, size) == 0,
+                "a manifest is written in one way only");
     yk_text_free(&again);
 }
 #endif

@@ -2,14 +2,13 @@
  * Fuzz target of clusters: of cluster files, or with FUZZ_LINE of lines. A cluster that is accepted
  * must keep every promise of cluster.h, and read back the same once written.
  */
+#include "fuzz/fuzz.h"
+
 #include "cluster/cluster.h"
 #include "support/same_cluster.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const char *broken)
 {
@@ -38,6 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (read_input(data, size, &cluster) != YK_OK) {
         return 0;
     }
+    fuzz_accept();
     check(support_cluster_broken_promise(cluster));
     struct yk_text text = {0};
     struct yk_cluster *again = NULL;

@@ -2,23 +2,12 @@
  * Fuzz target of a run's counters. Those that are accepted, once written, read back and are written
  * the same; and they have a page.
  */
+#include "fuzz/fuzz.h"
+
 #include "report/run_report.h"
 #include "trace/counters_file.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool kept, const char *promise)
-{
-    if (!kept) {
-        fprintf(stderr, "broken promise: %s\n", promise);
-        abort();
-    }
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -27,15 +16,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct yk_text first = {0};
     struct yk_text second = {0};
     struct yk_text page = {0};
-    expect(yk_arena_create(&arena) == YK_OK, "there is memory");
+    fuzz_expect(yk_arena_create(&arena) == YK_OK, "there is memory");
     if (yk_counters_read((const char *)data, size, "fuzz", arena, &ranks) == YK_OK) {
+        fuzz_accept();
         const struct yk_run_report report = {.title = "fuzz", .counters = &ranks};
-        expect(yk_run_report_page(&report, &page) == YK_OK, "there is a page");
-        expect(yk_counters_write(&ranks, &first) == YK_OK, "there is memory");
-        expect(yk_counters_read(first.bytes, first.length, "written", arena, &ranks) == YK_OK,
-               "what was written is read");
-        expect(yk_counters_write(&ranks, &second) == YK_OK, "there is memory");
-        expect(strcmp(first.bytes, second.bytes) == 0, "it is the same");
+        fuzz_expect(yk_run_report_page(&report, &page) == YK_OK, "there is a page");
+        fuzz_expect(yk_counters_write(&ranks, &first) == YK_OK, "there is memory");
+        fuzz_expect(yk_counters_read(first.bytes, first.length, "written", arena, &ranks) == YK_OK,
+                    "what was written is read");
+        fuzz_expect(yk_counters_write(&ranks, &second) == YK_OK, "there is memory");
+        fuzz_expect(strcmp(first.bytes, second.bytes) == 0, "it is the same");
     }
     yk_text_free(&first);
     yk_text_free(&second);

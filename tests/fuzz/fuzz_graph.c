@@ -3,14 +3,14 @@
  * user's file would, and straight into the reader, so that none are lost on being recognised. A
  * graph that is accepted must keep every promise of graph.h.
  */
+#include "fuzz/fuzz.h"
+
 #include "base/json.h"
 #include "graph/reader.h"
 #include "support/support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const struct yk_graph *graph)
 {
@@ -41,6 +41,7 @@ static void read_directly(const struct yk_graph_document *document,
     }
     if (FUZZ_READER.read(document, options, builder) == YK_OK &&
         yk_graph_builder_finish(builder, &graph) == YK_OK) {
+        fuzz_accept();
         check(graph);
         yk_graph_destroy(graph);
     }

@@ -2,16 +2,15 @@
  * Fuzz target of maps: device maps of a model's modules, or with FUZZ_TASKS maps of a graph's
  * tasks. A map that is accepted leaves nothing without a place.
  */
+#include "fuzz/fuzz.h"
+
 #include "graph/read.h"
 #include "plan/module_map.h"
 #include "sched/task_map.h"
 #include "support/support.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #ifdef FUZZ_TASKS
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -24,6 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     }
     if (yk_task_map_read((const char *)data, size, "fuzz", graph, devices) == YK_OK) {
+        fuzz_accept();
         for (int32_t i = 0; i < graph->task_count; i++) {
             if (devices[i] < 0 || devices[i] >= graph->device_count) {
                 abort();
@@ -50,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (yk_module_map_read((const char *)data, size, "fuzz", modules, DEVICES, arena, &map) ==
         YK_OK) {
+        fuzz_accept();
         for (int32_t i = 0; i < modules->tensor_count; i++) {
             const int32_t place = yk_module_map_find(map, modules->tensors[i].name);
             if (place >= DEVICES || place == YK_PLACE_NONE) {

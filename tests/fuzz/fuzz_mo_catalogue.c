@@ -2,31 +2,21 @@
  * Fuzz target of catalogues of messages: the bytes are opened as one, every string it gives is read
  * to its end, and each pair is cleaned as yoke pairs does.
  */
+#include "fuzz/fuzz.h"
+
 #include "data/mo_catalogue.h"
 #include "data/pair_cleaning.h"
 #include "data/utf8.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(int kept, const char *promise)
-{
-    if (!kept) {
-        fprintf(stderr, "broken promise: %s\n", promise);
-        abort();
-    }
-}
 
 static void check_text(struct yk_mo_text text, const uint8_t *data, size_t size)
 {
     const char *const begin = (const char *)data;
     if (text.bytes) {
-        expect(text.bytes >= begin && text.bytes + text.length < begin + size,
-               "strings lie in the file");
-        expect(!memchr(text.bytes, '\0', text.length), "strings hold no zeros");
+        fuzz_expect(text.bytes >= begin && text.bytes + text.length < begin + size,
+                    "strings lie in the file");
+        fuzz_expect(!memchr(text.bytes, '\0', text.length), "strings hold no zeros");
     }
 }
 
@@ -37,12 +27,13 @@ static void clean(struct yk_pair_sides *sides, struct yk_mo_text source, struct 
     sides->source_length = source.length;
     sides->translation = other.bytes;
     sides->translation_length = other.length;
-    expect(yk_pair_clean(sides, 400, &fault) == YK_OK, "there is memory");
+    fuzz_expect(yk_pair_clean(sides, 400, &fault) == YK_OK, "there is memory");
     if (fault == YK_PAIR_GOOD) {
         const struct yk_text *out = &sides->source_out;
-        expect(out->length > 0 && yk_utf8_valid_length(out->bytes, out->length) == out->length &&
-                   !memchr(out->bytes, '\n', out->length),
-               "a good sentence is one line of text");
+        fuzz_expect(out->length > 0 &&
+                        yk_utf8_valid_length(out->bytes, out->length) == out->length &&
+                        !memchr(out->bytes, '\n', out->length),
+                    "a good sentence is one line of text");
     }
 }
 
@@ -51,7 +42,7 @@ static void check_entry(const struct yk_mo_entry *entry, const uint8_t *data, si
 {
     check_text(entry->context, data, size);
     check_text(entry->source, data, size);
-    expect(entry->form_count >= 1, "there is a translation, if an empty one");
+    fuzz_expect(entry->form_count >= 1, "there is a translation, if an empty one");
     for (int32_t i = 0; i < entry->form_count; i++) {
         const struct yk_mo_text form = yk_mo_entry_form(entry, i);
         check_text(form, data, size);
@@ -64,9 +55,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct yk_mo_catalogue catalogue = {0};
     struct yk_pair_sides sides = {0};
     if (yk_mo_catalogue_open((const char *)data, size, "fuzz", &catalogue) == YK_OK) {
+        fuzz_accept();
         check_text(yk_mo_catalogue_charset(&catalogue), data, size);
         if (yk_mo_catalogue_check_utf8(&catalogue, "fuzz") != YK_OK) {
-            expect(yk_status_message()[0] != '\0', "a refusal says why");
+            fuzz_expect(yk_status_message()[0] != '\0', "a refusal says why");
         }
         for (uint32_t i = 0; i < catalogue.count; i++) {
             const struct yk_mo_entry entry = yk_mo_catalogue_at(&catalogue, i);

@@ -3,34 +3,23 @@
  * config.h, and what it describes those of model.h, under every kind of workload; and written
  * again, it is accepted again.
  */
+#include "fuzz/fuzz.h"
+
 #include "model/architecture.h"
 #include "model/config.h"
 #include "model/config_write.h"
 #include "model/model.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool kept, const char *promise)
-{
-    if (!kept) {
-        fprintf(stderr, "broken promise: %s\n", promise);
-        abort();
-    }
-}
-
 static void check_config(const struct yk_model_config *config)
 {
-    expect(config->vocabulary > 0 && config->width > 0 && config->layers > 0 && config->heads > 0 &&
-               config->kv_heads > 0 && config->head_size > 0 && config->inner > 0 &&
-               config->positions > 0,
-           "sizes are positive");
-    expect(config->heads % config->kv_heads == 0, "heads of keys divide heads");
-    expect((config->encoder_layers > 0) == (config->encoder_heads > 0 && config->encoder_inner > 0),
-           "an encoder is whole or not there");
+    fuzz_expect(config->vocabulary > 0 && config->width > 0 && config->layers > 0 &&
+                    config->heads > 0 && config->kv_heads > 0 && config->head_size > 0 &&
+                    config->inner > 0 && config->positions > 0,
+                "sizes are positive");
+    fuzz_expect(config->heads % config->kv_heads == 0, "heads of keys divide heads");
+    fuzz_expect((config->encoder_layers > 0) ==
+                    (config->encoder_heads > 0 && config->encoder_inner > 0),
+                "an encoder is whole or not there");
 }
 
 static void check_model(const struct yk_model *model)
@@ -38,24 +27,25 @@ static void check_model(const struct yk_model *model)
     int64_t parameters = 0;
     for (int32_t i = 0; i < model->layer_count; i++) {
         const struct yk_layer *layer = &model->layers[i];
-        expect(layer->parameters >= 0 && layer->trainable >= 0 && layer->saved_bytes >= 0 &&
-                   layer->workspace_bytes >= 0,
-               "counts are not negative");
-        expect(layer->trainable + layer->quantised + layer->full_width <= layer->parameters,
-               "kinds of parameters are parts of all");
-        expect(layer->shares < i, "weights are shared with an earlier layer");
+        fuzz_expect(layer->parameters >= 0 && layer->trainable >= 0 && layer->saved_bytes >= 0 &&
+                        layer->workspace_bytes >= 0,
+                    "counts are not negative");
+        fuzz_expect(layer->trainable + layer->quantised + layer->full_width <= layer->parameters,
+                    "kinds of parameters are parts of all");
+        fuzz_expect(layer->shares < i, "weights are shared with an earlier layer");
         for (int32_t w = 0; w < layer->backward.count; w++) {
-            expect(layer->backward.items[w].operations >= 0 && layer->backward.items[w].bytes > 0,
-                   "work is positive");
+            fuzz_expect(layer->backward.items[w].operations >= 0 &&
+                            layer->backward.items[w].bytes > 0,
+                        "work is positive");
         }
         parameters += layer->parameters;
     }
-    expect(parameters == model->parameters, "the total is the sum");
+    fuzz_expect(parameters == model->parameters, "the total is the sum");
     for (int32_t i = 0; i < model->edge_count; i++) {
         const struct yk_layer_edge *edge = &model->edges[i];
-        expect(edge->from >= 0 && edge->from < edge->to && edge->to < model->layer_count,
-               "edges go forward");
-        expect(i == 0 || model->edges[i - 1].to <= edge->to, "edges are sorted");
+        fuzz_expect(edge->from >= 0 && edge->from < edge->to && edge->to < model->layer_count,
+                    "edges go forward");
+        fuzz_expect(i == 0 || model->edges[i - 1].to <= edge->to, "edges are sorted");
     }
 }
 
@@ -64,15 +54,15 @@ static void check_written(const struct yk_model_config *config, struct yk_arena 
     const struct yk_model_config *again = NULL;
     struct yk_text text = {0};
     if (yk_model_config_write(config, YK_PRECISION_FP32, &text) == YK_OK) {
-        expect(yk_model_config_read(yk_text_chars(&text), text.length, "again", arena, &again) ==
-                   YK_OK,
-               "what was written is read");
-        expect(again->architecture == config->architecture &&
-                   again->vocabulary == config->vocabulary && again->width == config->width &&
-                   again->layers == config->layers && again->tied == config->tied &&
-                   again->relu == config->relu && again->silu == config->silu &&
-                   again->ids.pad == config->ids.pad && again->ids.end == config->ids.end,
-               "a config comes back");
+        fuzz_expect(yk_model_config_read(yk_text_chars(&text), text.length, "again", arena,
+                                         &again) == YK_OK,
+                    "what was written is read");
+        fuzz_expect(again->architecture == config->architecture &&
+                        again->vocabulary == config->vocabulary && again->width == config->width &&
+                        again->layers == config->layers && again->tied == config->tied &&
+                        again->relu == config->relu && again->silu == config->silu &&
+                        again->ids.pad == config->ids.pad && again->ids.end == config->ids.end,
+                    "a config comes back");
     }
     yk_text_free(&text);
 }
@@ -90,6 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     if (yk_model_config_read((const char *)data, size, "fuzz", arena, &config) == YK_OK) {
+        fuzz_accept();
         check_config(config);
         check_written(config, arena);
         for (size_t i = 0; i < sizeof workloads / sizeof workloads[0]; i++) {

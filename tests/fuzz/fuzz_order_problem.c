@@ -2,19 +2,18 @@
  * Fuzz target of order problems. One that is accepted has numbers in their limits, and, if it is
  * small, an order that passes the check, or none that fits.
  */
+#include "fuzz/fuzz.h"
+
 #include "planner/order.h"
 #include "planner/order_problem.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 enum {
     SMALL_LAYERS = 6,
     SMALL_BLOCKS = 16,
 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const struct yk_order_problem *problem)
 {
@@ -54,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     }
     if (yk_order_problem_read((const char *)data, size, "fuzz", arena, &problem) == YK_OK) {
+        fuzz_accept();
         check(problem);
         if (problem->layer_count <= SMALL_LAYERS && problem->layers[0].blocks <= SMALL_BLOCKS) {
             solve(problem, arena);

@@ -2,14 +2,13 @@
  * Fuzz target of plan files. A plan that is accepted makes sense, and reads back the same once
  * written.
  */
+#include "fuzz/fuzz.h"
+
 #include "plan/plan_file.h"
 #include "support/random_plan.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(yk_status status, const char *broken)
 {
@@ -46,6 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(yk_model_config_find("gpt-nano", &context.config), NULL);
     context.cluster = cluster;
     if (yk_plan_file_read((const char *)data, size, "fuzz", &context, arena, &plan) == YK_OK) {
+        fuzz_accept();
         check(yk_plan_file_sources((const char *)data, size, "fuzz", arena, &sources), NULL);
         check_plan(plan, &context, arena);
     }

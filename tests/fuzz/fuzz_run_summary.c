@@ -2,29 +2,18 @@
  * Fuzz target of a run's summary. Ranks that are accepted, once written, read back the same; and
  * they have a page.
  */
+#include "fuzz/fuzz.h"
+
 #include "report/run_report.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool kept, const char *promise)
-{
-    if (!kept) {
-        fprintf(stderr, "broken promise: %s\n", promise);
-        abort();
-    }
-}
 
 static void write_ranks(const struct yk_run_summary *summary, struct yk_text *out)
 {
     yk_text_add(out, "{\"ranks\":");
     yk_run_summary_write_ranks(summary->ranks, summary->rank_count, out);
     yk_text_add(out, "}");
-    expect(!out->failed, "there is memory");
+    fuzz_expect(!out->failed, "there is memory");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -34,8 +23,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct yk_text first = {0};
     struct yk_text second = {0};
     struct yk_text page = {0};
-    expect(yk_arena_create(&arena) == YK_OK, "there is memory");
+    fuzz_expect(yk_arena_create(&arena) == YK_OK, "there is memory");
     if (yk_run_summary_read((const char *)data, size, "fuzz", arena, &summary) == YK_OK) {
+        fuzz_accept();
         const struct yk_run_report report = {
             .title = "fuzz",
             .predicted_step_s = summary.predicted_step_s,
@@ -43,11 +33,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             .rank_count = summary.rank_count,
         };
         write_ranks(&summary, &first);
-        expect(yk_run_summary_read(first.bytes, first.length, "written", arena, &summary) == YK_OK,
-               "what was written is read");
+        fuzz_expect(yk_run_summary_read(first.bytes, first.length, "written", arena, &summary) ==
+                        YK_OK,
+                    "what was written is read");
         write_ranks(&summary, &second);
-        expect(strcmp(first.bytes, second.bytes) == 0, "it is the same");
-        expect(yk_run_report_page(&report, &page) == YK_OK, "there is a page");
+        fuzz_expect(strcmp(first.bytes, second.bytes) == 0, "it is the same");
+        fuzz_expect(yk_run_report_page(&report, &page) == YK_OK, "there is a page");
     }
     yk_text_free(&first);
     yk_text_free(&second);

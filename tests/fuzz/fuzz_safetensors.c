@@ -3,22 +3,12 @@
  * would like the file to have, so that few bytes can claim large tensors. What is accepted must
  * keep the promises of safetensors.h.
  */
+#include "fuzz/fuzz.h"
+
 #include "data/safetensors.h"
 
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool kept, const char *promise)
-{
-    if (!kept) {
-        fprintf(stderr, "broken promise: %s\n", promise);
-        abort();
-    }
-}
 
 static void check(const struct yk_tensor_header *header, uint64_t begin, uint64_t file_size)
 {
@@ -26,18 +16,18 @@ static void check(const struct yk_tensor_header *header, uint64_t begin, uint64_
     for (int32_t i = 0; i < header->count; i++) {
         const struct yk_tensor_entry *entry = &header->entries[i];
         uint64_t bytes = 0;
-        expect(entry->type >= 0 && entry->type < YK_TENSOR_TYPE_COUNT, "types are known");
-        expect(entry->rank >= 0 && entry->rank <= YK_TENSOR_MOST_RANK, "ranks have a limit");
-        expect(yk_tensor_bytes(entry->type, entry->rank, entry->shape, &bytes) &&
-                   bytes == entry->bytes,
-               "bytes are those of type and shape");
-        expect(entry->offset == at, "tensors follow each other");
-        expect(strcmp(entry->name, "__metadata__") != 0, "metadata is no tensor");
+        fuzz_expect(entry->type >= 0 && entry->type < YK_TENSOR_TYPE_COUNT, "types are known");
+        fuzz_expect(entry->rank >= 0 && entry->rank <= YK_TENSOR_MOST_RANK, "ranks have a limit");
+        fuzz_expect(yk_tensor_bytes(entry->type, entry->rank, entry->shape, &bytes) &&
+                        bytes == entry->bytes,
+                    "bytes are those of type and shape");
+        fuzz_expect(entry->offset == at, "tensors follow each other");
+        fuzz_expect(strcmp(entry->name, "__metadata__") != 0, "metadata is no tensor");
         at += entry->bytes;
     }
-    expect(at == file_size, "tensors end where the file does");
+    fuzz_expect(at == file_size, "tensors end where the file does");
     for (int32_t i = 0; i < header->note_count; i++) {
-        expect(header->notes[i].key && header->notes[i].value, "notes are whole");
+        fuzz_expect(header->notes[i].key && header->notes[i].value, "notes are whole");
     }
 }
 
@@ -63,16 +53,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (yk_tensor_header_length(data, size, size, "fuzz", &length) != YK_OK) {
         return 0;
     }
-    expect(length <= size - YK_TENSOR_PREFIX_BYTES, "the header lies in the file");
-    expect(yk_arena_create(&arena) == YK_OK, "there is memory");
+    fuzz_expect(length <= size - YK_TENSOR_PREFIX_BYTES, "the header lies in the file");
+    fuzz_expect(yk_arena_create(&arena) == YK_OK, "there is memory");
     const char *json = (const char *)data + YK_TENSOR_PREFIX_BYTES;
     yk_status status =
         yk_tensor_header_parse(json, (size_t)length, file_size, "fuzz", arena, &header);
     if (status != YK_OK && claimed_size(&file_size)) {
         status = yk_tensor_header_parse(json, (size_t)length, file_size, "fuzz", arena, &header);
-        expect(status == YK_OK, "what is missing is all that is wrong");
+        fuzz_expect(status == YK_OK, "what is missing is all that is wrong");
     }
     if (status == YK_OK) {
+        fuzz_accept();
         check(header, YK_TENSOR_PREFIX_BYTES + length, file_size);
     }
     yk_arena_destroy(arena);

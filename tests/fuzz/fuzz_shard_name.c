@@ -2,27 +2,17 @@
  * Fuzz target of the names in a checkpoint of several ranks: of its files and of the pieces in
  * them. What is accepted must keep the promises of shard.h.
  */
+#include "fuzz/fuzz.h"
+
 #include "train/shard.h"
 
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool kept, const char *promise)
-{
-    if (!kept) {
-        fprintf(stderr, "broken promise: %s\n", promise);
-        abort();
-    }
-}
-
 static void check_again(const struct yk_text *again, const char *name)
 {
-    expect(yk_text_status(again) == YK_OK && strcmp(yk_text_chars(again), name) == 0,
-           "a name is written in one way only");
+    fuzz_expect(yk_text_status(again) == YK_OK && strcmp(yk_text_chars(again), name) == 0,
+                "a name is written in one way only");
 }
 
 static void check_piece(const char *name)
@@ -32,7 +22,8 @@ static void check_piece(const char *name)
     if (!yk_shard_read_piece_name(name, &piece)) {
         return;
     }
-    expect(piece.first >= 0 && piece.parameter_length > 0, "a piece is of something");
+    fuzz_accept();
+    fuzz_expect(piece.first >= 0 && piece.parameter_length > 0, "a piece is of something");
     char *parameter = malloc(piece.parameter_length + 1);
     if (parameter) {
         memcpy(parameter, piece.parameter, piece.parameter_length);
@@ -52,7 +43,8 @@ static void check_file(const char *name)
     if (!yk_shard_read_file_name(name, &rank, &ranks)) {
         return;
     }
-    expect(rank >= 0 && rank < ranks && ranks <= YK_SHARD_MOST, "a rank is one of all");
+    fuzz_accept();
+    fuzz_expect(rank >= 0 && rank < ranks && ranks <= YK_SHARD_MOST, "a rank is one of all");
     yk_shard_add_file_name(&again, rank, ranks);
     check_again(&again, name);
     yk_text_free(&again);

@@ -2,33 +2,23 @@
  * Fuzz target of shards of tokens: the bytes are a file in memory that is opened, and read whole,
  * as a corpus would.
  */
+#include "fuzz/fuzz.h"
+
 #include "data/token_shard.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(int kept, const char *promise)
-{
-    if (!kept) {
-        fprintf(stderr, "broken promise: %s\n", promise);
-        abort();
-    }
-}
-
 static void check(const struct yk_token_shard *shard, const uint8_t *data, size_t size)
 {
     const int64_t count = yk_token_shard_count(shard);
     const size_t width = data[0] == 0xa1 ? 4 : 2; /* the first byte of the magic number */
-    expect(count > 0 && size == YK_TOKEN_SHARD_HEADER_BYTES + width * (size_t)count,
-           "the tokens fill the file");
+    fuzz_expect(count > 0 && size == YK_TOKEN_SHARD_HEADER_BYTES + width * (size_t)count,
+                "the tokens fill the file");
     int32_t *tokens = malloc((size_t)count * sizeof *tokens);
-    expect(tokens != NULL, "there is memory");
+    fuzz_expect(tokens != NULL, "there is memory");
     const yk_status status = yk_token_shard_read(shard, 0, count, tokens);
     bool possible = true;
     for (int64_t i = 0; i < count; i++) {
@@ -38,9 +28,9 @@ static void check(const struct yk_token_shard *shard, const uint8_t *data, size_
             token |= (int64_t)bytes[k] << (8 * k);
         }
         possible = possible && token <= INT32_MAX;
-        expect(status != YK_OK || tokens[i] == token, "tokens are those of the file");
+        fuzz_expect(status != YK_OK || tokens[i] == token, "tokens are those of the file");
     }
-    expect((status == YK_OK) == possible, "all tokens can be read that can be tokens");
+    fuzz_expect((status == YK_OK) == possible, "all tokens can be read that can be tokens");
     free(tokens);
 }
 
@@ -49,9 +39,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char path[64];
     struct yk_token_shard *shard = NULL;
     const int file = memfd_create("shard", MFD_CLOEXEC);
-    expect(file >= 0 && write(file, data, size) == (ssize_t)size, "there is memory");
+    fuzz_expect(file >= 0 && write(file, data, size) == (ssize_t)size, "there is memory");
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     if (yk_token_shard_open(path, &shard) == YK_OK) {
+        fuzz_accept();
         check(shard, data, size);
     }
     yk_token_shard_close(shard);

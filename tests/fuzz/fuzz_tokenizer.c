@@ -2,31 +2,20 @@
  * Fuzz target of tokenizers: the bytes up to the first zero are a tokenizer.json, those behind it a
  * text that is encoded, framed and not, and decoded again.
  */
+#include "fuzz/fuzz.h"
+
 #include "base/text.h"
 #include "data/tokenizer.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(int kept, const char *promise)
-{
-    if (!kept) {
-        fprintf(stderr, "broken promise: %s\n", promise);
-        abort();
-    }
-}
 
 static void check_decoded(const struct yk_tokenizer *tokenizer, const struct yk_ids *ids)
 {
     struct yk_text whole = {0};
     struct yk_text bare = {0};
-    expect(yk_tokenizer_decode(tokenizer, ids->items, ids->count, false, &whole) == YK_OK &&
-               yk_tokenizer_decode(tokenizer, ids->items, ids->count, true, &bare) == YK_OK,
-           "what was encoded can be decoded");
+    fuzz_expect(yk_tokenizer_decode(tokenizer, ids->items, ids->count, false, &whole) == YK_OK &&
+                    yk_tokenizer_decode(tokenizer, ids->items, ids->count, true, &bare) == YK_OK,
+                "what was encoded can be decoded");
     yk_text_free(&whole);
     yk_text_free(&bare);
 }
@@ -36,21 +25,23 @@ static void check_text(const struct yk_tokenizer *tokenizer, const char *text, s
     struct yk_encoder *encoder = NULL;
     struct yk_ids plain = {0};
     struct yk_ids again = {0};
-    expect(yk_encoder_create(tokenizer, &encoder) == YK_OK, "there is memory");
+    fuzz_expect(yk_encoder_create(tokenizer, &encoder) == YK_OK, "there is memory");
     const yk_status status = yk_encoder_add(encoder, text, length, "text", YK_FRAMING_NONE, &plain);
-    expect(yk_encoder_add(encoder, text, length, "text", YK_FRAMING_NONE, &again) == status,
-           "the second time is like the first");
+    fuzz_expect(yk_encoder_add(encoder, text, length, "text", YK_FRAMING_NONE, &again) == status,
+                "the second time is like the first");
     if (status == YK_OK) {
-        expect(plain.count == again.count &&
-                   (plain.count == 0 || memcmp(plain.items, again.items,
-                                               (size_t)plain.count * sizeof *plain.items) == 0),
-               "the second time gives the same tokens");
+        fuzz_expect(
+            plain.count == again.count &&
+                (plain.count == 0 ||
+                 memcmp(plain.items, again.items, (size_t)plain.count * sizeof *plain.items) == 0),
+            "the second time gives the same tokens");
         for (int64_t i = 0; i < plain.count; i++) {
-            expect(plain.items[i] >= 0 && plain.items[i] < yk_tokenizer_count(tokenizer),
-                   "tokens are below the count");
+            fuzz_expect(plain.items[i] >= 0 && plain.items[i] < yk_tokenizer_count(tokenizer),
+                        "tokens are below the count");
         }
-        expect(yk_encoder_add(encoder, text, length, "text", YK_FRAMING_USUAL, &again) == YK_OK,
-               "a frame is no reason to fail");
+        fuzz_expect(yk_encoder_add(encoder, text, length, "text", YK_FRAMING_USUAL, &again) ==
+                        YK_OK,
+                    "a frame is no reason to fail");
         check_decoded(tokenizer, &again);
     }
     yk_ids_free(&plain);
@@ -64,18 +55,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct yk_tokenizer *tokenizer = NULL;
     const size_t length = strnlen(bytes, size);
     if (yk_tokenizer_read(bytes, length, "tokenizer.json", &tokenizer) == YK_OK) {
+        fuzz_accept();
         struct yk_text words = {0};
         yk_tokenizer_write(tokenizer, &words);
-        expect(words.length == length && memcmp(words.bytes, bytes, length) == 0,
-               "a tokenizer writes what it read");
+        fuzz_expect(words.length == length && memcmp(words.bytes, bytes, length) == 0,
+                    "a tokenizer writes what it read");
         yk_text_free(&words);
         if (length < size) {
             check_text(tokenizer, bytes + length + 1, size - length - 1);
         }
         for (int role = 0; role < YK_TOKEN_ROLES; role++) {
-            expect(yk_tokenizer_role(tokenizer, (enum yk_token_role)role) <
-                       yk_tokenizer_count(tokenizer),
-                   "roles are tokens");
+            fuzz_expect(yk_tokenizer_role(tokenizer, (enum yk_token_role)role) <
+                            yk_tokenizer_count(tokenizer),
+                        "roles are tokens");
         }
         yk_tokenizer_destroy(tokenizer);
     }

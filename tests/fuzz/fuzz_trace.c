@@ -2,23 +2,12 @@
  * Fuzz target of traces and of metrics. A trace that is accepted, once written, reads back and is
  * written the same again; metrics that are accepted have a page.
  */
+#include "fuzz/fuzz.h"
+
 #include "report/run_metrics.h"
 #include "trace/chrome.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool kept, const char *promise)
-{
-    if (!kept) {
-        fprintf(stderr, "broken promise: %s\n", promise);
-        abort();
-    }
-}
 
 #ifdef FUZZ_METRICS
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -26,8 +15,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct yk_arena *arena = NULL;
     struct yk_run_metrics metrics = {0};
     struct yk_text page = {0};
-    expect(yk_arena_create(&arena) == YK_OK, "there is memory");
+    fuzz_expect(yk_arena_create(&arena) == YK_OK, "there is memory");
     if (yk_run_metrics_read((const char *)data, size, "fuzz", arena, &metrics) == YK_OK) {
+        fuzz_accept();
         const struct yk_run_report report = {
             .title = "fuzz",
             .steps = metrics.steps,
@@ -40,9 +30,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             .measured_low_s = metrics.low_step_s,
             .measured_high_s = metrics.high_step_s,
         };
-        expect(yk_run_report_page(&report, &page) == YK_OK, "there is a page");
-        expect(!strstr(page.bytes, "=\"nan") && !strstr(page.bytes, "=\"-nan"),
-               "pictures are made of numbers");
+        fuzz_expect(yk_run_report_page(&report, &page) == YK_OK, "there is a page");
+        fuzz_expect(!strstr(page.bytes, "=\"nan") && !strstr(page.bytes, "=\"-nan"),
+                    "pictures are made of numbers");
     }
     yk_text_free(&page);
     yk_arena_destroy(arena);
@@ -56,11 +46,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct yk_text first = {0};
     struct yk_text second = {0};
     if (yk_trace_read_chrome((const char *)data, size, "fuzz", &trace) == YK_OK) {
-        expect(yk_trace_write_chrome(trace, &first) == YK_OK, "it can be written");
-        expect(yk_trace_read_chrome(first.bytes, first.length, "written", &again) == YK_OK,
-               "what was written is read");
-        expect(yk_trace_write_chrome(again, &second) == YK_OK, "it can be written again");
-        expect(strcmp(first.bytes, second.bytes) == 0, "it is the same");
+        fuzz_accept();
+        fuzz_expect(yk_trace_write_chrome(trace, &first) == YK_OK, "it can be written");
+        fuzz_expect(yk_trace_read_chrome(first.bytes, first.length, "written", &again) == YK_OK,
+                    "what was written is read");
+        fuzz_expect(yk_trace_write_chrome(again, &second) == YK_OK, "it can be written again");
+        fuzz_expect(strcmp(first.bytes, second.bytes) == 0, "it is the same");
     }
     yk_text_free(&first);
     yk_text_free(&second);

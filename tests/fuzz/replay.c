@@ -1,15 +1,15 @@
-/* Replay: runs a fuzz target over every file of the folders given, where there is no libFuzzer. */
+/* Replay: runs a fuzz target over every file of the folders given, where there is no libFuzzer. Its
+ * reader must accept one of them at least. */
+#include "fuzz/fuzz.h"
+
 #include "base/file.h"
 #include "base/text.h"
 
 #include <dirent.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int replay_file(const char *path)
 {
@@ -65,5 +65,5 @@ int main(int argc, char **argv)
         total += count;
     }
     printf("%d files replayed\n", total);
-    return total > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return total > 0 && fuzz_accepted() > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
