@@ -6,6 +6,7 @@
 
 enum {
     BUSY_MS = 30000, /* how long to wait while others write; better than to lose a measurement */
+    MOST_VALUE_BYTES = 1 << 20, /* of a row: names are short, and columns may be computed */
 };
 
 struct yk_database {
@@ -45,6 +46,15 @@ static yk_status fail(struct yk_database *database)
                    sqlite3_errmsg(database->file));
 }
 
+/* The file may come from anybody: nothing in it calls functions with side effects, or computes
+ * values of any size. */
+static void distrust(sqlite3 *file)
+{
+    sqlite3_db_config(file, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(file, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_limit(file, SQLITE_LIMIT_LENGTH, MOST_VALUE_BYTES);
+}
+
 yk_status yk_database_open(const char *path, bool make, struct yk_database **out)
 {
     const int flags = SQLITE_OPEN_READWRITE | (make ? SQLITE_OPEN_CREATE : 0);
@@ -59,6 +69,7 @@ yk_status yk_database_open(const char *path, bool make, struct yk_database **out
         goto failed;
     }
     sqlite3_busy_timeout(database->file, BUSY_MS);
+    distrust(database->file);
     *out = database;
     return YK_OK;
 failed:

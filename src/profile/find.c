@@ -11,11 +11,16 @@ static yk_status read_point(const struct yk_profile *profile, const struct yk_qu
 {
     const double size = yk_query_real(query, 0);
     const double seconds = yk_query_real(query, 1);
-    if (!(size > 0) || !(seconds > 0) || !isfinite(seconds)) {
+    const double spread = yk_query_real(query, 2);
+    if (!(size > 0) || !isfinite(size) || !(seconds > 0) || !isfinite(seconds)) {
         return yk_fail(YK_ERROR_INPUT, "%s: a time of %g s for a size of %g cannot be",
                        yk_database_path(profile->database), seconds, size);
     }
-    *out = (struct yk_profile_point){size, seconds, yk_query_real(query, 2)};
+    if (!(spread >= 0) || !isfinite(spread)) {
+        return yk_fail(YK_ERROR_INPUT, "%s: a spread of %g around %g s cannot be",
+                       yk_database_path(profile->database), spread, seconds);
+    }
+    *out = (struct yk_profile_point){size, seconds, spread};
     return YK_OK;
 }
 
@@ -121,10 +126,13 @@ yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profi
                          &query));
     yk_handle_bind_fact(query, fact, yk_handle_cpu(profile, fact->subject));
     const yk_status status = yk_query_step(query, &found);
-    if (found) {
-        *out = yk_query_real(query, 0);
-    }
+    const double value = found ? yk_query_real(query, 0) : NAN;
     yk_query_close(query);
+    if (isinf(value)) {
+        return yk_fail(YK_ERROR_INPUT, "%s: %s: %s of %g cannot be",
+                       yk_database_path(profile->database), fact->subject, fact->fact, value);
+    }
+    *out = value;
     return status;
 }
 

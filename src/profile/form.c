@@ -97,6 +97,24 @@ static const char views_without_cpu[] =
     "CREATE TEMP VIEW links AS SELECT *, '' AS cpu FROM main.links;"
     "CREATE TEMP VIEW facts AS SELECT *, '' AS cpu FROM main.facts;";
 
+/* A view may have rows without end, and a trigger change what is added. */
+static yk_status check_schema(struct yk_database *database)
+{
+    int64_t others = 0;
+    YK_TRY(yk_database_ask(database,
+                           "SELECT count(*) FROM main.sqlite_master WHERE type NOT IN "
+                           "('table', 'index') OR (type = 'table' AND rootpage = 0)",
+                           &others));
+    if (others > 0) {
+        yk_database_blame(database);
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: the profile is damaged: it has a view, a trigger or a virtual table, "
+                       "and profiles have plain tables alone",
+                       yk_database_path(database));
+    }
+    return YK_OK;
+}
+
 static yk_status look(struct yk_database *database, int64_t *out)
 {
     int64_t application = 0;
@@ -120,7 +138,7 @@ static yk_status look(struct yk_database *database, int64_t *out)
                        "measured again",
                        yk_database_path(database), (long long)form, FORM);
     }
-    return YK_OK;
+    return check_schema(database);
 }
 
 /* The form of the file as all of it is at one moment, since others may write. */

@@ -68,14 +68,19 @@ yk_status yk_profile_visit_links(struct yk_profile *profile,
                          &query));
     yk_status status = yk_query_step(query, &found);
     while (status == YK_OK && found) {
+        const int64_t ranks = yk_query_integer(query, 2);
         const struct yk_profile_link_row row = {
             .link = {.link = yk_query_text(query, 0),
                      .collective = yk_query_text(query, 1),
-                     .ranks = (int32_t)yk_query_integer(query, 2)},
+                     .ranks = (int32_t)ranks},
             .bytes = yk_query_integer(query, 3),
             .measurement = measurement_of(query, 4),
         };
-        status = visit(user, &row);
+        status =
+            ranks > 0 && ranks <= INT32_MAX
+                ? visit(user, &row)
+                : yk_fail(YK_ERROR_INPUT, "%s: %s: %lld ranks cannot be",
+                          yk_database_path(profile->database), row.link.link, (long long)ranks);
         if (status == YK_OK) {
             status = yk_query_step(query, &found);
         }

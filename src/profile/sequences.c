@@ -15,8 +15,17 @@ yk_status yk_profile_find_sequences(struct yk_profile *profile,
         &query));
     yk_handle_bind_layer(query, layer, yk_handle_cpu(profile, layer->device));
     const yk_status status = yk_query_step(query, &found);
-    *out_below = found ? yk_query_integer(query, 0) : 0;
-    *out_above = found ? yk_query_integer(query, 1) : 0;
+    const int64_t below = found ? yk_query_integer(query, 0) : 0;
+    const int64_t above = found ? yk_query_integer(query, 1) : 0;
     yk_query_close(query);
+    /* What is no number compares in SQLite as if it were more than any. */
+    if (below < 0 || (below > 0 && below >= layer->sequence) ||
+        (above != 0 && above <= layer->sequence)) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: layers were measured at sequences that are no whole numbers",
+                       yk_database_path(profile->database));
+    }
+    *out_below = below;
+    *out_above = above;
     return status;
 }

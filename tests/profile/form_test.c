@@ -232,6 +232,47 @@ static void a_table_without_a_column_is_damage(void **state)
     assert_fails(yk_profile_open(place->path, &profile), YK_ERROR_INPUT, message);
 }
 
+/* A view may have rows without end, a trigger undo what is added. */
+static void a_view_or_a_trigger_is_damage(void **state)
+{
+    static const char *const files[] = {
+        FORM_2 "CREATE VIEW others AS SELECT * FROM facts;",
+        FORM_2 "CREATE TRIGGER t AFTER INSERT ON facts BEGIN DELETE FROM facts; END;",
+        FORM_1
+        "CREATE VIEW facts AS WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r)"
+        "  SELECT '' AS subject, '' AS fact, x AS value, 0 AS spread, 1 AS samples,"
+        "  '' AS versions FROM r; PRAGMA user_version = 2;",
+    };
+    const struct place *place = *state;
+    struct yk_profile *profile = NULL;
+    char message[256];
+    snprintf(
+        message, sizeof message,
+        "%s: the profile is damaged: it has a view, a trigger or a virtual table, and profiles "
+        "have plain tables alone",
+        place->path);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        (void)unlink(place->path);
+        make_file(place->path, files[i]);
+        assert_fails(yk_profile_open(place->path, &profile), YK_ERROR_INPUT, message);
+        assert_fails(yk_profile_create(place->path, &profile), YK_ERROR_INPUT, message);
+    }
+}
+
+static void a_fact_that_is_no_number_is_refused(void **state)
+{
+    const struct place *place = *state;
+    const struct yk_profile_fact context = {"v100", YK_PROFILE_CONTEXT};
+    struct yk_profile *profile = NULL;
+    double value = 0;
+    char message[256];
+    make_file(place->path, FORM_2 "UPDATE facts SET value = 9e999;");
+    snprintf(message, sizeof message, "%s: v100: context bytes of inf cannot be", place->path);
+    assert_ok(yk_profile_open(place->path, &profile));
+    assert_fails(yk_profile_find_fact(profile, &context, &value), YK_ERROR_INPUT, message);
+    yk_profile_close(profile);
+}
+
 static void tables_of_something_else_are_left_alone(void **state)
 {
     const struct place *place = *state;
@@ -310,6 +351,8 @@ int main(void)
         in_place(a_renewed_profile_takes_what_is_new),
         in_place(an_empty_file_is_a_profile_without_numbers),
         in_place(a_table_without_a_column_is_damage),
+        in_place(a_view_or_a_trigger_is_damage),
+        in_place(a_fact_that_is_no_number_is_refused),
         in_place(tables_of_something_else_are_left_alone),
         in_place(a_number_is_kept_with_when_and_where_it_was_measured),
         in_place(the_median_lies_between_the_fastest_and_the_slowest),
