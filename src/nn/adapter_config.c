@@ -92,31 +92,36 @@ static yk_status read_root(const struct yk_json *root, struct yk_arena *arena,
                         &out->base);
 }
 
+yk_status yk_adapter_config_parse(const char *text, size_t length, struct yk_arena *arena,
+                                  struct yk_adapter_config *out)
+{
+    struct yk_json *root = NULL;
+    struct yk_adapter_config config = {0};
+    YK_TRY(yk_json_parse(text, length, &root));
+    const yk_status status = read_root(root, arena, &config);
+    yk_json_destroy(root);
+    if (status == YK_OK) {
+        *out = config;
+    }
+    return status;
+}
+
 yk_status yk_adapter_config_read(const char *folder, struct yk_arena *arena,
                                  struct yk_adapter_config *out)
 {
     struct yk_text path = {0};
     struct yk_text text = {0};
-    struct yk_json *root = NULL;
-    struct yk_adapter_config config = {0};
     yk_text_addf(&path, "%s/adapter_config.json", folder);
     yk_status status = yk_text_status(&path);
     if (status == YK_OK) {
         status = yk_file_read(path.bytes, &text);
     }
     if (status == YK_OK) {
-        status = yk_json_parse(yk_text_chars(&text), text.length, &root);
-        if (status == YK_OK) {
-            status = read_root(root, arena, &config);
-            yk_json_destroy(root);
-        }
+        status = yk_adapter_config_parse(yk_text_chars(&text), text.length, arena, out);
         status = status == YK_ERROR_INPUT ? yk_fail_in(status, path.bytes) : status;
     }
     yk_text_free(&text);
     yk_text_free(&path);
-    if (status == YK_OK) {
-        *out = config;
-    }
     return status;
 }
 

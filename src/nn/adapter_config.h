@@ -22,6 +22,10 @@ struct yk_adapter_config {
 yk_status yk_adapter_config_read(const char *folder, struct yk_arena *arena,
                                  struct yk_adapter_config *out) YK_MUST_USE;
 
+/* The same for the bytes of the file; messages do not name it. */
+yk_status yk_adapter_config_parse(const char *text, size_t length, struct yk_arena *arena,
+                                  struct yk_adapter_config *out) YK_MUST_USE;
+
 /* Adds the file for the adapters of a net; `base` may be NULL. */
 yk_status yk_adapter_config_write(const struct yk_net *net, const char *base,
                                   struct yk_text *out) YK_MUST_USE;
