@@ -1,0 +1,91 @@
+/*
+ * Fuzz target of what ranks that meet say to each other: the bytes are one record and what follows
+ * it, and all that a caller of rank 0 says before it has proven to be a rank. A record is packed in
+ * one way only, and only who knows the token proves one.
+ */
+#include "fuzz/fuzz.h"
+
+#include "comm/rendezvous_visit.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    MOST_BYTES = 4096, /* what a connection holds without being read */
+};
+
+static void check_record(const uint8_t *data, size_t size)
+{
+    struct yk_meet_record record;
+    unsigned char wire[YK_MEET_WIRE];
+    const struct yk_meet_talk talk = {.link = -1, .token = "token"};
+    if (size < YK_MEET_WIRE || !yk_meet_unpack(data, &record)) {
+        return;
+    }
+    fuzz_accept();
+    yk_meet_pack(&record, wire);
+    fuzz_expect(memcmp(wire, data, sizeof wire) == 0, "a record is packed in one way only");
+    fuzz_expect(!yk_meet_is_proven(&talk, &record, NULL), "who has no token proves nothing");
+    if (record.length <= size - YK_MEET_WIRE) {
+        fuzz_expect(!yk_meet_is_proven(&talk, &record, data + YK_MEET_WIRE),
+                    "whatever follows proves nothing");
+    }
+}
+
+/* Whoever sends the record says so with a proof; the other side believes it, and nothing else. */
+static void check_proof(const uint8_t *data, size_t size, const int *ends)
+{
+    struct yk_meet_record record;
+    struct yk_meet_record heard;
+    unsigned char wire[YK_MEET_WIRE];
+    unsigned char following[MOST_BYTES];
+    const struct yk_meet_talk talk = {.link = ends[1], .token = "token"};
+    if (size < YK_MEET_WIRE || !yk_meet_unpack(data, &record) || record.kind < YK_MEET_PROOF) {
+        return;
+    }
+    record.length = (uint32_t)(size - YK_MEET_WIRE);
+    fuzz_expect(yk_meet_say(&talk, &record, data + YK_MEET_WIRE, 0) &&
+                    yk_meet_hear(ends[0], wire, sizeof wire, 0) &&
+                    yk_meet_hear(ends[0], following, record.length, 0),
+                "what was said is heard");
+    fuzz_expect(yk_meet_unpack(wire, &heard) && yk_meet_is_proven(&talk, &heard, following),
+                "who knows the token is believed");
+    heard.rank ^= 1;
+    fuzz_expect(!yk_meet_is_proven(&talk, &heard, following), "a changed record is not");
+}
+
+static void check_visit(const uint8_t *data, size_t size, const int *ends)
+{
+    struct yk_visit visit;
+    struct yk_meet_record claim;
+    enum yk_visit_end end = YK_VISIT_GOES_ON;
+    const int link = dup(ends[0]); /* a visit that makes no sense closes its own */
+    yk_visit_begin(&visit, link, "token");
+    fuzz_expect(write(ends[1], data, size) == (ssize_t)size && shutdown(ends[1], SHUT_WR) == 0,
+                "there is room");
+    while (end != YK_VISIT_OVER) {
+        fuzz_expect(yk_visit_hear(&visit, &end, &claim) == YK_OK, "there are random numbers");
+        if (end == YK_VISIT_CLAIMS) {
+            fuzz_accept();
+            fuzz_expect(visit.greeted && claim.kind == YK_MEET_PROOF, "a claim follows a greeting");
+            fuzz_expect(!yk_meet_is_proven(&visit.talk, &claim, NULL), "strangers prove nothing");
+        }
+    }
+    fuzz_expect(visit.talk.link < 0, "a visit that is over has no connection");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    int ends[2];
+    if (size > MOST_BYTES) {
+        return 0;
+    }
+    fuzz_expect(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "there is a connection");
+    check_record(data, size);
+    check_proof(data, size, ends);
+    check_visit(data, size, ends);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    return 0;
+}
