@@ -1,0 +1,98 @@
+/*
+ * Fuzz target of the watch's records: the bytes are what ranks send, field after field in the order
+ * of struct yk_watch_record and without what only greets. Records that are accepted index ranks,
+ * lanes and ops, and become verdicts. The bytes as they are must be refused unless they have the
+ * size of a record.
+ */
+#include "fuzz/fuzz.h"
+
+#include "comm/watch_blame.h"
+
+#include <string.h>
+
+enum {
+    RANKS = 3
+};
+
+struct fields {
+    const uint8_t *at;
+    size_t left;
+};
+
+/* False, and zeros, where there are not so many bytes left. */
+static bool take(struct fields *fields, void *out, size_t size)
+{
+    if (fields->left < size) {
+        fields->left = 0;
+        return false;
+    }
+    memcpy(out, fields->at, size);
+    fields->at += size;
+    fields->left -= size;
+    return true;
+}
+
+static bool take_record(struct fields *fields, struct yk_watch_record *out)
+{
+    memset(out, 0, sizeof *out);
+    return take(fields, &out->word, sizeof out->word) &&
+           take(fields, &out->rank, sizeof out->rank) &&
+           take(fields, &out->reason, sizeof out->reason) &&
+           take(fields, &out->lane, sizeof out->lane) &&
+           take(fields, &out->since_s, sizeof out->since_s) &&
+           take(fields, &out->state.round, sizeof out->state.round) &&
+           take(fields, out->state.ops, sizeof out->state.ops) &&
+           take(fields, out->state.op_s, sizeof out->state.op_s);
+}
+
+static void check_verdict(const struct yk_watch_verdict *verdict)
+{
+    struct yk_text text = {0};
+    fuzz_expect(verdict->rank >= 0 && verdict->rank < RANKS, "a verdict is on a rank");
+    fuzz_expect(verdict->lane >= -1 && verdict->lane < YK_WATCH_LANES, "and on a lane, or none");
+    fuzz_expect(verdict->since_s >= 0, "it takes time to be lost");
+    yk_watch_describe(verdict, &text);
+    fuzz_expect(strlen(yk_text_chars(&text)) > strlen("rank 0 "), "a verdict has words");
+    yk_text_free(&text);
+}
+
+/* As rank 0 and the others use it. */
+static void use(const struct yk_watch_record *record, struct yk_watch_state *states, bool *left)
+{
+    struct yk_watch_verdict verdict = {
+        .rank = record->rank,
+        .reason = (enum yk_watch_reason)record->reason,
+        .since_s = record->since_s,
+        .lane = record->lane,
+        .state = record->state,
+    };
+    check_verdict(&verdict);
+    states[record->rank] = record->state;
+    left[record->rank] = record->word == YK_WATCH_GOODBYE;
+    if (yk_watch_blame(states, left, RANKS, 30, &verdict)) {
+        fuzz_expect(!left[verdict.rank], "who has left is not to blame");
+        check_verdict(&verdict);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct yk_watch_state states[RANKS] = {0};
+    bool left[RANKS] = {false};
+    struct fields fields = {data, size};
+    struct yk_watch_record record;
+    while (take_record(&fields, &record)) {
+        struct yk_watch_record parsed;
+        if (yk_watch_parse(&record, sizeof record, RANKS, &parsed)) {
+            fuzz_accept();
+            fuzz_expect(parsed.rank == record.rank && parsed.lane == record.lane,
+                        "a record stays as it is");
+            use(&parsed, states, left);
+        }
+    }
+    if (yk_watch_parse(data, size, RANKS, &record)) {
+        fuzz_expect(size == sizeof record, "a record is whole");
+        use(&record, states, left);
+    }
+    return 0;
+}
