@@ -144,11 +144,24 @@ yk_status yk_train_forecast(const struct yk_training *training, struct yk_text *
     return yk_text_status(out);
 }
 
+/* Which device this rank has computed on. */
+static yk_status add_device(const struct yk_engine *engine, struct yk_text *out)
+{
+    struct yk_text name = {0};
+    engine->backend->describe(engine->device, &name);
+    const yk_status status = yk_text_status(&name);
+    add_words(out, "backend", engine->backend->name);
+    add_words(out, "device", yk_text_chars(&name));
+    yk_text_free(&name);
+    return status;
+}
+
 static yk_status write_json(const struct yk_training *training, const char *checkpoint,
                             struct yk_text *out)
 {
     const struct yk_run *run = &training->run;
     begin_json(training, out);
+    YK_TRY(add_device(&training->engine, out));
     yk_text_addf(out, ",\"steps_done\":%" PRId64, run->state.step);
     add_value(out, "first_loss", run->first_loss);
     add_value(out, "last_loss", run->last_loss);

@@ -6,13 +6,13 @@
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/lane.h"
 #include "backend/cpu/memory.h"
+#include "base/cpu_name.h"
 
 #include <cblas.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 /* The cores that this process may use. */
@@ -63,32 +63,11 @@ static void close_device(struct yk_backend_device *device)
     free(device);
 }
 
-/* The first "model name" of the system; Arm's have none and are called by their architecture. */
-static void add_processor(struct yk_text *out)
-{
-    static const char key[] = "model name";
-    FILE *stream = fopen("/proc/cpuinfo", "r");
-    char line[512];
-    while (stream && fgets(line, sizeof line, stream)) {
-        const char *colon = strchr(line, ':');
-        if (colon && strncmp(line, key, sizeof key - 1) == 0) {
-            const char *value = colon + 1 + strspn(colon + 1, " \t");
-            yk_text_add_bytes(out, value, strcspn(value, "\n"));
-            (void)fclose(stream);
-            return;
-        }
-    }
-    if (stream) {
-        (void)fclose(stream);
-    }
-    struct utsname system;
-    yk_text_addf(out, "%s CPU", uname(&system) == 0 ? system.machine : "unknown");
-}
-
 static void describe(const struct yk_backend_device *device, struct yk_text *out)
 {
-    add_processor(out);
-    yk_text_addf(out, ", %d thread%s", device->threads, device->threads == 1 ? "" : "s");
+    char name[YK_CPU_NAME_SIZE];
+    yk_cpu_name(name);
+    yk_text_addf(out, "%s, %d thread%s", name, device->threads, device->threads == 1 ? "" : "s");
 }
 
 /* What the system lets the clock go up to, where it tells. */
