@@ -49,8 +49,10 @@ typedef void (*yoke_log)(void *user, enum yoke_log_level level, const char *line
 
 /*
  * Says where remarks go that are no failures, a line at a time: nowhere before this was called, and
- * with NULL nowhere again. For the whole process: call it before other threads use the library;
- * `log` may be called from any of them.
+ * with NULL nowhere again. For the whole process, at any time, from any thread. `log` is called by
+ * whichever threads use the library, by several at once, always with the `user` that was set with
+ * it. When this returns, no call of the log before it is under way, and what its `user` points to
+ * may be freed; so `log` itself must not call it.
  */
 YOKE_API void yoke_set_log(yoke_log log, void *user);
 

@@ -2,7 +2,9 @@
  * Log: what the library would like a person to know while it works.
  *
  * The library never prints: a line goes to the sink the program has set, and nowhere before that.
- * The sink is set once, before threads start, and may be called from any of them.
+ * All of it may be called from any thread. A sink is called by whoever logs, by several at once,
+ * always with the user that was set with it, and never after another one has been set: that waits
+ * for calls that are under way, so a sink must not set one.
  */
 #ifndef YK_BASE_LOG_H
 #define YK_BASE_LOG_H

@@ -1,6 +1,7 @@
 #include "base/log.h"
 #include "library/handles.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +17,10 @@ _Static_assert((int)YOKE_LOG_WARNING == (int)YK_LOG_WARNING &&
                    (int)YOKE_LOG_DETAIL == (int)YK_LOG_DETAIL,
                "yoke_log_level is yk_log_level");
 
-/* The one log of the process. */
+/* The one log of the process; locked as in base/log.c. */
+static pthread_rwlock_t log_lock = PTHREAD_RWLOCK_INITIALIZER;
 static yoke_log current_log;
+static void *current_user;
 
 const char *yoke_message(void)
 {
@@ -36,13 +39,21 @@ void yoke_free(char *text)
 
 static void pass_on(void *user, enum yk_log_level level, const char *line)
 {
-    current_log(user, (enum yoke_log_level)level, line);
+    (void)user;
+    (void)pthread_rwlock_rdlock(&log_lock);
+    if (current_log) {
+        current_log(current_user, (enum yoke_log_level)level, line);
+    }
+    (void)pthread_rwlock_unlock(&log_lock);
 }
 
 void yoke_set_log(yoke_log log, void *user)
 {
+    (void)pthread_rwlock_wrlock(&log_lock);
     current_log = log;
-    yk_log_set_sink(log ? pass_on : NULL, user);
+    current_user = user;
+    (void)pthread_rwlock_unlock(&log_lock);
+    yk_log_set_sink(pass_on, NULL);
 }
 
 yoke_status yk_library_hand_over(yk_status status, struct yk_text *text, char **out)
