@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,8 @@
 enum {
     PIPED_WIDTH = 80,
     MOST_WIDTH = 1 << 16,
-    SPEAKER_SIZE = 32
+    SPEAKER_SIZE = 32,
+    LAST_SIZE = 4096,
 };
 
 #define PROGRESS_AFTER_S 0.5
@@ -28,7 +30,7 @@ static bool quiet;
 static int32_t speaker = -1; /* the rank, where there are several */
 static double progress_began_s;
 static double progress_due_s;
-static bool progress_shown;
+static atomic_bool progress_shown;
 
 void yk_terminal_prepare(void)
 {
@@ -131,9 +133,8 @@ static const char *speaker_name(char out[SPEAKER_SIZE])
 
 static void erase_progress(void)
 {
-    if (progress_shown) {
+    if (atomic_exchange(&progress_shown, false)) {
         (void)fputs(ERASE_LINE, stderr);
-        progress_shown = false;
     }
 }
 
@@ -230,6 +231,20 @@ void yk_terminal_complain(const char *sentence)
     if (speaker < 0 || yk_once_is_first(sentence)) {
         (void)fprintf(stderr, "yoke: %s%s\n", speaker_name(name), sentence);
     }
+}
+
+void yk_terminal_last_words(const char *sentence)
+{
+    char name[SPEAKER_SIZE];
+    char line[LAST_SIZE];
+    if (speaker >= 0 && !yk_once_is_first(sentence)) {
+        return;
+    }
+    const int length = snprintf(line, sizeof line, "%syoke: %s%s\n",
+                                atomic_exchange(&progress_shown, false) ? ERASE_LINE : "",
+                                speaker_name(name), sentence);
+    const size_t size = length < (int)sizeof line ? (size_t)length : sizeof line - 1;
+    (void)!write(STDERR_FILENO, line, size);
 }
 
 static yk_status write_result(const char *bytes, size_t length)

@@ -2,8 +2,8 @@
  * Terminal: what the person at the other end sees, and how.
  *
  * Standard output carries results, standard error everything else. A terminal gets colour and a
- * progress line; a file or a pipe gets neither. The main thread uses this; yk_terminal_log may be
- * called from any thread.
+ * progress line; a file or a pipe gets neither. The main thread uses this; yk_terminal_log and
+ * yk_terminal_last_words may be called from any thread. What is set here, is before there are any.
  */
 #ifndef YK_CLI_TERMINAL_H
 #define YK_CLI_TERMINAL_H
@@ -66,6 +66,11 @@ void yk_terminal_line(const char *line, bool keep);
 
 /* "yoke: sentence" on standard error. */
 void yk_terminal_complain(const char *sentence);
+
+/* The same, with a progress line erased before it, for a thread that is about to end the process
+ * because others hang, perhaps in a write, with the lock of a stream: it takes none, and writes
+ * once. */
+void yk_terminal_last_words(const char *sentence);
 
 /* Writes all of `text` to standard output, with control characters, which names from files may
  * hold, as visible escapes. A reader that has gone away is YK_ERROR_SYSTEM with an

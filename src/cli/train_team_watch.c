@@ -64,24 +64,35 @@ static void *leave(void *code)
     _exit((int)(intptr_t)code);
 }
 
-/* A device that other processes share may suffer when one ends in the middle of an exchange. But
- * nothing is waited for without an end. */
-static void let_go(const struct yk_train_team *team, yk_status status)
+/* Whatever this thread waits for from now on, the process ends; false: the system refuses that. */
+static bool leave_soon(yk_status status)
+{
+    pthread_t thread;
+    return pthread_create(&thread, NULL, leave, (void *)(intptr_t)status) == 0;
+}
+
+/* A device that other processes share may suffer when one ends in the middle of an exchange. */
+static void let_go(const struct yk_train_team *team)
 {
     const struct yk_ranks *ranks = yk_train_team_work(team);
-    pthread_t thread;
-    if (ranks->comm->let_go &&
-        pthread_create(&thread, NULL, leave, (void *)(intptr_t)status) == 0) {
+    if (ranks->comm->let_go) {
         ranks->comm->let_go(ranks->world);
     }
 }
 
-/* On the watch's thread: messages may never come, so nobody is waited for. */
+/*
+ * On the watch's thread. The main thread may be in an exchange that never ends, with locks of
+ * streams or of MPI in its hands, and nothing can call it back: so this thread ends the process
+ * itself, by _exit(), which runs nothing that could wait for those locks. What it says goes out by
+ * write(2), and even a reader who does not read holds it up only until leave_soon() ends it. It
+ * reads of the team what was set before the watch began.
+ */
 static void end_all(void *user, const struct yk_watch_verdict *verdict)
 {
     struct yk_train_team *team = user;
     struct yk_text text = {0};
     const int32_t speaker = verdict->rank == 0 ? 1 : 0;
+    const bool ends = leave_soon(YK_ERROR_LOST);
     atomic_store(&team->judged, true);
     yk_watch_describe(verdict, &text);
     if (verdict->rank < team->program->rank_count) {
@@ -89,11 +100,12 @@ static void end_all(void *user, const struct yk_watch_verdict *verdict)
     }
     yk_text_add(&text, "; start again with --resume to go on from the last checkpoint");
     if (team->ranks.rank == speaker) {
-        yk_terminal_progress_end();
-        yk_terminal_complain(yk_text_chars(&text));
+        yk_terminal_last_words(yk_text_chars(&text));
     }
     (void)usleep(SHORT_PAUSE_US);
-    let_go(team, YK_ERROR_LOST);
+    if (ends) {
+        let_go(team);
+    }
     _exit(YK_ERROR_LOST);
 }
 
@@ -115,8 +127,8 @@ void yk_train_team_give_up(struct yk_train_team *team, yk_status status)
         if (*yk_status_message() != '\0') { /* else all have come to it, and it was said */
             yk_terminal_complain(yk_status_message());
         }
-        if (yk_train_team_work(team) != &team->ranks) {
-            let_go(team, status);
+        if (yk_train_team_work(team) != &team->ranks && leave_soon(status)) {
+            let_go(team);
         }
         team->ranks.comm->abort(team->ranks.world, (int)status);
         /* Where no launcher ends the others, they hear of this rank's end, if it has one at once.
