@@ -184,6 +184,16 @@ static yk_status write_plan(const struct arguments *arguments, const struct yk_p
     return status;
 }
 
+/* What the export at `path` does not say, a line each. */
+static void log_notes(const char *path, const struct yk_text *notes)
+{
+    for (const char *line = yk_text_chars(notes); *line;) {
+        const size_t length = strcspn(line, "\n");
+        yk_log(YK_LOG_NOTE, "%s: %.*s", path, (int)length, line);
+        line += length + (line[length] == '\n' ? 1 : 0);
+    }
+}
+
 static yk_status export_plan(const struct arguments *arguments, const struct yk_planned *planned)
 {
     const struct yk_exporter *exporter = exporter_of(arguments);
@@ -199,9 +209,8 @@ static yk_status export_plan(const struct arguments *arguments, const struct yk_
     if (status == YK_OK) {
         status = yk_outputs_write(&outputs);
     }
-    if (status == YK_OK && notes.length > 0) {
-        const size_t last = notes.bytes[notes.length - 1] == '\n' ? 1 : 0;
-        yk_log(YK_LOG_NOTE, "%s: %.*s", path, (int)(notes.length - last), notes.bytes);
+    if (status == YK_OK) {
+        log_notes(path, &notes);
     }
     yk_text_free(&notes);
     yk_outputs_free(&outputs);
