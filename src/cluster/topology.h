@@ -5,9 +5,9 @@
 #define YK_CLUSTER_TOPOLOGY_H
 
 #include "base/arena.h"
+#include "base/cpu_name.h"
 #include "base/status.h"
 #include "cluster/cores.h"
-#include "base/cpu_name.h"
 
 #include <stdint.h>
 
