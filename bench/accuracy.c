@@ -272,6 +272,10 @@ int main(int argc, char **argv)
     }
     set.csv = csv_cut(text.bytes);
     describe(&set);
+    if (argc < 3 || strcmp(argv[2], "--fit") != 0) {
+        puts("accuracy: nothing is computed on a device: predictions for the devices that each "
+             "source names, beside what it measured on them");
+    }
     if (argc > 2 && strcmp(argv[2], "--fit") == 0) {
         struct yk_efficiency efficiencies[YK_GENERATION_COUNT];
         fit_efficiencies(set.measurements, set.count, NULL, efficiencies);

@@ -3,10 +3,12 @@
  * optimum with divisible blocks is known: a real order, of whole blocks, can only come close to it.
  * Usage: bench-order FOLDER [BUDGET], where FOLDER holds order problems with "optimum_s" in order/.
  */
-#include "planner/order.h"
+#include "device_line.h"
+
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "planner/order.h"
 #include "planner/order_problem.h"
 
 #include <dirent.h>
@@ -110,6 +112,7 @@ int main(int argc, char **argv)
                path);
         return 0;
     }
+    print_device_line("order", "both methods", "all of its cores");
     printf(
         "order: step as a ratio to the optimum of divisible blocks, milp with a budget of %g s\n",
         budget_s);

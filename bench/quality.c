@@ -3,6 +3,8 @@
  * is known. Usage: bench-quality FOLDER [BUDGET], where FOLDER holds dag/planted (optimum by
  * construction, in the file's header) and dag/stg (certified.csv lists optima that are proved).
  */
+#include "device_line.h"
+
 #include "base/file.h"
 #include "base/text.h"
 #include "graph/read.h"
@@ -156,6 +158,7 @@ int main(int argc, char **argv)
         return 0;
     }
     budget_s = argc > 2 ? strtod(argv[2], NULL) : 1;
+    print_device_line("quality", "all schedulers", "all of its cores");
     printf("quality: distance from the optimum, best with a budget of %g s\n", budget_s);
     measure_planted(argv[1]);
     budget_s /= 10; /* there are hundreds of these, and they are small */

@@ -3,6 +3,8 @@
  * whose gaps are found by walking along a device's tasks from the beginning. Same graphs, same run,
  * interleaved; medians of the faster one. Both must find schedules of the same length.
  */
+#include "device_line.h"
+
 #include "base/clock.h"
 #include "base/random.h"
 #include "graph/builder.h"
@@ -251,6 +253,7 @@ static double compare(int32_t task_count)
 
 int main(void)
 {
+    print_device_line("scale", "both sides", "1 thread");
     puts("scale: HEFT with gaps in a tree, beside HEFT with gaps found by walking");
     const double small_s = compare(10000);
     const double large_s = compare(100000);

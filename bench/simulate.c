@@ -3,6 +3,8 @@
  * micro-batches, its ranks folded into one and each by itself; and what a planner does thousands of
  * times, a step of 34 layers with one micro-batch. Both ways must say the same.
  */
+#include "device_line.h"
+
 #include "base/clock.h"
 #include "model/config.h"
 #include "program/program.h"
@@ -151,6 +153,7 @@ static void measure(int64_t blocks, int32_t micro_batches)
 
 int main(void)
 {
+    print_device_line("simulate", "both ways", "1 thread");
     puts("simulate: seconds of one simulation, ranks folded and each by itself");
     measure(126, 8);
     measure(31, 1);

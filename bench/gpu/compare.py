@@ -17,6 +17,7 @@ from counts import PEAK_FLOPS, flops_per_token, flops_per_token_of_pairs
 from keep import keep
 from torch_side import TorchError, TorchSide
 import yoke_side
+from yoke_side import devices
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TABLES = ("losses", "precisions")  # of scripts of their own
@@ -68,7 +69,8 @@ def combine(who, case, rounds, settings):
     formula, exact = flops_of(case, settings)
     row["mfu"] = formula * row["tokens_per_s"] / PEAK_FLOPS
     row["exact_mfu"] = exact * row["tokens_per_s"] / PEAK_FLOPS
-    row["last_loss"] = rounds[-1]["last_loss"]
+    for key in ("device", "gpu_bytes_way", "last_loss"):
+        row[key] = rounds[-1][key]
     return row
 
 
@@ -114,10 +116,32 @@ def measure_both(case, settings, scratch):
     return torch_rounds, yoke_rounds
 
 
-def compare(case, settings, scratch):
+def check_devices(torch_rounds, yoke_rounds):
+    """What they computed on, in words; raises Unlike."""
+    if torch_rounds and yoke_rounds:
+        return devices.check(yoke_rounds[0]["device"], torch_rounds[0]["device"])
+    who, rounds = ("yoke", yoke_rounds) if yoke_rounds else ("PyTorch", torch_rounds)
+    return f"{who} on {devices.words(rounds[0]['device'])}"
+
+
+def say_ways(torch_rounds, yoke_rounds, said):
+    """How memory was counted and on what, whenever that is new."""
+    ways = {f"{who} {rounds[0]['gpu_bytes_way']}" for who, rounds in
+            (("PyTorch", torch_rounds), ("yoke", yoke_rounds))
+            if rounds and rounds[0]["gpu_bytes_way"]}
+    line = "  " + check_devices(torch_rounds, yoke_rounds)
+    line += f"; on GPU: {', '.join(sorted(ways))}" if ways else ""
+    if line not in said:
+        said.append(line)
+        print(line, flush=True)
+
+
+def compare(case, settings, scratch, said):
     try:
         torch_rounds, yoke_rounds = measure_both(case, settings, scratch)
-    except (TorchError, yoke_side.YokeError) as error:
+        if torch_rounds or yoke_rounds:
+            say_ways(torch_rounds, yoke_rounds, said)
+    except (TorchError, yoke_side.YokeError, devices.Unlike) as error:
         print(f"{case.name}: {error}", file=sys.stderr)
         return False
     torch = combine("torch", case, torch_rounds, settings) if torch_rounds else None
@@ -130,7 +154,7 @@ def compare(case, settings, scratch):
 
 
 def run_cases(settings, scratch):
-    fine = True
+    fine, said = True, []
     cases = [CASES[name] for name in settings.cases if name in CASES]
     if cases:
         print(f"medians of up to {settings.rounds} rounds by turns, of {settings.steps} steps after "
@@ -138,7 +162,7 @@ def run_cases(settings, scratch):
               f"{PEAK_FLOPS / 1e12:.0f} TFLOP/s; allocated: by PyTorch, planned by yoke")
         print(HEADER)
     for case in cases:
-        fine = compare(case, settings, scratch) and fine
+        fine = compare(case, settings, scratch, said) and fine
     for name in TABLES:
         if name in settings.cases:
             words = [sys.executable, f"{HERE}/{name}.py", "--device", settings.device]

@@ -11,6 +11,7 @@ what `ncu --csv --log-file FILE` wrote before, of one run as a whole or of two.
 """
 import argparse
 import csv
+import json
 import os
 import re
 import sys
@@ -19,6 +20,7 @@ from collections import defaultdict
 
 from cases import CASES
 import yoke_side
+from yoke_side import devices
 
 METRIC = "gpu__time_duration.sum"
 FEW, MORE = 1, 4  # steps
@@ -79,11 +81,12 @@ def profile(case, options, steps, folder, settings):
              "node", "--metrics", METRIC, "--csv", "--log-file", path,
              *yoke_side.command(options, f"{folder}/run", steps, "cuda")]
     try:
-        yoke_side.launch(words, f"{folder}/run", settings.limit)
+        printed, _, _ = yoke_side.launch(words, f"{folder}/run", settings.limit)
     except yoke_side.YokeError as error:
         said = open(path).read()[-1000:] if os.path.exists(path) else ""
         sys.exit(f"{case.name}: {error}\n{said}")
-    return path
+    summary = next(line for line in printed.splitlines() if line.startswith("{"))
+    return path, devices.words(devices.of_yoke(json.loads(summary)))
 
 
 def difference(few, more, steps):
@@ -122,9 +125,11 @@ def main():
         os.makedirs(settings.keep, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=yoke_side.scratch_place()) as folder:
         options = yoke_side.prepare(case, folder, MORE) + settings.yoke.split()
-        found = [read_counts(profile(case, options, steps, folder, settings), settings.grids)
-                 for steps in (FEW, MORE)]
-    print(f"{case.name}: one step, the mean of {MORE - FEW}")
+        found = []
+        for steps in (FEW, MORE):
+            path, device = profile(case, options, steps, folder, settings)
+            found.append(read_counts(path, settings.grids))
+    print(f"{case.name}: one step, the mean of {MORE - FEW}, yoke on {device}")
     print_counts(difference(found[0], found[1], MORE - FEW), settings.rows)
 
 

@@ -23,6 +23,7 @@ from torch_common import Training, Trainer
 from torch_llama import Llama, trained
 from window_order import first_token
 import yoke_side
+from yoke_side import devices
 
 RATE = 2e-3  # high, so that a few steps change something
 
@@ -96,8 +97,9 @@ def yoke_losses(case, folder, settings, extra):
                f"{folder}/tokens.bin", "--batch", case.batch, "--seq", case.sequence, *extra]
     run = f"{folder}/run"
     words = yoke_side.command(options, run, settings.steps, settings.device, rate=RATE)
-    _, steps, _, _ = yoke_side.run(words, run, settings.limit)
-    return [step["loss"] for step in steps]
+    summary, steps, _, _ = yoke_side.run(words, run, settings.limit)
+    said = devices.check(devices.of_yoke(summary), devices.of_torch(torch, settings.device))
+    return [step["loss"] for step in steps], said
 
 
 def compare(case, settings, folder):
@@ -115,8 +117,9 @@ def compare(case, settings, folder):
     gc.collect()
     if settings.device == "cuda":
         torch.cuda.empty_cache()
-    columns["yoke bf16"] = yoke_losses(case, folder, settings, [])
-    columns["yoke nf4"] = yoke_losses(case, folder, settings, ["--nf4"])
+    columns["yoke bf16"], said = yoke_losses(case, folder, settings, [])
+    print(f"  {said}")
+    columns["yoke nf4"], _ = yoke_losses(case, folder, settings, ["--nf4"])
     return columns
 
 
@@ -141,7 +144,7 @@ def main():
     with tempfile.TemporaryDirectory(dir=yoke_side.scratch_place()) as folder:
         try:
             columns = compare(case, settings, folder)
-        except yoke_side.YokeError as error:
+        except (yoke_side.YokeError, devices.Unlike) as error:
             sys.exit(str(error))
     print_columns(columns)
 

@@ -10,6 +10,7 @@ import tempfile
 from cases import CASES
 from keep import keep
 import yoke_side
+from yoke_side import devices
 
 PRECISIONS = ("fp32", "tf32", "fp16", "bf16")
 BATCH = 8
@@ -36,7 +37,7 @@ def main():
     print(f"precisions of yoke: GPT-2, {case.batch} x {case.sequence} tokens a step, loss after "
           f"{steps} steps from the same weights on the same batches")
     print("  precision    tokens/s   step ms  planned GiB  on GPU GiB     loss")
-    failed = False
+    failed, said = False, False
     with tempfile.TemporaryDirectory(dir=yoke_side.scratch_place()) as folder:
         options = yoke_side.prepare(case, folder, steps)
         for precision in PRECISIONS:
@@ -46,6 +47,9 @@ def main():
                 print(f"{precision}: {error}", file=sys.stderr)
                 failed = True
                 continue
+            if not said:
+                said = True
+                print(f"  yoke on {devices.words(row['device'])}; on GPU: {row['gpu_bytes_way']}")
             print("  %-9s  %10.0f  %8.2f  %11s  %10s  %7.4f" % (
                 precision, row["tokens_per_s"], 1e3 * row["median_step_s"],
                 gibibytes(row["planned_bytes"]), gibibytes(row["gpu_bytes"]), row["last_loss"]),

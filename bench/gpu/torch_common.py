@@ -19,6 +19,9 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from cases import CASES
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import devices  # noqa: E402, beside this folder
+
 MODES = ("eager", "default", "max-autotune-no-cudagraphs", "reduce-overhead", "max-autotune")
 
 
@@ -52,6 +55,8 @@ def read_options():
     options.case = CASES[options.case]
     torch.manual_seed(1)
     torch.set_float32_matmul_precision("high")
+    if options.device == "cpu":
+        torch.set_num_threads(devices.cores())
     return options
 
 
@@ -147,6 +152,7 @@ class Trainer:
             "tokens_per_s": statistics.median(t / s for t, s in zip(tokens, seconds)),
             "mean_tokens_per_s": sum(tokens) / sum(seconds),
             "last_loss": losses[-1],
+            "device": devices.of_torch(torch, self.options.device),
         }
         if self.options.device == "cuda":
             result["allocated_bytes"] = torch.cuda.max_memory_allocated()

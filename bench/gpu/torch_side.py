@@ -36,6 +36,7 @@ class TorchSide:
         self.watch = Watch().__enter__()
         self.process = subprocess.Popen(self.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.errors, text=True)
+        self.watch.pid = self.process.pid
         return self
 
     def __exit__(self, *_):
@@ -55,7 +56,7 @@ class TorchSide:
         raise TorchError(f"{' '.join(self.words)}\n{self.errors.read()[-2000:]}")
 
     def round(self):
-        """The memory is the most of the first round, in which nothing else uses the GPU."""
+        """The memory is the most of the first round, before yoke takes its first turn."""
         timer = threading.Timer(self.limit_s, self.process.kill)
         timer.start()
         try:
@@ -68,4 +69,5 @@ class TorchSide:
         if not line.startswith("{"):
             self.fail()
         self.watch.__exit__()
-        return json.loads(line) | {"case": self.case.name, "gpu_bytes": self.watch.bytes}
+        return json.loads(line) | {"case": self.case.name, "gpu_bytes": self.watch.bytes,
+                                   "gpu_bytes_way": self.watch.way}

@@ -4,12 +4,16 @@ import os
 import shutil
 import statistics
 import subprocess
+import sys
 import time
 
 from cases import config_of
 from gpu_memory import Watch
 from make_data import (BERT_SPECIAL, LONGEST, PAIR_SPECIAL, pair_lengths, random_tokens,
                        write_llama_weights, write_shard, write_side, write_tokenizer)
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import devices  # noqa: E402, beside this folder
 
 YOKE = os.environ.get("YOKE", "build/release/yoke")
 USUAL_PAIR = 32  # tokens, by which batches of pairs are planned
@@ -81,9 +85,9 @@ def prepare(case, folder, steps):
 def command(options, folder, steps, device, precision="bf16", rate=3e-4):
     words = [YOKE, "train", *options, "--precision", precision, "--steps", steps, "--rate", rate,
              "--rate-rule", "constant", "--warmup", 0, *WITHOUT_EVALUATION, "--out", folder,
-             "--quiet", "--json"]
-    if device != "cpu":
-        words += ["--device", device]
+             "--device", device, "--quiet", "--json"]
+    if device == "cpu":
+        words += ["--threads", devices.cores()]  # as many as PyTorch has
     return [str(word) for word in words]
 
 
@@ -94,34 +98,40 @@ def read_steps(folder):
 
 
 def launch(words, folder, limit_s):
-    """(what it printed, bytes on the GPU, seconds) of a command that trains into an empty folder."""
+    """(what it printed, the Watch over it, seconds) of a command that trains into an empty folder."""
     shutil.rmtree(folder, ignore_errors=True)
-    begin = time.perf_counter()
     with Watch() as watch:
+        begin = time.perf_counter()
         try:
-            done = subprocess.run(words, capture_output=True, text=True, timeout=limit_s,
-                                  check=False)
-        except subprocess.TimeoutExpired as error:
-            raise YokeError(f"{words[0]} took more than {limit_s} s") from error
+            process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       text=True)
         except FileNotFoundError as error:
             raise YokeError(f"there is no {words[0]}") from error
-    if done.returncode != 0:
-        raise YokeError(f"{' '.join(words)}\nexit code {done.returncode}: {done.stderr[-2000:]}")
-    return done.stdout, watch.bytes, time.perf_counter() - begin
+        watch.pid = process.pid
+        try:
+            printed, errors = process.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired as error:
+            process.kill()
+            process.communicate()
+            raise YokeError(f"{words[0]} took more than {limit_s} s") from error
+        seconds = time.perf_counter() - begin
+    if process.returncode != 0:
+        raise YokeError(f"{' '.join(words)}\nexit code {process.returncode}: {errors[-2000:]}")
+    return printed, watch, seconds
 
 
 def run(words, folder, limit_s):
-    """(summary, steps, bytes on the GPU, seconds in all) of a run; its folder goes."""
-    printed, gpu_bytes, seconds = launch(words, folder, limit_s)
+    """(summary, steps, the Watch, seconds in all) of a run; its folder goes."""
+    printed, watch, seconds = launch(words, folder, limit_s)
     steps = read_steps(folder)
     shutil.rmtree(folder)
-    return json.loads(printed), steps, gpu_bytes, seconds
+    return json.loads(printed), steps, watch, seconds
 
 
 def measure(case, options, folder, settings, precision="bf16"):
     """One round, in the words of the PyTorch scripts."""
     words = command(options, folder, settings.warmup + settings.steps, settings.device, precision)
-    summary, steps, gpu_bytes, seconds = run(words, folder, settings.limit)
+    summary, steps, watch, seconds = run(words, folder, settings.limit)
     timed = steps[settings.warmup:]
     tokens = [step["tokens_per_s"] * step["seconds"] for step in timed]
     return {
@@ -131,7 +141,9 @@ def measure(case, options, folder, settings, precision="bf16"):
         "tokens_per_s": statistics.median(step["tokens_per_s"] for step in timed),
         "mean_tokens_per_s": sum(tokens) / sum(step["seconds"] for step in timed),
         "last_loss": steps[-1]["loss"],
-        "gpu_bytes": gpu_bytes,
+        "device": devices.of_yoke(summary),
+        "gpu_bytes": watch.bytes,
+        "gpu_bytes_way": watch.way,
         "planned_bytes": summary["planned_bytes"],
         "device_bytes": summary.get("device_bytes"),
         "host_bytes": summary["peak_bytes"],

@@ -42,7 +42,9 @@ from torch import nn
 
 import torch_models
 
+sys.path.append(str(pathlib.Path(__file__).parent.parent))
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "gpu"))
+import devices  # noqa: E402
 from window_order import first_token  # noqa: E402
 
 HEADER_BYTES = 1024
@@ -332,6 +334,7 @@ def measure(setting, world, options):
     half = setting.steps // 2
     slowest = [max(rank[0][step] for rank in whole) for step in range(setting.steps)]
     return {
+        "devices": world.all(devices.of_torch(torch, world.device)),
         "median_step_s": statistics.median(slowest[half:]),
         "least_step_s": min(slowest[half:]),
         "ready_s": ready_s,

@@ -46,6 +46,8 @@ from torch import nn
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from torch.nn.parallel import DistributedDataParallel
 
+sys.path.append(str(Path(__file__).parent.parent))
+import devices  # noqa: E402
 from translation_batches import Batch, cut_pieces, gather, paper, read_pairs
 
 NO_TARGET = paper.NO_TARGET
@@ -253,7 +255,8 @@ def measure(setting, start, cut, multiple, options):
     alone = training.timed_steps(batches, few, max(0, half - 1), reduces=False)[0][1:]
     seconds = slowest(seconds)
     memory = gather(own)
-    return {"median_step_s": statistics.median(seconds[half:]),
+    return {"devices": gather(devices.of_torch(torch, options.device)),
+            "median_step_s": statistics.median(seconds[half:]),
             "tokens_per_s": statistics.median(t / s for t, s in
                                               zip(tokens[half:], seconds[half:])),
             "without_reduction_s": max(gather(statistics.median(alone))),

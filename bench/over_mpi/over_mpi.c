@@ -1,6 +1,7 @@
 #include "over_mpi/over_mpi.h"
 
 #include "comm/load.h"
+#include "device_line.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,11 +61,16 @@ int over_mpi_run(const struct over_mpi *bench, int argc, char **argv)
         return 1;
     }
     path[length] = '\0';
-    if (!getenv("OMPI_COMM_WORLD_RANK")) {
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    if (!rank) {
         start_ranks(bench, path, argc, argv);
         return 0;
     }
     memcpy(strrchr(path, '/'), plugin_file, sizeof plugin_file);
+    if (strcmp(rank, "0") == 0) {
+        print_device_line(bench->name, "every rank", "1 thread");
+        (void)fflush(stdout);
+    }
     const yk_status status = run(bench, path);
     if (status != YK_OK) {
         (void)fprintf(stderr, "%s: %s\n", bench->name, yk_status_message());

@@ -7,7 +7,7 @@ documentation says. The model and the optimizer are those of bench/training/torc
 WAY is ddp, fsdp (FULL_SHARD), fsdp-grad (SHARD_GRAD_OP), fsdp2 or fsdp2-kept (not resharded after
 forward). BATCH is that of all ranks together; TOKENS a shard as llm.c writes them. Rank 0 prints
 one JSON object: median_step_s (the slowest rank's; the first two steps are not counted), peak_bytes
-(the largest rank's), last_loss (the mean of the last five steps over all ranks).
+(the largest rank's), last_loss (the mean of the last five steps over all ranks), device (a rank's).
 """
 import array
 import json
@@ -21,7 +21,9 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
+sys.path.append(str(pathlib.Path(__file__).parent.parent))
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "training"))
+import devices  # noqa: E402
 from torch_gpt import GPT, MODELS, Block, make_optimizer  # noqa: E402
 
 HEADER_BYTES = 1024
@@ -119,6 +121,7 @@ def main():
         "median_step_s": largest(step_s),
         "peak_bytes": largest(peak),
         "last_loss": mean.item() / ranks,
+        "device": devices.of_torch(torch, mean.device),
     }
     if rank == 0:
         print(json.dumps(result))

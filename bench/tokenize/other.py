@@ -6,10 +6,15 @@ these without offsets, which one long string would be slower for.
 
 import array
 import json
+import os
+import pathlib
 import sys
 import time
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent))
+import devices  # noqa: E402
 
 PIECE = 1 << 13
 
@@ -32,6 +37,11 @@ def pieces_of(text):
 
 def report(text, start):
     print(json.dumps({"bytes": len(text.encode()), "seconds": time.perf_counter() - start}))
+
+
+def device():
+    threads = os.environ.get("RAYON_NUM_THREADS", devices.cores())
+    print(json.dumps({"device": devices.here(int(threads))}))
 
 
 def learn(style, tokens, text_path, like):
@@ -85,4 +95,5 @@ def wordpiece(text_path, output):
 
 
 if __name__ == "__main__":
-    {"learn": learn, "encode": encode, "compare": compare, "wordpiece": wordpiece}[sys.argv[1]](*sys.argv[2:])
+    {"learn": learn, "encode": encode, "compare": compare, "wordpiece": wordpiece,
+     "device": device}[sys.argv[1]](*sys.argv[2:])

@@ -6,9 +6,10 @@ one. Random tokens; the first step is not counted.
 
     torch_gpt.py MODEL BATCH SEQUENCE STEPS THREADS
 
-prints one JSON object: tokens_per_s (median step), peak_bytes.
+prints one JSON object: tokens_per_s (median step), peak_bytes, device.
 """
 import json
+import pathlib
 import resource
 import statistics
 import sys
@@ -17,6 +18,9 @@ import time
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent))
+import devices  # noqa: E402
 
 # blocks, heads, width, vocabulary, positions, head tied to the embedding
 MODELS = {
@@ -103,7 +107,8 @@ def main():
         seconds.append(time.perf_counter() - begin)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     step_s = statistics.median(seconds[1:])
-    print(json.dumps({"tokens_per_s": batch * sequence / step_s, "peak_bytes": peak}))
+    print(json.dumps({"tokens_per_s": batch * sequence / step_s, "peak_bytes": peak,
+                      "device": devices.of_torch(torch, tokens.device)}))
 
 
 if __name__ == "__main__":

@@ -5,11 +5,12 @@ torch_marian.py CONFIG TOKENIZER SOURCE TARGET FOLDER STEPS BATCH_TOKENS RATE WA
 Batches are of pairs of like length, at most BATCH_TOKENS on either side with filling; AdamW with
 decay of matrices alone, rate up over WARMUP steps and down with the root of the step, dropout and
 smoothing of 0.1, gradients clipped at 1. DEVICE=cuda in the environment trains on a GPU,
-SEED=2 from other numbers. Prints the last losses and the time as JSON.
+SEED=2 from other numbers. Prints the last losses, the time and the device as JSON.
 """
 
 import json
 import os
+import pathlib
 import random
 import shutil
 import sys
@@ -18,6 +19,9 @@ import time
 import torch
 from tokenizers import Tokenizer
 from transformers import MarianConfig, MarianMTModel
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent))
+import devices  # noqa: E402
 
 config_path, tokenizer_path, source_path, target_path, folder = sys.argv[1:6]
 steps, batch_tokens = int(sys.argv[6]), int(sys.argv[7])
@@ -100,4 +104,5 @@ seconds = time.time() - began
 model.save_pretrained(folder)
 shutil.copy(tokenizer_path, folder + "/tokenizer.json")
 print(json.dumps({"steps": steps, "loss": sum(losses[-50:]) / len(losses[-50:]),
-                  "seconds": seconds, "tokens_per_s": tokens / seconds}))
+                  "seconds": seconds, "tokens_per_s": tokens / seconds,
+                  "device": devices.of_torch(torch, device)}))
