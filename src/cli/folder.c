@@ -33,10 +33,13 @@ bool yk_folder_has(const char *folder, const char *name)
 
 static yk_status make(const char *path)
 {
-    if (mkdir(path, 0777) == 0 || yk_folder_is(path)) {
+    if (mkdir(path, 0777) == 0) {
         return YK_OK;
     }
-    return yk_fail(YK_ERROR_SYSTEM, "%s: cannot make this folder: %s", path, strerror(errno));
+    const int reason = errno; /* asking whether it is there has a reason of its own */
+    return yk_folder_is(path) ? YK_OK
+                              : yk_fail(YK_ERROR_SYSTEM, "%s: cannot make this folder: %s", path,
+                                        strerror(reason));
 }
 
 yk_status yk_folder_make(const char *path)

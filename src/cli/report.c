@@ -109,10 +109,14 @@ static yk_status figure(struct reporting *reporting, const char *name, struct yk
 static yk_status make_folder(const char *path)
 {
     struct stat found;
-    if (mkdir(path, 0777) == 0 || (stat(path, &found) == 0 && S_ISDIR(found.st_mode))) {
+    if (mkdir(path, 0777) == 0) {
         return YK_OK;
     }
-    return yk_fail(YK_ERROR_SYSTEM, "%s: cannot make this folder: %s", path, strerror(errno));
+    const int reason = errno;
+    if (stat(path, &found) == 0 && S_ISDIR(found.st_mode)) {
+        return YK_OK;
+    }
+    return yk_fail(YK_ERROR_SYSTEM, "%s: cannot make this folder: %s", path, strerror(reason));
 }
 
 static yk_status draw_figures(struct reporting *reporting)
