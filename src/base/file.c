@@ -206,3 +206,43 @@ yk_status yk_file_write(const char *path, const struct yk_text *text)
     }
     return write_aside(path, exists ? &existing : NULL, text);
 }
+
+static yk_status fail_linked(const char *path)
+{
+    return yk_fail(YK_ERROR_SYSTEM,
+                   "%s is a symbolic link, which would be written through; remove it", path);
+}
+
+yk_status yk_file_check_own(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode) ? fail_linked(path) : YK_OK;
+}
+
+yk_status yk_file_open_own(const char *path, int flags, int *out)
+{
+    struct stat info;
+    const int descriptor =
+        open(path, flags | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    if (descriptor < 0) {
+        return errno == ELOOP ? fail_linked(path) : fail_to_open(path);
+    }
+    if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
+        close(descriptor);
+        return yk_fail(YK_ERROR_SYSTEM, "%s is not a regular file", path);
+    }
+    *out = descriptor;
+    return YK_OK;
+}
+
+yk_status yk_file_write_own(const char *path, const struct yk_text *text)
+{
+    struct stat existing;
+    YK_TRY(yk_text_status(text));
+    YK_TRY(yk_file_check_own(path));
+    const bool exists = lstat(path, &existing) == 0;
+    if (exists && !S_ISREG(existing.st_mode)) {
+        return yk_fail(YK_ERROR_SYSTEM, "%s is not a regular file", path);
+    }
+    return write_aside(path, exists ? &existing : NULL, text);
+}

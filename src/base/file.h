@@ -35,6 +35,17 @@ yk_status yk_file_read_data(const char *path, struct yk_text *out) YK_MUST_USE;
  * waits. The caller closes the descriptor. */
 yk_status yk_file_open(const char *path, bool pipes, int *out) YK_MUST_USE;
 
+/*
+ * For names within a folder that is the program's own, where a link is none of its making and is
+ * not followed: the file that is open for writing, created where it is not there (`flags` beside
+ * O_CREAT as open() takes them), or the reason why `path` must not be written.
+ */
+yk_status yk_file_open_own(const char *path, int flags, int *out) YK_MUST_USE;
+yk_status yk_file_check_own(const char *path) YK_MUST_USE;
+
+/* Replaces a regular file, as yk_file_write() does, and nothing else. */
+yk_status yk_file_write_own(const char *path, const struct yk_text *text) YK_MUST_USE;
+
 /* Replaces the file by `text`; a path that is no plain file (a pipe, a terminal) is written to. */
 yk_status yk_file_write(const char *path, const struct yk_text *text) YK_MUST_USE;
 

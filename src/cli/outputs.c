@@ -70,7 +70,9 @@ struct yk_text *yk_outputs_add(struct yk_outputs *outputs, const char *path)
 yk_status yk_outputs_write(const struct yk_outputs *outputs)
 {
     for (size_t i = 0; i < outputs->count; i++) {
-        YK_TRY(yk_file_write(outputs->files[i].path, &outputs->files[i].text));
+        const struct yk_output *file = &outputs->files[i];
+        YK_TRY(outputs->own ? yk_file_write_own(file->path, &file->text)
+                            : yk_file_write(file->path, &file->text));
     }
     return YK_OK;
 }

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum {
@@ -25,6 +26,7 @@ struct yk_output {
 struct yk_outputs {
     struct yk_output files[YK_OUTPUTS_MOST];
     size_t count;
+    bool own; /* within a folder of ours: links are not followed */
 };
 
 /*

@@ -444,17 +444,23 @@ static yk_status draw(struct reading *reading, const char *output, const char *s
     return yk_outputs_write(outputs);
 }
 
-yk_status yk_run_report_draw(const char *run_folder, const char *output, const char *svg_folder)
+static yk_status draw_all(const char *run_folder, const char *output, const char *svg_folder,
+                          bool own)
 {
     struct reading reading = {.folder = run_folder};
-    struct yk_outputs outputs = {0};
+    struct yk_outputs outputs = {.own = own};
     const yk_status status = draw(&reading, output, svg_folder, &outputs);
     yk_outputs_free(&outputs);
     close_run(&reading);
     return status;
 }
 
+yk_status yk_run_report_draw(const char *run_folder, const char *output, const char *svg_folder)
+{
+    return draw_all(run_folder, output, svg_folder, false);
+}
+
 yk_status yk_run_report_write(const char *run_folder, const char *output)
 {
-    return yk_run_report_draw(run_folder, output, NULL);
+    return draw_all(run_folder, output, NULL, true);
 }

@@ -1,5 +1,6 @@
 #include "cli/train_folder.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include "cli/folder.h"
 #include "cli/train.h"
@@ -29,6 +30,21 @@ yk_status yk_train_folder_has_checkpoint(const char *folder, struct yk_arena *ar
     return YK_OK;
 }
 
+yk_status yk_train_folder_check_links(const char *folder, struct yk_arena *arena)
+{
+    static const char *const names[] = {
+        "checkpoints",   "config.json", "counters.json",        "metrics.jsonl",
+        "op-times.json", "plan.json",   "report.html",          "run.json",
+        "summary.json",  "trace.json",  "trace-predicted.json",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *path = NULL;
+        YK_TRY(yk_train_path(folder, names[i], arena, &path));
+        YK_TRY(yk_file_check_own(path));
+    }
+    return YK_OK;
+}
+
 yk_status yk_train_lock_take(struct yk_train_lock *lock, const char *folder, struct yk_arena *arena)
 {
     const char *path = NULL;
@@ -36,10 +52,8 @@ yk_status yk_train_lock_take(struct yk_train_lock *lock, const char *folder, str
         return YK_OK;
     }
     YK_TRY(yk_train_path(folder, "lock", arena, &path));
-    const int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor < 0) {
-        return yk_fail(YK_ERROR_SYSTEM, "cannot open %s: %s", path, strerror(errno));
-    }
+    int descriptor = -1;
+    YK_TRY(yk_file_open_own(path, O_RDWR, &descriptor));
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK) {
             (void)close(descriptor);

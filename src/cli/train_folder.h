@@ -25,6 +25,9 @@ yk_status yk_train_folder_check(const char *folder) YK_MUST_USE;
 yk_status yk_train_folder_has_checkpoint(const char *folder, struct yk_arena *arena,
                                          bool *out) YK_MUST_USE;
 
+/* Refuses a folder in which a link has the name of a file that training writes. */
+yk_status yk_train_folder_check_links(const char *folder, struct yk_arena *arena) YK_MUST_USE;
+
 /* Refuses a folder that another process trains in. A lock that is held already stays. */
 yk_status yk_train_lock_take(struct yk_train_lock *lock, const char *folder,
                              struct yk_arena *arena) YK_MUST_USE;

@@ -349,12 +349,13 @@ static void set_run(struct yk_training *training, const char *base)
 /* The run's folder is rank 0's. */
 static yk_status begin_folder(struct yk_training *training)
 {
-    struct yk_outputs outputs = {0};
+    struct yk_outputs outputs = {.own = true};
     if (yk_train_team_rank(&training->team) > 0) {
         return YK_OK;
     }
     YK_TRY(yk_folder_make(training->folder));
     YK_TRY(yk_train_lock_take(&training->lock, training->folder, training->arena));
+    YK_TRY(yk_train_folder_check_links(training->folder, training->arena));
     if (!training->checkpoint) {
         YK_TRY(check_new(training));
     }

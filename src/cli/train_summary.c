@@ -278,7 +278,7 @@ static yk_status add_results(const struct yk_training *training,
 yk_status yk_train_write_results(const struct yk_training *training,
                                  const struct yk_train_progress *progress)
 {
-    struct yk_outputs outputs = {0};
+    struct yk_outputs outputs = {.own = true};
     const char *page = NULL;
     const yk_status status = add_results(training, progress, &outputs);
     yk_outputs_free(&outputs);

@@ -234,7 +234,7 @@ static yk_status begin(struct yk_tensor_writer *writer, const struct yk_text *he
     }
     writer->header_bytes = header->length;
     writer->descriptor =
-        open(yk_text_chars(&writer->partial), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        open(yk_text_chars(&writer->partial), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (writer->descriptor < 0) {
         return fail_to_write(writer, errno);
     }

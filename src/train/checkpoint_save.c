@@ -59,7 +59,7 @@ static void free_places(struct places *places)
 /* Writes a text whose making ended with `made`, and frees it. */
 static yk_status write_text(yk_status made, struct yk_text *text, const char *path)
 {
-    const yk_status status = made == YK_OK ? yk_file_write(path, text) : made;
+    const yk_status status = made == YK_OK ? yk_file_write_own(path, text) : made;
     yk_text_free(text);
     return status;
 }
@@ -294,6 +294,7 @@ static void remove_older(const char *folder, int64_t saved, int32_t keep)
 
 static yk_status begin(const char *folder, const struct places *places)
 {
+    YK_TRY(yk_file_check_own(folder));
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         return fail_at(folder);
     }

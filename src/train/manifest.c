@@ -274,7 +274,7 @@ static yk_status write_manifest(const char *folder, const struct yk_manifest *ma
     yk_manifest_write(manifest, &text);
     yk_status status = yk_checkpoint_join(folder, YK_CHECKPOINT_MANIFEST, path);
     if (status == YK_OK) {
-        status = yk_file_write(path->bytes, &text);
+        status = yk_file_write_own(path->bytes, &text);
     }
     if (status == YK_OK) {
         status = yk_checkpoint_sync(path->bytes);

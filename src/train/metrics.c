@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct yk_metrics {
@@ -37,7 +39,8 @@ static yk_status cut(const char *path, int64_t step)
     if (access(path, F_OK) != 0) {
         return YK_OK;
     }
-    yk_status status = yk_file_read(path, &before);
+    YK_TRY(yk_file_check_own(path));
+    yk_status status = yk_file_read_most(path, YK_FILE_RECORD_BYTES, &before);
     const char *line = yk_text_chars(&before);
     while (status == YK_OK && *line) {
         const size_t length = strcspn(line, "\n");
@@ -52,7 +55,7 @@ static yk_status cut(const char *path, int64_t step)
         status = yk_text_status(&after);
     }
     if (status == YK_OK) {
-        status = yk_file_write(path, &after);
+        status = yk_file_write_own(path, &after);
     }
     yk_text_free(&before);
     yk_text_free(&after);
@@ -66,12 +69,12 @@ yk_status yk_metrics_open(const char *path, int64_t step, struct yk_metrics **ou
     if (!metrics) {
         return yk_fail_out_of_memory();
     }
+    metrics->file = -1;
     metrics->path = strdup(path);
-    metrics->file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (!metrics->path || metrics->file < 0) {
-        const yk_status status =
-            metrics->path ? yk_fail(YK_ERROR_SYSTEM, "cannot write %s: %s", path, strerror(errno))
-                          : yk_fail_out_of_memory();
+    const yk_status status = metrics->path
+                                 ? yk_file_open_own(path, O_WRONLY | O_APPEND, &metrics->file)
+                                 : yk_fail_out_of_memory();
+    if (status != YK_OK) {
         yk_metrics_close(metrics);
         return status;
     }
@@ -101,12 +104,36 @@ static void add_number(struct yk_text *text, const char *key, double value)
     }
 }
 
+/* A file that was removed or replaced still takes lines, but nobody would find them. */
+static yk_status find_again(struct yk_metrics *metrics)
+{
+    struct stat own;
+    struct stat named;
+    if (fstat(metrics->file, &own) != 0 ||
+        (lstat(metrics->path, &named) == 0 && own.st_dev == named.st_dev &&
+         own.st_ino == named.st_ino)) {
+        return YK_OK;
+    }
+    int file = -1;
+    YK_TRY(yk_file_open_own(metrics->path, O_WRONLY | O_APPEND, &file));
+    (void)close(metrics->file);
+    metrics->file = file;
+    yk_log(YK_LOG_WARNING,
+           "%s was removed or replaced while it was written; what it held is lost, "
+           "and it goes on with the next line",
+           metrics->path);
+    return YK_OK;
+}
+
 /* Takes the text over. A line is written at once, and taken back unless all of it was, so that a
  * reader never sees half of one. */
 static yk_status write_line(struct yk_metrics *metrics, struct yk_text *text)
 {
     yk_text_add(text, "}\n");
     yk_status status = yk_text_status(text);
+    if (status == YK_OK) {
+        status = find_again(metrics);
+    }
     if (status == YK_OK) {
         const off_t before = lseek(metrics->file, 0, SEEK_END);
         const ssize_t written = write(metrics->file, text->bytes, text->length);

@@ -43,9 +43,6 @@ static yk_status save(struct running *running, bool last)
     struct yk_text path = {0};
     yk_text_addf(&folder, "%s/checkpoints", run->folder);
     yk_status status = yk_text_status(&folder);
-    if (status == YK_OK && yk_run_rank_of(run) == 0) {
-        status = make_folder(yk_text_chars(&folder));
-    }
     status = yk_run_agree(run, status);
     if (status == YK_OK) {
         status = yk_checkpoint_save(yk_text_chars(&folder), &content, run->settings.keep, &path);

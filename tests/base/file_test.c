@@ -3,6 +3,7 @@
 #include "base/file.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,6 +238,38 @@ static void a_symbolic_link_stays_one(void **state)
     unlink(target);
 }
 
+static void in_a_folder_of_ours_links_and_pipes_are_refused(void **state)
+{
+    (void)state;
+    char target[128];
+    char path[128];
+    char message[256];
+    int descriptor = -1;
+    struct yk_text text = {0};
+    path_of("target", target);
+    path_of("own", path);
+    write_ok(target, "before");
+    yk_text_add(&text, "after");
+    assert_int_equal(symlink(target, path), 0);
+    snprintf(message, sizeof message,
+             "%s is a symbolic link, which would be written through; remove it", path);
+    assert_fails(yk_file_check_own(path), YK_ERROR_SYSTEM, message);
+    assert_fails(yk_file_write_own(path, &text), YK_ERROR_SYSTEM, message);
+    assert_fails(yk_file_open_own(path, O_WRONLY, &descriptor), YK_ERROR_SYSTEM, message);
+    assert_holds(target, "before");
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    snprintf(message, sizeof message, "%s is not a regular file", path);
+    assert_fails(yk_file_write_own(path, &text), YK_ERROR_SYSTEM, message);
+    assert_fails(yk_file_open_own(path, O_RDWR, &descriptor), YK_ERROR_SYSTEM, message);
+    unlink(path);
+    assert_ok(yk_file_write_own(path, &text));
+    assert_holds(path, "after");
+    yk_text_free(&text);
+    unlink(path);
+    unlink(target);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +285,7 @@ int main(void)
         cmocka_unit_test(the_mode_of_an_existing_file_stays),
         cmocka_unit_test(a_device_is_written_to_and_not_replaced),
         cmocka_unit_test(a_symbolic_link_stays_one),
+        cmocka_unit_test(in_a_folder_of_ours_links_and_pipes_are_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

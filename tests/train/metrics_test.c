@@ -2,12 +2,14 @@
 #include "train/metrics.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "support/outside.h"
 #include "support/support.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct bench {
     char *folder;
@@ -71,6 +73,44 @@ static void going_on_from_an_earlier_step_drops_what_came_after_it(void **state)
     outside_remove(bench.folder);
 }
 
+static void keep_warning(void *user, enum yk_log_level level, const char *line)
+{
+    if (level == YK_LOG_WARNING) {
+        (void)snprintf(user, 512, "%s", line);
+    }
+}
+
+static void a_file_that_is_removed_meanwhile_is_missed_and_made_anew(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct yk_metrics *metrics = NULL;
+    char warning[512] = "";
+    char expected[512];
+    open_bench(&bench);
+    yk_log_set_sink(keep_warning, warning);
+    assert_int_equal(yk_metrics_open(bench.path, 0, &metrics), YK_OK);
+    struct yk_run_step step = {.step = 1, .loss = 1.5, .norm = 2, .rate = 0.25, .loss_scale = 1};
+    assert_int_equal(yk_metrics_step(metrics, &step), YK_OK);
+    assert_string_equal(warning, "");
+    assert_int_equal(unlink(bench.path), 0);
+    step.step = 2;
+    assert_int_equal(yk_metrics_step(metrics, &step), YK_OK);
+    (void)snprintf(expected, sizeof expected,
+                   "%s was removed or replaced while it was written; what it held is lost, and it "
+                   "goes on with the next line",
+                   bench.path);
+    assert_string_equal(warning, expected);
+    warning[0] = '\0';
+    step.step = 3;
+    assert_int_equal(yk_metrics_step(metrics, &step), YK_OK);
+    assert_string_equal(warning, "");
+    yk_metrics_close(metrics);
+    yk_log_set_sink(NULL, NULL);
+    expect_file(&bench, STEP("2", "1.5") STEP("3", "1.5"));
+    outside_remove(bench.folder);
+}
+
 static void a_folder_that_is_not_there_is_refused(void **state)
 {
     (void)state;
@@ -83,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_step_is_one_object_a_line),
         cmocka_unit_test(going_on_from_an_earlier_step_drops_what_came_after_it),
+        cmocka_unit_test(a_file_that_is_removed_meanwhile_is_missed_and_made_anew),
         cmocka_unit_test(a_folder_that_is_not_there_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
