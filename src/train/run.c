@@ -1,5 +1,6 @@
 #include "train/run.h"
 
+#include "train/checkpoint_room.h"
 #include "train/holdings.h"
 #include "train/run_agree.h"
 #include "train/run_numbers.h"
@@ -27,10 +28,10 @@ static yk_status make_folder(const char *path)
     return YK_OK;
 }
 
-static yk_status save(struct running *running, bool last)
+static struct yk_checkpoint_content content_of(const struct running *running)
 {
-    struct yk_run *run = running->run;
-    const struct yk_checkpoint_content content = {
+    const struct yk_run *run = running->run;
+    return (struct yk_checkpoint_content){
         .store = run->store,
         .state = run->state,
         .tokenizer = run->tokenizer,
@@ -39,6 +40,21 @@ static yk_status save(struct running *running, bool last)
         .ranks = run->executor.ranks,
         .saves = running->saves,
     };
+}
+
+/* What the last step has made is lost; say what is not. */
+static yk_status fail_last(const struct running *running, yk_status status)
+{
+    return running->saved_step < 0
+               ? status
+               : yk_fail(status, "%s; the newest checkpoint is that of step %lld",
+                         yk_status_message(), (long long)running->saved_step);
+}
+
+static yk_status save(struct running *running, bool last)
+{
+    struct yk_run *run = running->run;
+    const struct yk_checkpoint_content content = content_of(running);
     struct yk_text folder = {0};
     struct yk_text path = {0};
     yk_text_addf(&folder, "%s/checkpoints", run->folder);
@@ -56,6 +72,9 @@ static yk_status save(struct running *running, bool last)
     yk_text_free(&folder);
     yk_text_free(&path);
     run->agreed = run->agreed && last;
+    if (last && status != YK_OK) {
+        return fail_last(running, status);
+    }
     return last ? status : YK_OK; /* an older one is still there, and training goes on */
 }
 
@@ -196,6 +215,35 @@ static yk_status train(struct running *running)
                                   : YK_OK;
 }
 
+/* Checkpoints that will be written: at times, and the last. */
+static int64_t count_saves(const struct yk_run *run)
+{
+    const int64_t every = run->settings.save_every;
+    const int64_t last = run->settings.steps;
+    const int64_t done = run->state.step;
+    return done >= last ? 0 : 1 + (every > 0 ? (last - 1) / every - done / every : 0);
+}
+
+/* The folder of a run and what is to be written there, by rank 0. */
+static yk_status open_folder(struct running *running)
+{
+    struct yk_run *run = running->run;
+    struct yk_text path = {0};
+    YK_TRY(make_folder(run->folder));
+    if (saves(run)) {
+        const struct yk_checkpoint_content content = content_of(running);
+        YK_TRY(
+            yk_checkpoint_check_room(run->folder, &content, count_saves(run), run->settings.keep));
+    }
+    yk_text_addf(&path, "%s/metrics.jsonl", run->folder);
+    yk_status status = yk_text_status(&path);
+    if (status == YK_OK) {
+        status = yk_metrics_open(yk_text_chars(&path), run->state.step, &running->steps.metrics);
+    }
+    yk_text_free(&path);
+    return status;
+}
+
 static yk_status open_all(struct running *running)
 {
     struct yk_run *run = running->run;
@@ -206,19 +254,8 @@ static yk_status open_all(struct running *running)
                                    &running->saves));
     }
     YK_TRY(yk_run_steps_open(run, &running->steps));
-    if (run->folder && yk_run_rank_of(run) == 0) {
-        struct yk_text path = {0};
-        YK_TRY(make_folder(run->folder));
-        yk_text_addf(&path, "%s/metrics.jsonl", run->folder);
-        yk_status status = yk_text_status(&path);
-        if (status == YK_OK) {
-            status =
-                yk_metrics_open(yk_text_chars(&path), run->state.step, &running->steps.metrics);
-        }
-        yk_text_free(&path);
-        return status;
-    }
-    return YK_OK;
+    const bool writes = run->folder && yk_run_rank_of(run) == 0;
+    return yk_run_agree(run, writes ? open_folder(running) : YK_OK);
 }
 
 yk_status yk_run_train(struct yk_run *run)

@@ -6,7 +6,9 @@
  * The calls by which checkpoints change the disk go through this file.
  */
 #include "train/checkpoint.h"
+#include "train/checkpoint_room.h"
 
+#include "data/safetensors.h"
 #include "support/scratch.h"
 #include "support/small_checkpoint.h"
 #include "support/support.h"
@@ -20,6 +22,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -88,6 +91,16 @@ ssize_t write(int fd, const void *buf, size_t n)
 {
     pass();
     return (ssize_t)syscall(SYS_write, fd, buf, n);
+}
+
+/* What the disk has free, in bytes. */
+static uint64_t free_bytes;
+
+int statvfs(const char *file, struct statvfs *buf)
+{
+    struct stat info;
+    *buf = (struct statvfs){.f_frsize = 1, .f_blocks = UINT64_MAX, .f_bavail = free_bytes};
+    return stat(file, &info);
 }
 
 static int make(void **state)
@@ -188,6 +201,88 @@ static void a_full_disk_leaves_the_checkpoint_before(void **state)
         assert_int_equal(small_checkpoint_step(run_folder(), &wish), 1);
     }
     fail_msg("no limit was large enough");
+}
+
+/* The bytes of all tensors in the files of `folder`. */
+static uint64_t tensor_bytes(const char *folder)
+{
+    uint64_t bytes = 0;
+    DIR *listing = opendir(folder);
+    assert_non_null(listing);
+    for (struct dirent *entry = NULL; (entry = readdir(listing));) {
+        struct yk_tensor_file *file = NULL;
+        char path[512];
+        if (strstr(entry->d_name, ".safetensors")) {
+            (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+            assert_ok(yk_tensor_file_open(path, &file));
+            for (int32_t i = 0; i < yk_tensor_file_count(file); i++) {
+                bytes += yk_tensor_file_at(file, i)->bytes;
+            }
+            yk_tensor_file_close(file);
+        }
+    }
+    closedir(listing);
+    return bytes;
+}
+
+static void what_a_checkpoint_takes_is_known_before(void **state)
+{
+    (void)state;
+    static const struct small_store_wish wishes[] = {
+        {.config = &small_gpt, .optimizer = YK_OPTIMIZER_SGD},
+        {.config = &small_gpt, .precision = YK_PRECISION_BF16, .optimizer = YK_OPTIMIZER_ADAMW},
+        {.config = &small_llama, .lora_rank = 2, .optimizer = YK_OPTIMIZER_ADAMW},
+        {.config = &small_llama,
+         .precision = YK_PRECISION_BF16,
+         .lora_rank = 2,
+         .nf4 = true,
+         .optimizer = YK_OPTIMIZER_ADAMW},
+    };
+    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
+        struct small_store small = small_store_open(&wishes[i]);
+        const struct yk_checkpoint_content content = {.store = small.store};
+        assert_ok(small_checkpoint_save(run_folder(), &small, 1, 1));
+        assert_int_equal(yk_checkpoint_bytes(&content),
+                         tensor_bytes(support_scratch_path("run/step-00000001")));
+        small_store_close(&small);
+    }
+}
+
+static void check_room(const struct yk_checkpoint_content *content, int64_t saves, int32_t keep,
+                       uint64_t needed)
+{
+    const uint64_t each = yk_checkpoint_bytes(content);
+    free_bytes = needed * each;
+    assert_ok(yk_checkpoint_check_room(support_scratch_folder(), content, saves, keep));
+    free_bytes = needed * each - 1;
+    assert_int_equal(yk_checkpoint_check_room(support_scratch_folder(), content, saves, keep),
+                     YK_ERROR_SYSTEM);
+}
+
+/* Those that stay and the one that is written, without those that are there. */
+static void room_is_needed_for_those_that_stay_and_one_more(void **state)
+{
+    (void)state;
+    struct small_store small = small_store_open(&wish);
+    const struct yk_checkpoint_content content = {.store = small.store};
+    check_room(&content, 1, 2, 1);
+    check_room(&content, 2, 2, 2);
+    check_room(&content, 9, 2, 3);
+    check_room(&content, 9, 0, 9);
+    const char *folder = support_scratch_path("checkpoints");
+    assert_ok(small_checkpoint_save(folder, &small, 1, 2));
+    check_room(&content, 9, 2, 2);
+    assert_ok(small_checkpoint_save(folder, &small, 2, 2));
+    check_room(&content, 9, 2, 1);
+    free_bytes = 1024;
+    assert_int_equal(yk_checkpoint_check_room(support_scratch_folder(), &content, 9, 2),
+                     YK_ERROR_SYSTEM);
+    /* 1896 numbers of the model and as many of SGD's velocity, of four bytes each. */
+    assert_non_null(strstr(yk_status_message(),
+                           ": 1 checkpoint of 14.8KiB, of which one is being written, needs "
+                           "14.8KiB, and 1KiB are free there; make room, keep fewer (--keep) or "
+                           "save elsewhere (--out)"));
+    small_store_close(&small);
 }
 
 /* Runs `work` in a process of its own; returns its exit code, or −1 when it was killed. */
@@ -293,6 +388,8 @@ int main(void)
         IN_SCRATCH(every_file_is_synced),
         IN_SCRATCH(a_sync_that_fails_leaves_the_checkpoint_before),
         IN_SCRATCH(a_full_disk_leaves_the_checkpoint_before),
+        IN_SCRATCH(what_a_checkpoint_takes_is_known_before),
+        IN_SCRATCH(room_is_needed_for_those_that_stay_and_one_more),
         IN_SCRATCH(a_process_that_ends_at_any_call_leaves_a_whole_checkpoint),
         IN_SCRATCH(a_replacement_that_ends_at_any_call_leaves_a_whole_checkpoint),
         IN_SCRATCH(a_process_that_is_killed_leaves_a_whole_checkpoint),

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum {
@@ -27,6 +29,16 @@ enum {
 
 static const struct yk_optimizer adamw = {
     .kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.99, .epsilon = 1e-8, .decay = 0.1};
+
+/* What the disk has free, in bytes. */
+static uint64_t free_bytes = UINT64_MAX;
+
+int statvfs(const char *file, struct statvfs *buf)
+{
+    struct stat info;
+    *buf = (struct statvfs){.f_frsize = 1, .f_blocks = UINT64_MAX, .f_bavail = free_bytes};
+    return stat(file, &info);
+}
 
 struct bench {
     char *folder;
@@ -376,6 +388,67 @@ static void a_full_disk_does_not_end_training(void **state)
     close_data(&bench);
 }
 
+static void a_disk_that_is_too_small_is_found_before_the_first_step(void **state)
+{
+    (void)state;
+    struct bench bench = {0};
+    char path[MOST_PATH];
+    open_data(&bench);
+    open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
+    (void)snprintf(path, sizeof path, "%s/run", bench.folder);
+    bench.run.folder = path;
+    free_bytes = 1000;
+    const yk_status status = yk_run_train(&bench.run);
+    free_bytes = UINT64_MAX;
+    assert_int_equal(status, YK_ERROR_SYSTEM);
+    assert_non_null(strstr(yk_status_message(), "1000B are free there"));
+    assert_int_equal(bench.run.state.step, 0);
+    close_trainer(&bench);
+    close_data(&bench);
+}
+
+/* From the first checkpoint on, files may have no more than 600 bytes. */
+static void fill_disk(void *user, int64_t step, const char *path, const char *fault)
+{
+    (void)user;
+    (void)step;
+    (void)path;
+    (void)fault;
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = 600;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void where_the_last_cannot_be_saved_the_newest_is_named(void **state)
+{
+    (void)state;
+    struct bench bench = {0};
+    struct yk_text lines = {0};
+    struct rlimit before;
+    char path[MOST_PATH];
+    open_data(&bench);
+    open_trainer(&bench, YK_PRECISION_FP32, 2, 0);
+    (void)snprintf(path, sizeof path, "%s/run", bench.folder);
+    bench.run.folder = path;
+    bench.run.settings.steps = 3;
+    bench.run.settings.save_every = 2;
+    bench.run.settings.keep = 1;
+    bench.run.watch.saved = fill_disk;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    const yk_status status = yk_run_train(&bench.run);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(status, YK_ERROR_SYSTEM);
+    assert_non_null(
+        strstr(yk_status_message(), ": File too large; the newest checkpoint is that of step 2"));
+    assert_int_equal(outside_run(path, "ls checkpoints", &lines), 0);
+    assert_string_equal(yk_text_chars(&lines), "step-00000002\n");
+    yk_text_free(&lines);
+    close_trainer(&bench);
+    close_data(&bench);
+}
+
 static void a_rate_that_explodes_ends_it_too(void **state)
 {
     (void)state;
@@ -399,6 +472,8 @@ int main(void)
         cmocka_unit_test(weights_that_are_no_numbers_end_it_with_their_name),
         cmocka_unit_test(a_lane_is_in_an_op_only_while_it_runs_it),
         cmocka_unit_test(a_full_disk_does_not_end_training),
+        cmocka_unit_test(a_disk_that_is_too_small_is_found_before_the_first_step),
+        cmocka_unit_test(where_the_last_cannot_be_saved_the_newest_is_named),
         cmocka_unit_test(a_rate_that_explodes_ends_it_too),
         cmocka_unit_test(a_run_that_ends_on_bad_numbers_fails_and_saves_nothing),
     };
