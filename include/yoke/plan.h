@@ -44,6 +44,7 @@ struct yoke_plan_info {
     double search_s;     /* that finding it took */
     int64_t trials;      /* plans that were looked at */
     double error;        /* nine tenths of such steps are no further off than this part of them */
+    bool cut_short;      /* the budget ended the search before it was complete */
 };
 
 enum yoke_memory_kind {

@@ -145,6 +145,7 @@ yk_status yk_plan_output_json(const struct yk_planned *planned, struct yk_text *
                                               : YK_SIM_SLOWDOWN);
     add_value(out, "search_s", planned->search_s);
     yk_text_addf(out, ",\"trials\":%lld", (long long)planned->trials);
+    yk_text_addf(out, ",\"cut_short\":%s", planned->cut_short ? "true" : "false");
     if (planned->plan) {
         add_plan(planned, out);
         YK_TRY(yk_plan_times_json(planned, out));

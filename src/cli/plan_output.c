@@ -42,7 +42,22 @@ static void add_headlines(const struct yk_planned *planned, struct yk_text *out)
     yk_text_addf(out, "  times       %s; %.3g times as long beside communication", planned->source,
                  planned->trial.sim->slowdown);
     add_rest(planned->trial.sim, out);
-    yk_text_add(out, "\n\n");
+    yk_text_add(out, "\n");
+}
+
+/* How thorough the search was; nothing where there was none. */
+static void add_search(const struct yk_planned *planned, struct yk_text *out)
+{
+    if (planned->trials > 0) {
+        yk_text_addf(out, "  search      %lld trial%s, %s\n", (long long)planned->trials,
+                     planned->trials == 1 ? "" : "s",
+                     !planned->cut_short                 ? "complete"
+                     : planned->request.search.moves > 0 ? "cut short by the limit of trials"
+                                                         : "cut short by the budget");
+    }
+    if (planned->plan || planned->trials > 0) {
+        yk_text_add(out, "\n");
+    }
 }
 
 /* Ranks that stand in one row: they do the same on devices that are alike. */
@@ -262,6 +277,9 @@ yk_status yk_plan_output_text(const struct yk_planned *planned, struct yk_text *
     yk_text_add(out, "\n");
     if (planned->plan) {
         add_headlines(planned, out);
+    }
+    add_search(planned, out);
+    if (planned->plan) {
         YK_TRY(add_devices(planned, out));
         YK_TRY(add_layers(planned, out));
     }

@@ -306,7 +306,8 @@ static const struct yk_option options[] = {
     {
         .name = "budget",
         .placeholder = "SECONDS",
-        .help = "How long the integer program may look for strategies and order together",
+        .help = "How long all of it may take; half of that is for the integer program that looks "
+                "for strategies and order together",
         .group = YK_SEARCH_GROUP,
         .preset = "5",
         .kind = YK_OPTION_SECONDS,

@@ -44,6 +44,7 @@ static void tell_info(struct yoke_plan *handle)
         .search_s = planned->search_s,
         .trials = planned->trials,
         .error = yk_band_error(&trial->band),
+        .cut_short = planned->cut_short,
     };
 }
 

@@ -173,6 +173,16 @@ int64_t yk_plan_samples(const struct yk_plan *plan, int32_t group, int32_t membe
     return samples_of(plan, turns, &members[member], micro_batch);
 }
 
+void yk_plan_ranges(const struct yk_plan *plan, int32_t group, int32_t micro_batch, int64_t *begins)
+{
+    const struct yk_plan_group *turns = find_turns(plan);
+    const struct yk_plan_group *planned = &plan->groups[group];
+    begins[0] = 0;
+    for (int32_t i = 0; i < planned->member_count; i++) {
+        begins[i + 1] = begins[i] + samples_of(plan, turns, &planned->members[i], micro_batch);
+    }
+}
+
 int32_t yk_plan_blocks(const struct yk_plan *plan, const struct yk_model *model, int32_t layer)
 {
     const struct yk_layer_state state = yk_layer_state(model, &model->layers[layer]);

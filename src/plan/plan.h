@@ -190,6 +190,11 @@ bool yk_plan_has_turns(const struct yk_plan *plan);
 int64_t yk_plan_samples(const struct yk_plan *plan, int32_t group, int32_t member,
                         int32_t micro_batch, int64_t *first);
 
+/* The same of all members: member i takes those from begins[i] on to begins[i + 1] (members + 1).
+ */
+void yk_plan_ranges(const struct yk_plan *plan, int32_t group, int32_t micro_batch,
+                    int64_t *begins);
+
 enum {
     YK_PLAN_MOST_BLOCKS = 8, /* of a layer: more would only cost latencies */
 };

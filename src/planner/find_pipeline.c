@@ -76,7 +76,8 @@ static yk_status try_groups(struct looking *looking, const struct yk_device_grou
     const struct yk_plan_request *request = study->request;
     const bool open = yk_study_decides(study, YK_DECIDE_RECOMPUTATION);
     const int32_t asked = request->micro_batches;
-    for (int32_t M = 1; M > 0; M = yk_changes_next_micro_batches(request->workload.batch, M)) {
+    for (int32_t M = 1; M > 0 && yk_finder_goes_on(looking->finder);
+         M = yk_changes_next_micro_batches(request->workload.batch, M)) {
         struct yk_pipeline_spec spec = {
             .devices = groups->devices,
             .sizes = groups->sizes,
@@ -113,7 +114,7 @@ static yk_status try_sets(struct looking *looking, enum yk_finder_devices device
         }
         YK_TRY(yk_sets_of_groups(study, &sets[s], arena, &groups, &group_count));
         for (int32_t g = 0; g < group_count; g++) {
-            if (looking->finder->best && !yk_study_goes_on(study)) {
+            if (!yk_finder_goes_on(looking->finder)) {
                 return YK_OK;
             }
             yk_study_report(study, "pipelines");

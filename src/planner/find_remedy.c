@@ -3,15 +3,18 @@
 #include "base/units.h"
 #include "planner/finder.h"
 
+#include <math.h>
 #include <stdio.h>
 
-static const double budget_s = 2;
+/* Of the budget: what one way may take at the most. */
+static const double most_part = 0.25;
 enum {
     LORA_RANK = 16,
     WORDS_SIZE = 120,
 };
 
-static yk_status fits(const struct yk_plan_request *request, bool *out)
+/* `out_known`: the search for a plan that fits was not cut short. */
+static yk_status fits(const struct yk_plan_request *request, bool *out, bool *out_known)
 {
     struct yk_study *study = NULL;
     struct yk_finder finder;
@@ -19,7 +22,9 @@ static yk_status fits(const struct yk_plan_request *request, bool *out)
     yk_status status = yk_finder_create(study, &finder);
     if (status == YK_OK) {
         status = yk_finder_look(&finder);
+        status = status == YK_ERROR_STOPPED ? YK_OK : status;
         *out = finder.best != NULL;
+        *out_known = yk_finder_goes_on(&finder);
         yk_finder_free(&finder);
     }
     yk_study_destroy(study);
@@ -81,24 +86,35 @@ enum {
     WAYS = 6
 };
 
-yk_status yk_find_remedy(const struct yk_plan_request *request, struct yk_text *out)
+yk_status yk_find_remedy(struct yk_study *study, struct yk_text *out)
 {
+    const struct yk_plan_request *request = study->request;
+    bool all_known = true;
     for (int32_t way = 0; way < WAYS; way++) {
         struct yk_plan_request less = *request;
         char words[WORDS_SIZE];
         bool helps = false;
-        less.search.budget_s = budget_s;
+        bool known = false;
         less.search.progress = NULL;
         if (!ask_for_less(&less, way, words)) {
             continue;
         }
-        YK_TRY(fits(&less, &helps));
+        if (request->search.moves == 0) {
+            less.search.budget_s *= fmin(most_part, (1 - yk_study_spent(study)) / (WAYS - way));
+        }
+        if (yk_deadline_has_passed(&study->deadline)) {
+            all_known = false;
+            break;
+        }
+        YK_TRY(fits(&less, &helps, &known));
+        all_known = all_known && known;
         if (helps) {
             yk_text_addf(out, "it fits with %s", words);
             return YK_OK;
         }
     }
-    yk_text_add(out, "half the batch, half the sequence or adapters on NF4 do not fit either: more "
-                     "devices or devices with more memory are needed");
+    yk_text_add(out, all_known ? "half the batch, half the sequence or adapters on NF4 do not fit "
+                                 "either: more devices or devices with more memory are needed"
+                               : "there was no time to find out what would fit");
     return YK_OK;
 }

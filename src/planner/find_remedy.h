@@ -5,7 +5,8 @@
 #include "base/text.h"
 #include "planner/study.h"
 
-/* A clause such as "it fits with --lora 16", or that nothing of the kind helps. */
-yk_status yk_find_remedy(const struct yk_plan_request *request, struct yk_text *out) YK_MUST_USE;
+/* A clause such as "it fits with --lora 16", that nothing of the kind helps, or that what is left
+ * of the study's budget was not enough to know. */
+yk_status yk_find_remedy(struct yk_study *study, struct yk_text *out) YK_MUST_USE;
 
 #endif

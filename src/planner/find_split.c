@@ -223,7 +223,7 @@ static yk_status try_set(struct looking *looking, const struct yk_device_set *se
     YK_TRY(yk_find_split_block(study, set->devices, set->count, &looking->split.block_bytes));
     for (int32_t M = 1; M > 0; M = yk_changes_next_micro_batches(batch, M)) {
         looking->split.micro_batches = asked > 0 ? asked : M;
-        if (looking->finder->best && !yk_study_goes_on(study)) {
+        if (!yk_finder_goes_on(looking->finder)) {
             break;
         }
         YK_TRY(try_recomputation(looking));
@@ -245,7 +245,7 @@ static yk_status try_sets(struct looking *looking, enum yk_finder_devices device
     YK_TRY(yk_sets_of_devices(study, arena, &sets, &count));
     const int32_t first = devices == YK_FIND_ON_ALL ? 0 : 1;
     const int32_t end = devices == YK_FIND_ON_ALL ? 1 : count;
-    for (int32_t s = first; s < end && (!looking->finder->best || yk_study_goes_on(study)); s++) {
+    for (int32_t s = first; s < end && yk_finder_goes_on(looking->finder); s++) {
         yk_study_report(study, "data parallelism");
         YK_TRY(try_set(looking, &sets[s]));
     }

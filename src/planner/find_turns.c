@@ -292,8 +292,7 @@ static yk_status try_wishes(struct looking *looking)
     const struct yk_study *study = looking->study;
     for (int32_t w = 0; w < looking->wish_count; w++) {
         const struct wish *wish = &looking->wishes[w];
-        if (!(wish->step_s < looking->finder->best_s) ||
-            (looking->finder->best && !yk_study_goes_on(study))) {
+        if (!(wish->step_s < looking->finder->best_s) || !yk_finder_goes_on(looking->finder)) {
             return YK_OK;
         }
         yk_study_report(study, "turns");

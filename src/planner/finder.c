@@ -24,6 +24,11 @@ static yk_status keep(const struct yk_finder *finder, const struct yk_plan *plan
     return YK_OK;
 }
 
+bool yk_finder_goes_on(const struct yk_finder *finder)
+{
+    return finder->best ? yk_study_goes_on(finder->study) : !yk_study_is_over(finder->study);
+}
+
 yk_status yk_finder_look(struct yk_finder *finder)
 {
     YK_TRY(yk_finder_split(finder, YK_FIND_ON_ALL));

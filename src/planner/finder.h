@@ -47,6 +47,9 @@ yk_status yk_finder_consider(struct yk_finder *finder, const struct yk_plan *pla
 yk_status yk_finder_take(struct yk_finder *finder, const struct yk_plan *plan, double step_s,
                          const char *how) YK_MUST_USE;
 
+/* False once the time is up: a search without a plan so far gets more of it. */
+bool yk_finder_goes_on(const struct yk_finder *finder);
+
 /* Which devices the candidates use. */
 enum yk_finder_devices {
     YK_FIND_ON_ALL,

@@ -137,7 +137,7 @@ static yk_status pose(const struct leasting *leasting, struct yk_milp *milp)
 
 static yk_status solve(const struct leasting *leasting, double *out_s)
 {
-    const struct yk_milp_options options = {.relaxed = true, .budget_s = 5};
+    const struct yk_milp_options options = {.relaxed = true, .budget_s = 1};
     struct yk_milp *milp = NULL;
     struct yk_milp_result result;
     YK_TRY(yk_milp_create(&milp));
@@ -195,10 +195,14 @@ static yk_status find_least(struct leasting *leasting, double *out_s)
     YK_TRY(find_layers(leasting));
     YK_TRY(find_times(leasting));
     const int64_t choices = count_choices(leasting);
-    const bool too_many = choices > MOST_CHOICES;
+    bool too_many = choices > MOST_CHOICES;
     *out_s = INFINITY;
     for (int64_t choice = 0; choice < (too_many ? 1 : choices); choice++) {
         double least_s = 0;
+        if (choice > 0 && yk_deadline_has_passed(&leasting->study->deadline)) {
+            too_many = true; /* for the time there is */
+            choice = 0;
+        }
         choose(leasting, choice);
         find_scales(leasting, too_many);
         YK_TRY(solve(leasting, &least_s));

@@ -1,6 +1,5 @@
 #include "planner/planned.h"
 
-#include "base/clock.h"
 #include "planner/explain.h"
 #include "planner/find_remedy.h"
 #include "planner/finder.h"
@@ -12,10 +11,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of the budget: for the search itself, the rest being for what leaving out devices changes. */
-static const double search_part = 0.7;
-/* Of that: for looking at all kinds of plans, the rest being for improving the best of them. */
-static const double look_part = 0.8;
+/* Of the budget, when each phase ends, and when it does at the latest, as long as no plan fits:
+ * what others do; looking at all kinds of plans; improving the best of them. The rest is for what
+ * leaving out devices changes, or for a remedy. */
+static const double rivals_part = 0.3;
+static const double look_part = 0.56;
+static const double last_look_part = 0.6;
+static const double polish_part = 0.7;
+static const double last_polish_part = 0.85;
 
 static yk_status copy_words(struct yk_planned *planned, struct yk_text *words, const char **out)
 {
@@ -85,10 +88,10 @@ static yk_status compare(struct yk_planned *planned, struct yk_finder *finder)
 {
     struct yk_rivals rivals;
     yk_study_report(planned->study, "what others do");
-    YK_TRY(yk_rivals_find(finder, planned->arena, &rivals));
+    const yk_status status = yk_rivals_find(finder, planned->arena, &rivals);
     planned->alternatives = rivals.rows;
     planned->alternative_count = rivals.count;
-    return YK_OK;
+    return status;
 }
 
 static yk_status note_misfit(struct yk_planned *planned, const struct yk_finder *finder)
@@ -98,7 +101,7 @@ static yk_status note_misfit(struct yk_planned *planned, const struct yk_finder 
     planned->missing_bytes = finder->missing_bytes;
     yk_band_describe(yk_prices_band(planned->study->prices), &words);
     YK_TRY(copy_words(planned, &words, &planned->source));
-    yk_status status = yk_find_remedy(&planned->request, &words);
+    yk_status status = yk_find_remedy(planned->study, &words);
     if (status == YK_OK) {
         status = copy_words(planned, &words, &planned->remedy);
     }
@@ -106,23 +109,25 @@ static yk_status note_misfit(struct yk_planned *planned, const struct yk_finder 
     return status;
 }
 
-/* Gives the search a part of the budget that was asked for. */
-static void set_budget(struct yk_planned *planned, const struct yk_scheduler_options *whole,
-                       double part)
+/* That the time is up ends a phase, and no more. `complete`: it was not even asked for. */
+static yk_status end_phase(struct yk_planned *planned, yk_status status, bool complete)
 {
-    planned->request.search.budget_s = part * whole->budget_s;
-    planned->request.search.moves = (int64_t)ceil(part * (double)whole->moves);
+    planned->cut_short = planned->cut_short || status == YK_ERROR_STOPPED || !complete;
+    return status == YK_ERROR_STOPPED ? YK_OK : status;
 }
 
 static yk_status search(struct yk_planned *planned, struct yk_finder *finder)
 {
-    const struct yk_scheduler_options whole = planned->request.search;
-    set_budget(planned, &whole, look_part * search_part);
-    YK_TRY(compare(planned, finder));
-    YK_TRY(yk_finder_look(finder));
-    set_budget(planned, &whole, search_part);
-    YK_TRY(yk_finder_polish(finder));
-    planned->request.search = whole;
+    struct yk_study *study = planned->study;
+    yk_study_begin_phase(study, rivals_part, rivals_part);
+    YK_TRY(end_phase(planned, compare(planned, finder), true));
+    yk_study_begin_phase(study, look_part, last_look_part);
+    yk_status status = yk_finder_look(finder);
+    YK_TRY(end_phase(planned, status, yk_finder_goes_on(finder)));
+    yk_study_begin_phase(study, finder->best ? polish_part : last_polish_part, last_polish_part);
+    status = yk_finder_polish(finder);
+    YK_TRY(end_phase(planned, status, yk_study_goes_on(study)));
+    yk_study_begin_phase(study, 1, 1);
     planned->how = finder->how;
     if (!finder->best) {
         return note_misfit(planned, finder);
@@ -146,7 +151,8 @@ yk_status yk_planned_find(const struct yk_plan_request *request, struct yk_plann
         yk_planned_destroy(planned);
         return status;
     }
-    planned->search_s = yk_clock_now_s() - planned->study->started_s;
+    planned->search_s =
+        yk_deadline_now_s(&planned->study->deadline.clock) - planned->study->started_s;
     planned->trials = planned->study->trials;
     *out = planned;
     return YK_OK;
@@ -163,6 +169,7 @@ yk_status yk_planned_examine(const struct yk_plan_request *request, const struct
         status = yk_finder_create(planned->study, &finder);
         if (status == YK_OK) {
             status = compare(planned, &finder);
+            status = status == YK_ERROR_STOPPED ? YK_OK : status;
             yk_finder_free(&finder);
         }
     }

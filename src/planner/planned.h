@@ -15,7 +15,7 @@ struct yk_planned {
     struct yk_arena *arena;
     struct yk_plan_request request;
     struct yk_study *study;
-    const struct yk_plan *plan; /* NULL: nothing fits */
+    const struct yk_plan *plan; /* NULL: nothing fits or, if the search was cut, was found to */
     struct yk_trial trial;      /* of the plan, kept */
     double bound_s;             /* no plan takes less */
     double tokens_per_s;
@@ -24,7 +24,8 @@ struct yk_planned {
     const char *bottleneck;
     const char *source; /* of the times */
     double search_s;
-    int64_t trials;
+    int64_t trials; /* plans that were looked at */
+    bool cut_short; /* the budget ended the search before all was looked at */
     struct yk_plan_alternative *alternatives;
     int32_t alternative_count;
     struct yk_plan_without *without;

@@ -2,6 +2,12 @@
 
 #include "base/units.h"
 
+#include <stdio.h>
+
+enum {
+    WORDS_SIZE = 64
+};
+
 /* Of the ranks that take part, in the workload's precision. */
 static double peak_flops(const struct yk_planned *planned)
 {
@@ -47,18 +53,25 @@ const struct yk_plan_member *yk_planned_member(const struct yk_plan *plan, int32
 yk_status yk_planned_fail_unfound(const struct yk_planned *planned)
 {
     const char *model = planned->request.config->name;
-    if (planned->missing_device < 0) {
-        return yk_fail(YK_ERROR_NO_FIT, "no plan for %s fits these devices; %s", model,
-                       planned->remedy);
-    }
+    char found[WORDS_SIZE] = "fits";
     char missing[YK_UNITS_SIZE];
     char limit[YK_UNITS_SIZE];
+    if (planned->cut_short && planned->request.search.moves > 0) {
+        snprintf(found, sizeof found, "was found in %lld trials", (long long)planned->trials);
+    } else if (planned->cut_short) {
+        snprintf(found, sizeof found, "was found within the budget of %.3g s",
+                 planned->request.search.budget_s);
+    }
+    if (planned->missing_device < 0) {
+        return yk_fail(YK_ERROR_NO_FIT, "no plan for %s %s%s; %s", model, found,
+                       planned->cut_short ? "" : " these devices", planned->remedy);
+    }
     yk_units_format(planned->missing_bytes, YK_UNIT_BYTES, missing);
     yk_units_format(planned->study->limit_bytes[planned->missing_device], YK_UNIT_BYTES, limit);
     return yk_fail(YK_ERROR_NO_FIT,
-                   "no plan for %s fits: in the nearest, %s lacks %s of memory beyond its %s; %s",
-                   model, planned->study->cluster->devices[planned->missing_device].name, missing,
-                   limit, planned->remedy);
+                   "no plan for %s %s: in the nearest, %s lacks %s of memory beyond its %s; %s",
+                   model, found, planned->study->cluster->devices[planned->missing_device].name,
+                   missing, limit, planned->remedy);
 }
 
 yk_status yk_planned_fail_unfit(const struct yk_planned *planned)

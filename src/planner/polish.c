@@ -231,9 +231,10 @@ static yk_status change_order(struct polishing *polishing)
     const struct yk_study *study = polishing->finder->study;
     const struct yk_plan *best = polishing->finder->best;
     /* A search that is counted has no time to give. */
-    const double left_s = study->request->search.moves > 0
-                              ? 0
-                              : study->request->search.budget_s * (1 - yk_study_spent(study));
+    const double left_s =
+        study->request->search.moves > 0
+            ? 0
+            : study->request->search.budget_s * (study->part - yk_study_spent(study));
     const struct yk_ordering ordering = {
         .method = YK_ORDERING_MILP, .open = is_open(polishing), .budget_s = fmin(left_s, 5)};
     struct yk_plan *plan = NULL;

@@ -73,26 +73,23 @@ static bool is_open(const struct yk_plan_request *request, const struct yk_plan 
  * free to choose it. */
 static yk_status add_row(struct rivalry *rivalry, const char *name, struct yk_finder *own)
 {
-    struct yk_plan_alternative *row = &rivalry->rivals->rows[rivalry->rivals->count++];
+    struct yk_plan_alternative *row = &rivalry->rivals->rows[rivalry->rivals->count];
     *row = (struct yk_plan_alternative){
         .name = name, .step_s = own->best ? own->best_s : NAN, .fits = own->best != NULL};
     YK_TRY(describe(rivalry, own, &row->remark));
     const struct yk_plan_request *request = rivalry->finder->study->request;
-    if (own->best) {
-        return is_open(request, own->best)
-                   ? yk_finder_consider(rivalry->finder, own->best, name, NULL)
-                   : YK_OK;
+    const struct yk_plan *plan = own->best ? own->best : own->nearest;
+    if (plan && is_open(request, plan)) {
+        YK_TRY(yk_finder_consider(rivalry->finder, plan, name, NULL));
     }
-    if (own->nearest) {
+    if (!own->best && own->nearest) {
         /* Its time is shown all the same: what it would take if it fitted. */
         struct yk_trial trial;
         YK_TRY(yk_trial_run(rivalry->finder->study, own->nearest, YK_TRIAL_ALWAYS, &trial));
         row->step_s = trial.step_s;
         yk_trial_free(&trial);
-        return is_open(request, own->nearest)
-                   ? yk_finder_consider(rivalry->finder, own->nearest, name, NULL)
-                   : YK_OK;
     }
+    rivalry->rivals->count++;
     return YK_OK;
 }
 
@@ -259,6 +256,7 @@ static yk_status add_placement(struct rivalry *rivalry, const char *name, const 
     };
     struct yk_placements *placements = NULL;
     struct yk_finder own = {0};
+    YK_TRY(yk_deadline_check(&study->deadline));
     YK_TRY(yk_place_compare(&request, &placements));
     const struct yk_placement *placement = &placements->placements[0];
     yk_status status = yk_finder_create(rivalry->finder->study, &own);

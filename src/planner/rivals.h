@@ -16,7 +16,8 @@ struct yk_rivals {
 };
 
 /* Tries all of them; where the request leaves everything open, they are candidates of `finder`,
- * too. In the arena. */
+ * too. Ends with YK_ERROR_STOPPED where the study's deadline passes: the rows before are there
+ * then. In the arena. */
 yk_status yk_rivals_find(struct yk_finder *finder, struct yk_arena *arena,
                          struct yk_rivals *out) YK_MUST_USE;
 

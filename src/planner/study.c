@@ -1,9 +1,10 @@
 #include "planner/study.h"
 
-#include "base/clock.h"
-
 #include <math.h>
 #include <stdlib.h>
+
+/* As long as none fits, so many times as many plans are looked at as were asked for. */
+static const double patience = 16;
 
 static const double plain_block_bytes = 25.0 * 1024 * 1024;
 
@@ -48,7 +49,9 @@ yk_status yk_study_create(const struct yk_plan_request *request, struct yk_study
     }
     study->request = request;
     study->cluster = request->book->cluster;
-    study->started_s = yk_clock_now_s();
+    study->deadline.clock = request->search.clock;
+    study->started_s = yk_deadline_now_s(&study->deadline.clock);
+    yk_study_begin_phase(study, 1, 1);
     const yk_status status = start(study);
     if (status != YK_OK) {
         yk_study_destroy(study);
@@ -69,17 +72,34 @@ void yk_study_destroy(struct yk_study *study)
     }
 }
 
+void yk_study_begin_phase(struct yk_study *study, double part, double last_part)
+{
+    const struct yk_scheduler_options *search = &study->request->search;
+    study->part = part;
+    study->last_part = last_part;
+    study->deadline.at_s =
+        search->moves > 0 ? INFINITY : study->started_s + last_part * search->budget_s;
+}
+
 double yk_study_spent(const struct yk_study *study)
 {
     const struct yk_scheduler_options *search = &study->request->search;
+    const double now_s = search->moves > 0 ? 0 : yk_deadline_now_s(&study->deadline.clock);
     return search->moves > 0 ? (double)study->trials / (double)search->moves
-                             : (yk_clock_now_s() - study->started_s) / search->budget_s;
+                             : (now_s - study->started_s) / search->budget_s;
 }
 
 bool yk_study_goes_on(const struct yk_study *study)
 {
     const struct yk_scheduler_options *search = &study->request->search;
-    return !(search->stop && atomic_load(search->stop)) && yk_study_spent(study) < 1;
+    return !(search->stop && atomic_load(search->stop)) && yk_study_spent(study) < study->part;
+}
+
+bool yk_study_is_over(const struct yk_study *study)
+{
+    return yk_deadline_has_passed(&study->deadline) ||
+           (study->request->search.moves > 0 &&
+            yk_study_spent(study) >= patience * study->last_part);
 }
 
 void yk_study_report(const struct yk_study *study, const char *what)

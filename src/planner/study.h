@@ -7,6 +7,7 @@
 #ifndef YK_PLANNER_STUDY_H
 #define YK_PLANNER_STUDY_H
 
+#include "base/deadline.h"
 #include "base/status.h"
 #include "cost/cost.h"
 #include "cost/prices.h"
@@ -49,7 +50,10 @@ struct yk_study {
     double *limit_bytes; /* (devices) */
     bool *recomputes;    /* (L) layers that save less when they are recomputed: the blocks */
     double started_s;
-    int64_t trials;  /* plans looked at so far */
+    double part;                 /* of the budget, that the phase under way may take */
+    double last_part;            /* and that it may take as long as no plan fits */
+    struct yk_deadline deadline; /* the end of that in time: what is being tried is given up then */
+    int64_t trials;              /* plans looked at so far */
     int64_t refused; /* of these, candidates that yk_plan_check() refuses: bugs of who made them */
 };
 
@@ -61,12 +65,20 @@ static inline bool yk_study_decides(const struct yk_study *study, enum yk_decisi
     return (study->request->decisions & decision) != 0;
 }
 
+/* Begins a phase of the search that ends when `part` of the budget is spent or, as long as no plan
+ * fits, `last_part`. A study begins with a phase that may take all of it. */
+void yk_study_begin_phase(struct yk_study *study, double part, double last_part);
+
 /* The part of the budget that is spent: of its time or, if the search is counted in moves, of as
  * many plans looked at. */
 double yk_study_spent(const struct yk_study *study);
 
-/* False once the user has had enough or the budget is spent. */
+/* False once the user has had enough or the phase has taken its part of the budget. */
 bool yk_study_goes_on(const struct yk_study *study);
+
+/* True once the budget is spent even for a search without a plan so far. One that is counted looks
+ * at more plans than were asked for until one fits, up to a number that follows from theirs. */
+bool yk_study_is_over(const struct yk_study *study);
 
 /* Tells the progress: what is being looked at, and the part of the budget that is gone. */
 void yk_study_report(const struct yk_study *study, const char *what);

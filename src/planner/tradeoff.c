@@ -10,6 +10,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Of the time that is left: for the integer program. */
+static const double milp_part = 0.5;
+
 struct weighing {
     struct yk_study *study;
     struct yk_tradeoff *tradeoff;
@@ -71,8 +74,13 @@ static yk_status join(const struct weighing *weighing, const struct yk_plan *bas
                       enum yk_ordering_method method, struct yk_arena *arena, double *out_s,
                       struct yk_plan **out)
 {
+    const struct yk_study *study = weighing->study;
+    const struct yk_scheduler_options *search = &study->request->search;
+    /* The curves that follow need time, too. */
+    const double left_s =
+        search->moves > 0 ? INFINITY : milp_part * search->budget_s * (1 - yk_study_spent(study));
     const struct yk_ordering ordering = {
-        .method = method, .open = true, .budget_s = weighing->options->milp_s};
+        .method = method, .open = true, .budget_s = fmin(weighing->options->milp_s, left_s)};
     bool ordered = false;
     *out_s = NAN;
     YK_TRY(yk_plan_copy(base, arena, out));
@@ -385,6 +393,13 @@ yk_status yk_tradeoff_find(const struct yk_plan_request *request,
     }
     if (status == YK_OK) {
         status = weigh(&weighing, scratch);
+    }
+    if (status == YK_ERROR_STOPPED) {
+        status =
+            yk_fail(YK_ERROR_INPUT,
+                    "the curves were not complete within the budget of %.3g s; give more time, "
+                    "or ask for fewer points",
+                    request->search.budget_s);
     }
     yk_arena_destroy(scratch);
     yk_study_destroy(weighing.study);

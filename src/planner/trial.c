@@ -23,6 +23,7 @@ static yk_status count_memory(const struct yk_program *program, struct yk_arena 
     trial->fits = true;
     for (int32_t r = 0; r < program->rank_count; r++) {
         const int32_t same = first_alike(program, r);
+        YK_TRY(yk_deadline_check(program->deadline));
         if (same < r) {
             trial->peaks[r] = trial->peaks[same];
         } else {
@@ -55,7 +56,11 @@ static yk_status simulate(struct yk_study *study, enum yk_trial_effort effort,
 static yk_status run(struct yk_study *study, enum yk_trial_effort effort, struct yk_arena *arena,
                      struct yk_trial *trial)
 {
-    YK_TRY(yk_program_compile(trial->plan, study->cluster, study->sizes, &trial->program));
+    /* What is to be kept is an answer: it is worth its time. */
+    const struct yk_deadline *deadline = effort == YK_TRIAL_KEEP ? NULL : &study->deadline;
+    YK_TRY(yk_deadline_check(deadline));
+    YK_TRY(yk_program_compile_by(trial->plan, study->cluster, study->sizes, deadline,
+                                 &trial->program));
     YK_TRY(count_memory(trial->program, arena, trial));
     if (effort == YK_TRIAL_KEEP && trial->fits) {
         YK_TRY(yk_program_check(trial->program));

@@ -31,7 +31,8 @@ enum yk_trial_effort {
     YK_TRIAL_KEEP,   /* likewise, and program and simulation are kept, the program checked */
 };
 
-/* A candidate that is no plan is refused, which ends no search; one that is to be kept is an error.
+/* Ends with YK_ERROR_STOPPED after the study's deadline, unless the program is to be kept. A
+ * candidate that is no plan is refused, which ends no search; one that is to be kept is an error.
  */
 yk_status yk_trial_run(struct yk_study *study, const struct yk_plan *plan,
                        enum yk_trial_effort effort, struct yk_trial *out) YK_MUST_USE;

@@ -26,7 +26,7 @@ static yk_status look(struct yk_finder *finder, bool for_stages)
 
 /* With an equal part of what is left of the budget, for `rows` searches. */
 static yk_status search_without(struct yk_study *study, const bool *left_out, bool for_stages,
-                                int32_t rows, double *out_s)
+                                int32_t rows, bool *out_known, double *out_s)
 {
     struct yk_plan_request request = *study->request;
     struct yk_study *other = NULL;
@@ -40,6 +40,8 @@ static yk_status search_without(struct yk_study *study, const bool *left_out, bo
     yk_status status = yk_finder_create(other, &finder);
     if (status == YK_OK) {
         status = look(&finder, for_stages);
+        status = status == YK_ERROR_STOPPED ? YK_OK : status;
+        *out_known = finder.best || yk_finder_goes_on(&finder);
         *out_s = finder.best ? finder.best_s : NAN;
         yk_finder_free(&finder);
     }
@@ -80,15 +82,17 @@ yk_status yk_without_find(struct yk_study *study, const struct yk_plan *plan, do
     for (int32_t i = 0; i < rows && yk_study_goes_on(study); i++) {
         const int32_t device = plan->ranks[ranks[i]].device;
         struct yk_plan_without *row = &(*out)[*out_count];
+        bool known = false;
         yk_study_report(study, "leaving out devices");
         row->device = device;
         left_out[device] = true;
-        YK_TRY(search_without(study, left_out, plan->group_count > 1, rows - i, &row->step_s));
+        YK_TRY(
+            search_without(study, left_out, plan->group_count > 1, rows - i, &known, &row->step_s));
         left_out[device] = false;
         /* A search that was cut short must not make a device look harmful: the plan itself, if it
          * did without, is known to be no faster. */
         row->step_s = row->step_s < step_s ? step_s : row->step_s;
-        (*out_count)++;
+        *out_count += known ? 1 : 0;
     }
     return YK_OK;
 }

@@ -5,7 +5,9 @@
 struct passage {
     const struct yk_rank_view *view;
     struct yk_demands *demands;
-    bool *used; /* (ops) messages that something asked for */
+    bool *used;     /* (ops) messages that something asked for */
+    int64_t *sent;  /* (members + 1) see yk_plan_ranges() */
+    int64_t *taken; /* (members + 1) */
     int32_t producer;
     int32_t from_group;
     int32_t to_group;
@@ -162,6 +164,16 @@ static yk_status order_consumer(const struct passage *passage, int32_t peer, int
     return order_takers(passage, received, sent);
 }
 
+/* Samples that go from one member to the other. */
+static int64_t overlap(const struct passage *passage, int32_t from, int32_t to)
+{
+    const int64_t *sent = &passage->sent[from];
+    const int64_t *taken = &passage->taken[to];
+    const int64_t begin = sent[0] > taken[0] ? sent[0] : taken[0];
+    const int64_t end = sent[1] < taken[1] ? sent[1] : taken[1];
+    return end > begin ? end - begin : 0;
+}
+
 static yk_status order_passage(const struct passage *passage)
 {
     const struct yk_rank_view *view = passage->view;
@@ -170,16 +182,19 @@ static yk_status order_passage(const struct passage *passage)
     const struct yk_plan_group *to = &plan->groups[passage->to_group];
     const int32_t producer = view->members[passage->from_group];
     const int32_t consumer = view->members[passage->to_group];
+    if (producer < 0 && consumer < 0) {
+        return YK_OK;
+    }
+    yk_plan_ranges(plan, passage->from_group, passage->micro_batch, passage->sent);
+    yk_plan_ranges(plan, passage->to_group, passage->micro_batch, passage->taken);
     for (int32_t j = 0; producer >= 0 && j < to->member_count; j++) {
-        const int64_t samples = yk_facts_overlap(plan, passage->micro_batch, passage->from_group,
-                                                 producer, passage->to_group, j);
+        const int64_t samples = overlap(passage, producer, j);
         if (samples > 0) {
             YK_TRY(order_producer(passage, to->members[j].rank, samples));
         }
     }
     for (int32_t i = 0; consumer >= 0 && i < from->member_count; i++) {
-        const int64_t samples = yk_facts_overlap(plan, passage->micro_batch, passage->from_group, i,
-                                                 passage->to_group, consumer);
+        const int64_t samples = overlap(passage, i, consumer);
         if (samples > 0 && from->members[i].rank != view->rank) {
             YK_TRY(order_consumer(passage, from->members[i].rank, samples));
         }
@@ -193,6 +208,8 @@ yk_status yk_demands_find_messages(const struct yk_rank_view *view, struct yk_ar
     const struct yk_facts *facts = view->facts;
     struct passage passage = {.view = view, .demands = demands};
     YK_TRY_NEW(arena, passage.used, view->list->op_count);
+    YK_TRY_NEW(arena, passage.sent, facts->plan->rank_count + 1);
+    YK_TRY_NEW(arena, passage.taken, facts->plan->rank_count + 1);
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         passage.producer = facts->crossings[c].producer;
         passage.from_group = facts->plan->layers[passage.producer].group;

@@ -108,16 +108,3 @@ int32_t yk_facts_member(const struct yk_plan *plan, int32_t group, int32_t rank)
     }
     return -1;
 }
-
-int64_t yk_facts_overlap(const struct yk_plan *plan, int32_t micro_batch, int32_t group,
-                         int32_t member, int32_t other_group, int32_t other_member)
-{
-    int64_t first = 0;
-    int64_t other_first = 0;
-    const int64_t count = yk_plan_samples(plan, group, member, micro_batch, &first);
-    const int64_t other =
-        yk_plan_samples(plan, other_group, other_member, micro_batch, &other_first);
-    const int64_t begin = first > other_first ? first : other_first;
-    const int64_t end = first + count < other_first + other ? first + count : other_first + other;
-    return end > begin ? end - begin : 0;
-}

@@ -71,8 +71,4 @@ bool yk_facts_takes_samples(const struct yk_facts *facts, int32_t layer);
 /* The number of `rank` among the members of a group, or −1. */
 int32_t yk_facts_member(const struct yk_plan *plan, int32_t group, int32_t rank);
 
-/* How many samples of a micro-batch a member of one group and one of another both take. */
-int64_t yk_facts_overlap(const struct yk_plan *plan, int32_t micro_batch, int32_t group,
-                         int32_t member, int32_t other_group, int32_t other_member);
-
 #endif

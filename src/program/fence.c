@@ -112,13 +112,15 @@ static yk_status fence_rank(struct yk_program *program, int32_t rank, struct yk_
     struct yk_program_memory *memory = NULL;
     YK_TRY(yk_program_memory_count(program, rank, arena, &memory));
     YK_TRY(yk_sweep_create(&program->ranks[rank], memory, &fencing.sweep));
-    for (int32_t point = yk_sweep_first(fencing.sweep); point < yk_sweep_end(fencing.sweep);
-         point++) {
+    yk_status status = YK_OK;
+    for (int32_t point = yk_sweep_first(fencing.sweep);
+         point < yk_sweep_end(fencing.sweep) && status == YK_OK; point++) {
         yk_sweep_go(fencing.sweep, point);
         keep_within(&fencing, point);
+        status = yk_deadline_check(program->deadline);
     }
     yk_sweep_destroy(fencing.sweep);
-    return YK_OK;
+    return status;
 }
 
 static yk_status settle(struct yk_program *program, struct yk_arena *arena)

@@ -106,6 +106,7 @@ yk_status yk_lists_make(struct yk_program *program, const struct yk_script *scri
     YK_TRY_NEW(program->arena, members, program->plan->group_count);
     for (int32_t r = 0; r < program->rank_count; r++) {
         int32_t same = 0;
+        YK_TRY(yk_deadline_check(program->deadline));
         while (same < r && !do_the_same(program, same, r)) {
             same++;
         }

@@ -19,6 +19,7 @@
 #define YK_PROGRAM_PROGRAM_H
 
 #include "base/arena.h"
+#include "base/deadline.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "cluster/cluster.h"
@@ -115,6 +116,8 @@ struct yk_program {
     struct yk_program_rank *ranks;
     struct yk_bucket *buckets;
     struct yk_program_layer *layers; /* (L) */
+    /* What is computed of the program ends with YK_ERROR_STOPPED after it; NULL: never. */
+    const struct yk_deadline *deadline;
 };
 
 /*
@@ -124,6 +127,11 @@ struct yk_program {
  */
 yk_status yk_program_compile(const struct yk_plan *plan, const struct yk_cluster *cluster,
                              struct yk_sizes *sizes, struct yk_program **out) YK_MUST_USE;
+
+/* Likewise by a deadline, which may be NULL and is kept in the program. */
+yk_status yk_program_compile_by(const struct yk_plan *plan, const struct yk_cluster *cluster,
+                                struct yk_sizes *sizes, const struct yk_deadline *deadline,
+                                struct yk_program **out) YK_MUST_USE;
 void yk_program_destroy(struct yk_program *program);
 
 /* "forward", "gather" … */

@@ -35,6 +35,7 @@ struct writing {
     int32_t opening_count;
     struct crossing *crossings;
     int32_t crossing_count;
+    int64_t *begins[2]; /* (members + 1) of who sends and of who receives */
 };
 
 static yk_status add_use(struct writing *writing, struct use use)
@@ -241,18 +242,19 @@ static yk_status add_send(struct writing *writing, int64_t time, struct yk_scrip
     const struct yk_plan *plan = writing->program->plan;
     const struct yk_plan_group *from = &plan->groups[from_group];
     const struct yk_plan_group *to = &plan->groups[to_group];
+    const int64_t *sent = writing->begins[0];
+    const int64_t *taken = writing->begins[1];
     entry.time = time;
     entry.group = -1;
-    for (int32_t i = 0; i < from->member_count; i++) {
-        int64_t first = 0;
-        const int64_t count = yk_plan_samples(plan, from_group, i, entry.op.micro_batch, &first);
-        for (int32_t j = 0; j < to->member_count; j++) {
-            int64_t other_first = 0;
-            const int64_t other =
-                yk_plan_samples(plan, to_group, j, entry.op.micro_batch, &other_first);
-            const int64_t begin = first > other_first ? first : other_first;
-            const int64_t end =
-                first + count < other_first + other ? first + count : other_first + other;
+    yk_plan_ranges(plan, from_group, entry.op.micro_batch, writing->begins[0]);
+    yk_plan_ranges(plan, to_group, entry.op.micro_batch, writing->begins[1]);
+    for (int32_t i = 0, first = 0; i < from->member_count; i++) {
+        while (first < to->member_count && taken[first + 1] <= sent[i]) {
+            first++; /* they take nothing of this member nor of a later one */
+        }
+        for (int32_t j = first; j < to->member_count && taken[j] < sent[i + 1]; j++) {
+            const int64_t begin = sent[i] > taken[j] ? sent[i] : taken[j];
+            const int64_t end = sent[i + 1] < taken[j + 1] ? sent[i + 1] : taken[j + 1];
             entry.sender = from->members[i].rank;
             entry.receiver = to->members[j].rank;
             entry.op.samples = end - begin;
@@ -261,7 +263,7 @@ static yk_status add_send(struct writing *writing, int64_t time, struct yk_scrip
             }
         }
     }
-    return YK_OK;
+    return yk_deadline_check(writing->program->deadline);
 }
 
 /* Edges of the model from one group to another; a group that takes a layer's output in several
@@ -316,6 +318,9 @@ static yk_status take_arrays(struct writing *writing)
 {
     const struct yk_plan *plan = writing->program->plan;
     const int64_t L = plan->layer_count;
+    for (int i = 0; i < 2; i++) {
+        YK_TRY_NEW(writing->arena, writing->begins[i], plan->rank_count + 1);
+    }
     YK_TRY_NEW(writing->arena, writing->uses, 3 * L * plan->micro_batches);
     YK_TRY_NEW(writing->arena, writing->openings, 6 * L * plan->micro_batches);
     YK_TRY_NEW(writing->arena, writing->seen, L);

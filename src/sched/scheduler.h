@@ -8,6 +8,7 @@
 #ifndef YK_SCHED_SCHEDULER_H
 #define YK_SCHED_SCHEDULER_H
 
+#include "base/deadline.h"
 #include "base/status.h"
 #include "graph/graph.h"
 #include "sched/schedule.h"
@@ -26,6 +27,7 @@ struct yk_scheduler_options {
     void *progress_user;
     /* Once true, a search ends with the best schedule it has; may be NULL. */
     const atomic_bool *stop;
+    struct yk_deadline_clock clock; /* that the planner's budget is counted by */
 };
 
 struct yk_scheduler {

@@ -7,6 +7,10 @@
 #include <math.h>
 #include <stdbool.h>
 
+enum {
+    EVENTS_BETWEEN_LOOKS = 256 /* at the clock */
+};
+
 struct under_way {
     double way_rate;   /* that its ways leave it */
     int32_t computing; /* of its folds */
@@ -407,7 +411,10 @@ yk_status yk_rounds_run(const struct yk_program *program, const struct yk_folds 
         .fold_count = folds->count,
     };
     YK_TRY(begin(&run, folds));
-    for (;;) {
+    for (int64_t events = 1;; events++) {
+        if (events % EVENTS_BETWEEN_LOOKS == 0) {
+            YK_TRY(yk_deadline_check(program->deadline));
+        }
         do {
             YK_TRY(open_rounds(&run));
             start_ready(&run);

@@ -1,0 +1,168 @@
+/* The search ends when its budget does, wherever it is then; by a clock that does not wait. */
+#include "planner/planned_facts.h"
+#include "planner/tradeoff.h"
+#include "program/check.h"
+#include "support/support.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MOST_ASKS_AFTER = 20, /* of loops within each other, that each ask once */
+};
+
+static const double far_s = 1e6;
+
+/* Goes on by `tick_s` whenever it is asked, and past every end at the ask `jump`. */
+struct ticking {
+    int64_t asks;
+    int64_t jump;
+    double tick_s;
+};
+
+static double now_s(void *user)
+{
+    struct ticking *ticking = user;
+    ticking->asks++;
+    return (double)ticking->asks * ticking->tick_s + (ticking->asks >= ticking->jump ? far_s : 0);
+}
+
+struct asked {
+    struct ticking ticking;
+    struct yk_cluster *cluster;
+    struct yk_cost_book book;
+    struct yk_plan_request request;
+};
+
+/* In place, since the request points into it. */
+static void ask(const char *model, const char *cluster, double memory_bytes, struct asked *out)
+{
+    *out = (struct asked){.ticking = {.jump = INT64_MAX, .tick_s = 1e-3}};
+    assert_ok(yk_cluster_parse(cluster, &out->cluster));
+    out->book = (struct yk_cost_book){.cluster = out->cluster};
+    out->request = (struct yk_plan_request){
+        .book = &out->book,
+        .workload = {.batch = 8, .sequence = 64, .precision = YK_PRECISION_BF16},
+        .memory_bytes = memory_bytes,
+        .decisions = YK_DECIDE_ALL,
+        .strategy = YK_STRATEGY_COUNT,
+        .search = {.budget_s = 1e3, .seed = 1, .clock = {now_s, &out->ticking}},
+    };
+    assert_ok(yk_model_config_find(model, &out->request.config));
+}
+
+static void free_asked(struct asked *asked)
+{
+    yk_cluster_destroy(asked->cluster);
+}
+
+static const char *const unlike = "1x(2xrtx3090) + 1x(1xrtx4090 + 1xrtx3090) @ 10GbE";
+
+static void check_jump(int64_t jump, double memory_bytes)
+{
+    struct asked asked;
+    struct yk_planned *planned = NULL;
+    ask("gpt-mini", unlike, memory_bytes, &asked);
+    asked.ticking.jump = jump;
+    assert_ok(yk_planned_find(&asked.request, &planned));
+    assert_true(asked.ticking.asks < jump + MOST_ASKS_AFTER);
+    if (planned->plan) {
+        assert_ok(yk_plan_check(planned->plan, planned->study->model));
+        assert_ok(yk_program_check(planned->trial.program));
+        assert_true(planned->trial.fits);
+    } else {
+        assert_true(planned->cut_short);
+        assert_int_equal(yk_planned_fail_unfound(planned), YK_ERROR_NO_FIT);
+        assert_non_null(strstr(yk_status_message(), "was found within the budget of"));
+    }
+    yk_planned_destroy(planned);
+    free_asked(&asked);
+}
+
+/* The driver takes 717 MiB: with all of the memory everything fits, with 780 MiB some does and with
+ * 718 MiB nothing. */
+static void whenever_the_time_is_up_the_search_ends(void **state)
+{
+    static const double memories[] = {0, 780.0 * (1 << 20), 718.0 * (1 << 20)};
+    (void)state;
+    for (int64_t jump = 2; jump < 30000; jump += 1 + jump / 5) {
+        for (int i = 0; i < 3; i++) {
+            check_jump(jump, memories[i]);
+        }
+    }
+}
+
+/* What looks for a first plan that fits asks the clock as all else does. */
+static void a_search_for_what_does_not_fit_keeps_to_its_budget(void **state)
+{
+    (void)state;
+    struct asked asked;
+    struct yk_planned *planned = NULL;
+    ask("gpt2", unlike, 720.0 * (1 << 20), &asked);
+    asked.request.search.budget_s = 2;
+    assert_ok(yk_planned_find(&asked.request, &planned));
+    assert_null(planned->plan);
+    assert_true(planned->cut_short);
+    assert_true(planned->search_s <= 2.1);
+    yk_planned_destroy(planned);
+    free_asked(&asked);
+}
+
+/* With one device there is little to look at: "no plan fits" is said of all of it. */
+static void that_nothing_fits_is_said_after_a_complete_search_only(void **state)
+{
+    (void)state;
+    struct asked asked;
+    struct yk_planned *planned = NULL;
+    ask("gpt-nano", "1xrtx3090", 718.0 * (1 << 20), &asked);
+    asked.request.search.budget_s = 1e9;
+    assert_ok(yk_planned_find(&asked.request, &planned));
+    assert_null(planned->plan);
+    assert_false(planned->cut_short);
+    assert_int_equal(yk_planned_fail_unfound(planned), YK_ERROR_NO_FIT);
+    assert_non_null(strstr(yk_status_message(), "no plan for gpt-nano fits"));
+    yk_planned_destroy(planned);
+    free_asked(&asked);
+}
+
+/* As many plans as were asked for are looked at, and sixteen times as many until one fits. */
+static void a_counted_search_ends_though_nothing_fits(void **state)
+{
+    (void)state;
+    struct asked asked;
+    struct yk_planned *planned = NULL;
+    ask("gpt2", unlike, 720.0 * (1 << 20), &asked);
+    asked.request.search.moves = 10;
+    assert_ok(yk_planned_find(&asked.request, &planned));
+    assert_null(planned->plan);
+    assert_true(planned->cut_short);
+    assert_true(planned->trials <= 16 * 10);
+    yk_planned_destroy(planned);
+    free_asked(&asked);
+}
+
+static void curves_that_take_too_long_are_refused(void **state)
+{
+    const struct yk_tradeoff_options options = {.points = 5};
+    (void)state;
+    struct asked asked;
+    struct yk_tradeoff *tradeoff = NULL;
+    ask("gpt2", unlike, 0, &asked);
+    asked.ticking.jump = 200;
+    assert_int_equal(yk_tradeoff_find(&asked.request, &options, &tradeoff), YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_status_message(), "not complete within the budget of 1e+03 s"));
+    assert_true(asked.ticking.asks < 200 + MOST_ASKS_AFTER);
+    free_asked(&asked);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whenever_the_time_is_up_the_search_ends),
+        cmocka_unit_test(a_search_for_what_does_not_fit_keeps_to_its_budget),
+        cmocka_unit_test(that_nothing_fits_is_said_after_a_complete_search_only),
+        cmocka_unit_test(a_counted_search_ends_though_nothing_fits),
+        cmocka_unit_test(curves_that_take_too_long_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
