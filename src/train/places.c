@@ -2,6 +2,8 @@
 
 #include "train/places_rules.h"
 
+#include <inttypes.h>
+
 static yk_status set_up(struct yk_placing *placing, struct yk_arena *arena)
 {
     const struct yk_facts *facts = placing->view->facts;
@@ -66,6 +68,14 @@ yk_status yk_places_find(const struct yk_places_wish *wish, struct yk_arena *are
         .places = out,
     };
     *out = (struct yk_places){0};
+    /* The model has checked that a pass with all samples of the batch can be counted, several times
+     * over: what layers multiply (nn) needs no check of its own for as many again. */
+    if (wish->spare_samples < 0 || wish->spare_samples > wish->net->workload.batch) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "room for %" PRId64 " samples besides a batch of %" PRId64
+                       " is more than can be counted",
+                       wish->spare_samples, wish->net->workload.batch);
+    }
     const yk_status status = find(&placing, arena);
     yk_things_free(&placing.things);
     return status;

@@ -20,10 +20,12 @@ static struct yk_extent extent_of(const struct yk_net *net, int32_t layer, int64
 size_t yk_placing_output_bytes(const struct yk_placing *placing, int32_t layer, int64_t samples)
 {
     const struct yk_net *net = placing->net;
-    const int64_t rows = (samples + placing->wish->spare_samples) * sequence_of(net, layer);
-    return samples > 0
-               ? (size_t)(rows * net->config->width * yk_precision_bytes(net->workload.precision))
-               : 0;
+    int64_t bytes = samples > 0 ? yk_precision_bytes(net->workload.precision) : 0;
+    const bool overflows =
+        __builtin_mul_overflow(bytes, samples + placing->wish->spare_samples, &bytes) ||
+        __builtin_mul_overflow(bytes, sequence_of(net, layer), &bytes) ||
+        __builtin_mul_overflow(bytes, net->config->width, &bytes);
+    return overflows ? SIZE_MAX : (size_t)bytes;
 }
 
 /* Layers of `group` here that take an output: what they have of it is held until they are done with

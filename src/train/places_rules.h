@@ -41,7 +41,8 @@ void yk_placing_add_passes(struct yk_placing *placing);
 /* What crosses from group to group. */
 void yk_placing_add_crossings(struct yk_placing *placing);
 
-/* Bytes of a layer's output for some samples. */
+/* Bytes of a layer's output for some samples; SIZE_MAX where they cannot be counted, which placing
+ * then refuses. */
 size_t yk_placing_output_bytes(const struct yk_placing *placing, int32_t layer, int64_t samples);
 
 /* Whole weights and gradients of layers that are kept in parts. */

@@ -40,7 +40,8 @@ struct yk_things {
     struct yk_thing *items; /* free with yk_things_free() */
     int32_t count;
     int32_t capacity;
-    bool failed; /* memory ran out: said when they are placed */
+    bool failed;       /* said when they are placed: memory ran out, */
+    bool is_uncounted; /* or one has more bytes than can be counted */
 };
 
 void yk_things_free(struct yk_things *things);

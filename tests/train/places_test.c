@@ -299,11 +299,49 @@ static void places_take_no_more_than_was_counted(void **state)
     }
 }
 
+/* Micro-batches of one sample follow each other, so a thousand times as many lie where four do.
+ * Some 100,000 things: were each compared with all others, this would take an hour. */
+static void thousands_of_micro_batches_lie_where_a_few_do(void **state)
+{
+    (void)state;
+    const struct wish few = {
+        .model = "gpt-nano", .batch = 4, .sequence = 8, .micro_batches = 4, .pipeline = YK_1F1B};
+    const struct wish many = {.model = "gpt-nano",
+                              .batch = 4000,
+                              .sequence = 8,
+                              .micro_batches = 4000,
+                              .pipeline = YK_1F1B};
+    struct step small = open_step(&few);
+    struct step large = open_step(&many);
+    assert_int_equal(large.places.bytes, small.places.bytes);
+    close_step(&large);
+    close_step(&small);
+}
+
+static void samples_that_cannot_be_counted_are_refused(void **state)
+{
+    (void)state;
+    static const int64_t wrong[] = {-1, 13, INT64_MAX / 4};
+    struct step step = open_step(&wishes[0]);
+    struct yk_facts *facts = NULL;
+    struct yk_rank_view *view = NULL;
+    struct yk_places places;
+    assert_int_equal(yk_facts_make(step.program, step.arena, &facts), YK_OK);
+    assert_int_equal(yk_rank_view_make(facts, 0, step.arena, &view), YK_OK);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        const struct yk_places_wish wish = {view, step.net, wrong[i]};
+        assert_int_equal(yk_places_find(&wish, step.arena, &places), YK_ERROR_INPUT);
+    }
+    close_step(&step);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_lies_on_what_is_still_needed),
         cmocka_unit_test(places_take_no_more_than_was_counted),
+        cmocka_unit_test(thousands_of_micro_batches_lie_where_a_few_do),
+        cmocka_unit_test(samples_that_cannot_be_counted_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -229,6 +229,63 @@ static void add_things(struct yk_random *random, const struct yk_rank_view *view
     }
 }
 
+/* ---- against looking at every pair ---- */
+
+static bool ends_before(const struct yk_rank_view *view, const struct yk_thing *a,
+                        const struct yk_thing *b, int32_t rounds)
+{
+    for (int until = 0; until < YK_THING_LANES; until++) {
+        for (int from = 0; from < YK_THING_LANES; from++) {
+            if (a->until[until] != YK_OP_NONE && b->from[from] != YK_OP_NONE &&
+                !yk_rank_view_knows(view, a->until[until], b->from[from], rounds - a->lag)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool can_meet(const struct yk_rank_view *view, const struct yk_thing *a,
+                     const struct yk_thing *b)
+{
+    for (int32_t rounds = -MOST_AHEAD; rounds <= MOST_AHEAD; rounds++) {
+        if (!ends_before(view, a, b, rounds) && !ends_before(view, b, a, -rounds)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the thing would be clear, at that place, of all before it that it may meet. */
+static bool fits(const struct yk_rank_view *view, const struct yk_things *things, int32_t number,
+                 size_t at)
+{
+    const struct yk_thing *thing = &things->items[number];
+    for (int32_t i = 0; i < number; i++) {
+        const struct yk_thing *other = &things->items[i];
+        if (at < other->offset + other->bytes && other->offset < at + thing->bytes &&
+            can_meet(view, thing, other)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* In the order of placing, each lies at the lowest place where it fits: 0, or where another one
+ * ends. */
+static void expect_lowest(const struct yk_rank_view *view, const struct yk_things *things)
+{
+    for (int32_t i = 0; i < things->count; i++) {
+        const size_t at = things->items[i].offset;
+        assert_true(fits(view, things, i, at));
+        assert_false(at > 0 && fits(view, things, i, 0));
+        for (int32_t j = 0; j < i; j++) {
+            const size_t end = things->items[j].offset + things->items[j].bytes;
+            assert_false(end < at && fits(view, things, i, end));
+        }
+    }
+}
+
 static void try_rank(const struct yk_program *program, int32_t rank, uint64_t seed)
 {
     struct yk_arena *arena = NULL;
@@ -246,6 +303,7 @@ static void try_rank(const struct yk_program *program, int32_t rank, uint64_t se
         add_things(&walk.random, view, offsets, &things);
         assert_true(things.count > 0);
         assert_ok(yk_things_place(&things, view, &bytes));
+        expect_lowest(view, &things);
         assert_ok(yk_things_find_waits(&things, view, arena, &waits, &walk.wait_count));
         walk.view = view;
         walk.things = &things;
@@ -311,11 +369,46 @@ static void things_that_follow_each_other_share_a_place(void **state)
     sound_plan_free(&sound);
 }
 
+static void bytes_that_cannot_be_counted_are_refused(void **state)
+{
+    (void)state;
+    struct sound_plan sound = sound_plan_make(0);
+    struct yk_arena *arena = NULL;
+    struct yk_program *program = NULL;
+    struct yk_facts *facts = NULL;
+    struct yk_rank_view *view = NULL;
+    /* One that no multiple of the alignment holds, and two that are too many together. */
+    static const size_t sizes[][2] = {{SIZE_MAX, 0}, {SIZE_MAX / 2 + 1, SIZE_MAX / 2 + 1}};
+    assert_ok(yk_arena_create(&arena));
+    assert_ok(yk_program_compile(sound.plan, sound.cluster, sound.sizes, &program));
+    assert_ok(yk_facts_make(program, arena, &facts));
+    assert_ok(yk_rank_view_make(facts, 0, arena, &view));
+    for (int i = 0; i < 2; i++) {
+        struct yk_things things = {0};
+        size_t offset = 0;
+        size_t bytes = 0;
+        for (int j = 0; j < 2; j++) {
+            struct yk_thing thing = yk_thing_new(sizes[i][j], &offset);
+            struct yk_random random = yk_random_from_seed(1);
+            const int32_t op = draw_op(&random, view);
+            yk_thing_begin(&thing, view, op);
+            yk_thing_end(&thing, view, op);
+            yk_things_add(&things, thing);
+        }
+        assert_int_equal(yk_things_place(&things, view, &bytes), YK_ERROR_INPUT);
+        yk_things_free(&things);
+    }
+    yk_program_destroy(program);
+    yk_arena_destroy(arena);
+    sound_plan_free(&sound);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_lies_on_top_of_anything_else_whatever_lanes_do),
         cmocka_unit_test(things_that_follow_each_other_share_a_place),
+        cmocka_unit_test(bytes_that_cannot_be_counted_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
