@@ -9,11 +9,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum {
-    POLL_MS = 10 /* between looks at the clock and the stop flag */
+    POLL_MS = 10, /* between looks at the clock and the stop flag */
+    PIPE_END = STDERR_FILENO + 1,
 };
 
 void *yk_apart_memory(size_t bytes)
@@ -29,22 +31,45 @@ void yk_apart_free(void *memory, size_t bytes)
     }
 }
 
+/* Closes what else the process had open: its connections would stay open, and its locks of files
+ * held, for as long as the function runs. */
+static void close_all_but(int descriptor)
+{
+    if (descriptor != PIPE_END) {
+        (void)dup2(descriptor, PIPE_END);
+    }
+#ifdef SYS_close_range
+    (void)syscall(SYS_close_range, PIPE_END + 1U, ~0U, 0U);
+#endif
+}
+
+/* Signals stay blocked, as they are at the fork; those that no mask stops do what they usually do,
+ * and do not enter handlers of the process that this is a copy of. */
+static void forget_handlers(void)
+{
+    static const int unmaskable[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV};
+    const struct sigaction usual = {.sa_handler = SIG_DFL};
+    for (size_t i = 0; i < sizeof unmaskable / sizeof unmaskable[0]; i++) {
+        (void)sigaction(unmaskable[i], &usual, NULL);
+    }
+}
+
 /*
- * The new process: silent, deaf to the terminal's interrupt, which is its parent's to handle, and
- * gone when that is. A byte through the pipe says that the function has returned. It ends by a
- * signal, so that nothing which this process registered to be done at its end is done twice.
+ * The new process: silent, deaf to signals, which are its parent's to handle, and gone when that
+ * is. A byte through the pipe says that the function has returned. It ends by a signal, so that
+ * nothing which this process registered to be done at its end is done twice.
  */
 static void live_apart(void (*function)(void *data), void *data, int pipe_end)
 {
     const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    (void)signal(SIGINT, SIG_IGN);
-    if (nowhere >= 0) {
-        (void)dup2(nowhere, STDOUT_FILENO);
-        (void)dup2(nowhere, STDERR_FILENO);
+    forget_handlers();
+    for (int i = STDIN_FILENO; nowhere >= 0 && i <= STDERR_FILENO; i++) {
+        (void)dup2(nowhere, i);
     }
+    close_all_but(pipe_end);
     function(data);
-    (void)!write(pipe_end, "", 1);
+    (void)!write(PIPE_END, "", 1);
     for (;;) {
         (void)kill(getpid(), SIGKILL);
     }
@@ -71,6 +96,20 @@ static bool wait_for(pid_t child, int pipe_end, const struct yk_apart_limits *li
     return read(pipe_end, &byte, 1) == 1;
 }
 
+/* With all signals blocked in the new process. */
+static pid_t fork_deaf(void)
+{
+    sigset_t all;
+    sigset_t before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    const pid_t child = fork();
+    if (child != 0) {
+        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    return child;
+}
+
 yk_status yk_apart_run(void (*function)(void *data), void *data,
                        const struct yk_apart_limits *limits, bool *out_returned)
 {
@@ -78,7 +117,7 @@ yk_status yk_apart_run(void (*function)(void *data), void *data,
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return yk_fail(YK_ERROR_SYSTEM, "cannot make a pipe: %s", strerror(errno));
     }
-    const pid_t child = fork();
+    const pid_t child = fork_deaf();
     if (child == 0) {
         live_apart(function, data, ends[1]);
     }

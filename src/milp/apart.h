@@ -3,6 +3,14 @@
  * gives up by aborting, hangs or prints is only as bad as no answer.
  *
  * Memory from yk_apart_memory() is shared between both; all else the function sees is a copy.
+ *
+ * The process may be a host of libyoke with many threads, of which a fork copies one, and whatever
+ * locks the others hold at that moment stay locked in the copy. That is why most programs run
+ * another file instead, which a library has none of to run; and in this process an abort would be
+ * the host's end. What the function may rely on: the C library's memory, streams and loader, whose
+ * locks fork() sets free. A lock of anything else that a thread of the host happened to hold costs
+ * the answer and never more: the copy waits for it until its time is over, and is killed. Neither
+ * descriptors, signals nor handlers of the host are left in the copy.
  */
 #ifndef YK_MILP_APART_H
 #define YK_MILP_APART_H
