@@ -205,12 +205,14 @@ void yoke_plan_destroy(yoke_plan *plan)
     }
 }
 
-static yk_status write_file(const yoke_plan *plan, struct yk_text *out)
+/* `path` is where it is to be kept, or NULL. */
+static yk_status write_file(const yoke_plan *plan, const char *path, struct yk_text *out)
 {
     const struct yk_plan_context context = {
         .config = plan->planned->request.config,
         .cluster = plan->basis.book.cluster,
         .profile = plan->basis.profile,
+        .path = path,
     };
     return yk_plan_file_write(plan->planned->plan, &context, out);
 }
@@ -220,7 +222,7 @@ yoke_status yoke_plan_write(const yoke_plan *plan, char **out)
     struct yk_text text = {0};
     YK_LIBRARY_NEED(plan);
     YK_LIBRARY_NEED(out);
-    return yk_library_hand_over(write_file(plan, &text), &text, out);
+    return yk_library_hand_over(write_file(plan, NULL, &text), &text, out);
 }
 
 yoke_status yoke_plan_save(const yoke_plan *plan, const char *path)
@@ -228,7 +230,7 @@ yoke_status yoke_plan_save(const yoke_plan *plan, const char *path)
     struct yk_text text = {0};
     YK_LIBRARY_NEED(plan);
     YK_LIBRARY_NEED(path);
-    yk_status status = write_file(plan, &text);
+    yk_status status = write_file(plan, path, &text);
     if (status == YK_OK) {
         status = yk_file_write(path, &text);
     }

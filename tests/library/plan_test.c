@@ -297,6 +297,34 @@ static void a_saved_plan_is_opened_with_what_is_given(void **state)
     remove(path);
 }
 
+static void a_plan_is_compared_under_what_it_was_asked_for(void **state)
+{
+    (void)state;
+    yoke_request *request = ask("2xrtx3090", BATCH);
+    yoke_plan *again = NULL;
+    char *text = NULL;
+    const struct yoke_plan_reading reading = {.compare = true, .search = &counted};
+    assert_done(yoke_request_set_memory(request, 3.0 * (1 << 30)));
+    assert_done(yoke_request_set_micro_batches(request, 2));
+    assert_done(yoke_request_set_slowdown(request, 1.5));
+    yoke_plan *plan = find(request);
+    assert_done(yoke_plan_write(plan, &text));
+    assert_done(yoke_plan_read(text, "written", &reading, &again));
+    assert_near(yoke_plan_info(again)->step_s, yoke_plan_info(plan)->step_s);
+    assert_int_equal(yoke_plan_info(again)->alternative_count,
+                     yoke_plan_info(plan)->alternative_count);
+    for (int32_t i = 0; i < yoke_plan_info(plan)->alternative_count; i++) {
+        const struct yoke_alternative *wanted = yoke_plan_alternative(plan, i);
+        const struct yoke_alternative *found = yoke_plan_alternative(again, i);
+        assert_string_equal(found->name, wanted->name);
+        assert_int_equal(found->fits, wanted->fits);
+        assert_near(found->step_s, wanted->step_s);
+    }
+    yoke_free(text);
+    yoke_plan_destroy(again);
+    yoke_plan_destroy(plan);
+}
+
 /* Replaces the first `from` in `text` by as many characters. */
 static void edit(char *text, const char *from, const char *to)
 {
@@ -381,6 +409,7 @@ int main(void)
         cmocka_unit_test(an_order_can_be_read),
         cmocka_unit_test(kinds_of_memory_have_names),
         cmocka_unit_test(a_plan_reads_back_as_it_was_written),
+        cmocka_unit_test(a_plan_is_compared_under_what_it_was_asked_for),
         cmocka_unit_test(a_saved_plan_is_opened_with_what_is_given),
         cmocka_unit_test(an_edited_plan_that_does_not_fit_says_what_it_lacks),
         cmocka_unit_test(plans_that_are_for_something_else_are_refused),
