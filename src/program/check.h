@@ -6,7 +6,7 @@
  *               layers and their gradients, by messages where those are in other groups
  *   resident    every parameter is there, gathered or kept, while a pass uses it
  *   reduced     every gradient block is reduced exactly once in every micro-batch that reduces: in
- *               the last one, where gradients are kept whole until then (no_sync, replicated)
+ *               the last one, where gradients are kept whole until then (no_sync)
  *   ordered     a gradient is reduced after its backward, a parameter updated after that (and after
  *               the ranks agreed, where they must), gathered after its update, used after that
  *   memory      at or under the rank's limit during every op, workspace included

@@ -69,7 +69,7 @@ static yk_status find_scatters(const struct summing *summing, int32_t layer)
     int32_t count = 0;
     for (int32_t i = view->first[YK_OP_SCATTER][layer]; i != YK_OP_NONE; i = view->next[i]) {
         const struct yk_op *op = &view->list->ops[i];
-        if (!scattered || !yk_facts_reduces(facts, layer, op->micro_batch)) {
+        if (!scattered || !yk_facts_reduces(facts, op->micro_batch)) {
             return yk_rule_refuse(facts->program, view->rank, "reduced", op,
                                   scattered ? "is not in the last micro-batch, under no_sync"
                                             : "has nothing to scatter");
@@ -83,7 +83,7 @@ static yk_status find_scatters(const struct summing *summing, int32_t layer)
     yk_pieces_sort(summing->pieces, count);
     for (int32_t m = 0; scattered && m < facts->M; m++) {
         struct yk_piece_fault fault;
-        if (yk_facts_reduces(facts, layer, m) &&
+        if (yk_facts_reduces(facts, m) &&
             !yk_pieces_are_whole(summing->pieces, count, m,
                                  facts->program->layers[layer].block_count, &next, &fault)) {
             return refuse_scatters(summing, layer, m, &fault);
@@ -104,30 +104,48 @@ static yk_status order_reduction(const struct summing *summing, int32_t reductio
     return YK_OK;
 }
 
-/* One reduction of a bucket, in the last micro-batch. */
-static yk_status find_reductions(const struct summing *summing, int32_t bucket)
+/* Refuses a set of reductions of a bucket that is not one. */
+static yk_status refuse_reductions(const struct summing *summing, int32_t bucket,
+                                   int32_t micro_batch, const struct yk_piece_fault *fault)
 {
     const struct yk_rank_view *view = summing->view;
     const struct yk_program *program = view->facts->program;
     const struct yk_bucket *reduced = &program->buckets[bucket];
-    const int32_t reduction = view->first[YK_OP_REDUCE][bucket];
-    if (reduction == YK_OP_NONE) {
-        const struct yk_op missing = {.kind = YK_OP_REDUCE,
-                                      .layer = reduced->layers[reduced->layer_count - 1],
-                                      .micro_batch = view->facts->M - 1,
-                                      .bucket = bucket};
-        return yk_rule_refuse(program, view->rank, "reduced", &missing, "is missing");
+    const struct yk_op missing = {.kind = YK_OP_REDUCE,
+                                  .layer = reduced->layers[reduced->layer_count - 1],
+                                  .micro_batch = micro_batch,
+                                  .bucket = bucket};
+    return fault->op < 0
+               ? yk_rule_refuse(program, view->rank, "reduced", &missing, "is missing")
+               : yk_rule_refuse(program, view->rank, "reduced", &view->list->ops[fault->again],
+                                "reduces the bucket for the second time");
+}
+
+/* One reduction of a bucket in every micro-batch that reduces. */
+static yk_status find_reductions(const struct summing *summing, int32_t bucket)
+{
+    const struct yk_rank_view *view = summing->view;
+    const struct yk_facts *facts = view->facts;
+    int32_t count = 0;
+    for (int32_t i = view->first[YK_OP_REDUCE][bucket]; i != YK_OP_NONE; i = view->next[i]) {
+        const struct yk_op *op = &view->list->ops[i];
+        if (!yk_facts_reduces(facts, op->micro_batch)) {
+            return yk_rule_refuse(facts->program, view->rank, "reduced", op,
+                                  "is not in the last micro-batch, under no_sync");
+        }
+        summing->pieces[count++] = (struct yk_piece){op->micro_batch, 0, 1, i};
+        YK_TRY(order_reduction(summing, i));
     }
-    if (view->next[reduction] != YK_OP_NONE) {
-        return yk_rule_refuse(program, view->rank, "reduced",
-                              &view->list->ops[view->next[reduction]],
-                              "reduces the bucket for the second time");
+    int32_t next = 0;
+    yk_pieces_sort(summing->pieces, count);
+    for (int32_t m = 0; m < facts->M; m++) {
+        struct yk_piece_fault fault;
+        if (yk_facts_reduces(facts, m) &&
+            !yk_pieces_are_whole(summing->pieces, count, m, 1, &next, &fault)) {
+            return refuse_reductions(summing, bucket, m, &fault);
+        }
     }
-    if (view->list->ops[reduction].micro_batch != view->facts->M - 1) {
-        return yk_rule_refuse(program, view->rank, "reduced", &view->list->ops[reduction],
-                              "is not in the last micro-batch");
-    }
-    return order_reduction(summing, reduction);
+    return YK_OK;
 }
 
 /* With one member a gradient is complete when all of its backward passes are over. */

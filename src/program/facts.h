@@ -51,18 +51,18 @@ static inline bool yk_facts_is_reduced(const struct yk_facts *facts, int32_t lay
            yk_facts_group(facts, layer)->member_count > 1;
 }
 
-/* True when the layer's gradient is summed up over all micro-batches before it travels: where the
- * plan says so, and where a rank keeps it whole anyway. */
+/* True when the layer's gradient is one sum over all micro-batches: where the plan has it travel
+ * once, and where it does not travel. Otherwise every micro-batch has a gradient of its own, which
+ * is added to what the ranks keep when it has been reduced. */
 static inline bool yk_facts_is_summed(const struct yk_facts *facts, int32_t layer)
 {
-    return facts->plan->no_sync || yk_plan_strategy(facts->plan, layer) == YK_REPLICATED;
+    return facts->plan->no_sync || facts->M == 1 || !yk_facts_is_reduced(facts, layer);
 }
 
-/* True when the layer's gradient travels in that micro-batch. */
-static inline bool yk_facts_reduces(const struct yk_facts *facts, int32_t layer,
-                                    int32_t micro_batch)
+/* True when gradients travel in that micro-batch. */
+static inline bool yk_facts_reduces(const struct yk_facts *facts, int32_t micro_batch)
 {
-    return !yk_facts_is_summed(facts, layer) || micro_batch == facts->M - 1;
+    return !facts->plan->no_sync || micro_batch == facts->M - 1;
 }
 
 /* True when the layer takes samples themselves: its tokens, or the labels. */

@@ -276,20 +276,41 @@ static void hold_gathered(struct counting *counting, int32_t number)
     }
 }
 
-static void hold_gradient(struct counting *counting, int32_t number)
+static void hold_gradient(struct counting *counting, int32_t number, int32_t from)
 {
-    const struct yk_op *op = &counting->list->ops[number];
-    const int32_t from = counting->first_gradient[cell(counting, op->layer, op->micro_batch)];
     hold(counting, (struct yk_hold){.kind = YK_MEMORY_GRADIENTS,
-                                    .bytes = op->bytes,
+                                    .bytes = counting->list->ops[number].bytes,
                                     .from = from,
                                     .until = number,
                                     .lag = from > number ? 1 : 0});
 }
 
+static void hold_scattered(struct counting *counting, int32_t number)
+{
+    const struct yk_op *op = &counting->list->ops[number];
+    hold_gradient(counting, number,
+                  counting->first_gradient[cell(counting, op->layer, op->micro_batch)]);
+}
+
+/* A bucket that is reduced in every micro-batch is summed up apart from what the rank keeps. */
+static void hold_reduced(struct counting *counting, int32_t number)
+{
+    const struct yk_op *op = &counting->list->ops[number];
+    const struct yk_bucket *bucket = &counting->program->buckets[op->bucket];
+    int32_t from = -1;
+    for (int32_t i = 0; i < bucket->layer_count; i++) {
+        const int32_t first =
+            counting->first_gradient[cell(counting, bucket->layers[i], op->micro_batch)];
+        from = from < 0 || (first >= 0 && first < from) ? first : from;
+    }
+    hold_gradient(counting, number, from);
+}
+
 /* Backwards, so that the next release of each layer is known. */
 static void hold_communication(struct counting *counting)
 {
+    const struct yk_plan *plan = counting->program->plan;
+    const bool each = !plan->no_sync && plan->micro_batches > 1;
     for (int32_t i = counting->list->op_count - 1; i >= 0; i--) {
         const struct yk_op *op = &counting->list->ops[i];
         if (op->kind == YK_OP_RELEASE) {
@@ -297,7 +318,9 @@ static void hold_communication(struct counting *counting)
         } else if (op->kind == YK_OP_GATHER) {
             hold_gathered(counting, i);
         } else if (op->kind == YK_OP_SCATTER) {
-            hold_gradient(counting, i);
+            hold_scattered(counting, i);
+        } else if (op->kind == YK_OP_REDUCE && each) {
+            hold_reduced(counting, i);
         } else if (op->kind == YK_OP_SEND || op->kind == YK_OP_RECV) {
             hold_message(counting, i);
         }

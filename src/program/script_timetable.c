@@ -186,8 +186,8 @@ static yk_status add_reductions(struct writing *writing)
             entry.time = use->end;
             entry.op.micro_batch = use->micro_batch;
             YK_TRY(yk_script_add(writing->script, entry));
-        } else if (use->micro_batch == program->plan->micro_batches - 1) {
-            YK_TRY(add_reduction(writing, use)); /* whole gradients are summed up here until then */
+        } else {
+            YK_TRY(add_reduction(writing, use));
         }
     }
     return YK_OK;

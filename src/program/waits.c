@@ -68,6 +68,22 @@ static void need_weights(struct knowing *knowing, const struct yk_op *op)
     need(knowing, knowing->gathered[knowing->program->layers[op->layer].leader]);
 }
 
+/* Where a replicated gradient is reduced in every micro-batch, it is summed up where that of the
+ * one before was: what is held besides what the rank keeps is never more than one gradient of a
+ * layer. */
+static void need_sums(struct knowing *knowing, const struct yk_op *op)
+{
+    const struct yk_program *program = knowing->program;
+    const int32_t layers[] = {op->layer, program->layers[op->layer].leader};
+    const bool each = !program->plan->no_sync && program->plan->micro_batches > 1;
+    for (int32_t i = 0; i < 2 && each; i++) {
+        const struct moment reduced = knowing->reduced[layers[i]];
+        if (reduced.round == knowing->round && !yk_layout_is_scattered(program, layers[i])) {
+            need(knowing, reduced);
+        }
+    }
+}
+
 /* A gradient goes back when the layer that took the output has gone backward; that is the last op
  * of the lane then. */
 static void need_what_is_sent(struct knowing *knowing, const struct yk_op *op)
@@ -85,8 +101,12 @@ static void find_needs(struct knowing *knowing, const struct yk_op *op)
          * comes back to, would otherwise run ahead for ever. */
         need(knowing, knowing->output_sent[cell(knowing, op)]);
         break;
-    case YK_OP_RECOMPUTE:
     case YK_OP_BACKWARD:
+        need_sums(knowing, op);
+        need(knowing, knowing->gradient_received[cell(knowing, op)]);
+        need_weights(knowing, op);
+        break;
+    case YK_OP_RECOMPUTE:
         need(knowing, knowing->gradient_received[cell(knowing, op)]);
         need_weights(knowing, op);
         break;

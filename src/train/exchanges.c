@@ -146,12 +146,23 @@ static yk_status add_scatter(struct making *making, const struct yk_program_rank
     return YK_OK;
 }
 
-/* Gradients of a bucket's layers that lie behind each other go as one; what fills the gaps between
- * them is zero everywhere. */
-static void add_reduce(struct making *making, const struct yk_op *op)
+/* Gradients of a bucket's layers that lie behind each other go as one. What fills the gaps between
+ * them nobody reads. */
+static void add_reduce(struct making *making, const struct yk_op *op,
+                       const struct yk_op_place *place)
 {
     const struct yk_bucket *bucket = &making->program->buckets[op->bucket];
     struct yk_comm_reduce *last = NULL;
+    if (place->gradient != YK_PLACE_NONE) {
+        making->out->reduces[making->out->reduce_count++] = (struct yk_comm_reduce){
+            .group = making->out->groups[bucket->group],
+            .numbers = making->wish->memory + making->wish->places->wholes[place->gradient],
+            .count = (int64_t)place->reduced_bytes / making->width,
+            .type = yk_comm_type_of(making->store->net->workload.precision),
+            .wide = making->wish->wide,
+        };
+        return;
+    }
     for (int32_t i = 0; i < bucket->layer_count; i++) {
         const int32_t layer = bucket->layers[i];
         char *begin = making->store->layers[layer].gradients;
@@ -227,7 +238,7 @@ static yk_status make_records(struct making *making, const struct yk_program_ran
         } else if (op->kind == YK_OP_SCATTER) {
             YK_TRY(add_scatter(making, list, i));
         } else if (op->kind == YK_OP_REDUCE) {
-            add_reduce(making, op);
+            add_reduce(making, op, &making->wish->places->ops[i]);
         }
         out->of[i].count = *made - out->of[i].first;
     }

@@ -6,8 +6,14 @@
 
 /* ---- passes ---- */
 
+/* Where the store keeps gradients that a pass has elsewhere. */
+struct lent {
+    char *own;
+    char *lead;
+};
+
 /* Points the store at weights and gradients that are elsewhere for the time of a pass. */
-static void lend_wholes(const struct yk_executor *executor, int32_t number)
+static struct lent lend_wholes(const struct yk_executor *executor, int32_t number)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_op_place *place = &executor->places.ops[number];
@@ -15,6 +21,7 @@ static void lend_wholes(const struct yk_executor *executor, int32_t number)
     struct yk_layer_store *own = &executor->store->layers[op->layer];
     struct yk_layer_store *lead = &executor->store->layers[leader];
     const size_t *wholes = executor->places.wholes;
+    const struct lent lent = {own->gradients, lead->gradients};
     if (place->weights != YK_PLACE_NONE) {
         own->weights = executor->passing + wholes[place->weights];
     }
@@ -22,11 +29,21 @@ static void lend_wholes(const struct yk_executor *executor, int32_t number)
         lead->weights = executor->passing + wholes[place->leader_weights];
     }
     if (place->gradient != YK_PLACE_NONE) {
-        own->gradients = executor->passing + wholes[place->gradient];
+        own->gradients = executor->passing + wholes[place->gradient] + place->gradient_at;
     }
     if (place->leader_gradient != YK_PLACE_NONE) {
-        lead->gradients = executor->passing + wholes[place->leader_gradient];
+        lead->gradients =
+            executor->passing + wholes[place->leader_gradient] + place->leader_gradient_at;
     }
+    return lent;
+}
+
+static void take_back(const struct yk_executor *executor, int32_t number, struct lent lent)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const int32_t leader = executor->program->layers[op->layer].leader;
+    executor->store->layers[leader].gradients = lent.lead;
+    executor->store->layers[op->layer].gradients = lent.own;
 }
 
 static void clear_gradient(const struct yk_executor *executor, int32_t layer)
@@ -83,7 +100,7 @@ static void put_pass(struct yk_executor *executor, int32_t number, int64_t step)
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_op_place *place = &executor->places.ops[number];
-    lend_wholes(executor, number);
+    const struct lent lent = lend_wholes(executor, number);
     if (executor->is_first[number]) {
         yk_intake_load_lengths(
             &executor->intake, executor->backend, executor->lanes[YK_LANE_COMPUTE],
@@ -101,9 +118,40 @@ static void put_pass(struct yk_executor *executor, int32_t number, int64_t step)
     if (op->samples > 0 && (!again || executor->store->net->layers[op->layer].kind->is_block)) {
         run_pass(executor, number, step);
     }
+    take_back(executor, number, lent);
 }
 
 /* ---- gradients, once they are complete ---- */
+
+/* Sums of one micro-batch, which were reduced apart, to where those of all are kept. */
+static void keep_sums(struct yk_executor *executor, int32_t number)
+{
+    const struct yk_op *op = &executor->list->ops[number];
+    const struct yk_op_place *place = &executor->places.ops[number];
+    const struct yk_bucket *bucket = &executor->program->buckets[op->bucket];
+    const struct yk_net *net = executor->store->net;
+    struct yk_backend_lane *lane = executor->lanes[op->lane];
+    const size_t width = (size_t)yk_precision_bytes(net->workload.precision);
+    if (place->gradient == YK_PLACE_NONE) {
+        return;
+    }
+    struct yk_carver carver = {.base =
+                                   executor->passing + executor->places.wholes[place->gradient]};
+    for (int32_t i = 0; i < bucket->layer_count; i++) {
+        const int64_t count = net->layers[bucket->layers[i]].trained;
+        struct yk_add add = {
+            .count = count,
+            .from = yk_carve(&carver, count, width),
+            .to = executor->store->layers[bucket->layers[i]].gradients,
+            .type = net->workload.precision,
+        };
+        if (place->adds) {
+            executor->backend->add(lane, &add);
+        } else {
+            executor->backend->copy(lane, add.to, add.from, (size_t)count * width);
+        }
+    }
+}
 
 /* Adds up the squares of what this rank answers for: of a gradient that every member of its group
  * has, an equal slice. */
@@ -257,8 +305,11 @@ static void put_work(struct yk_executor *executor, int32_t number, int64_t step)
         break;
     case YK_OP_GATHER:
     case YK_OP_SCATTER:
+        yk_exchanges_put(&executor->exchanges, executor->list, number);
+        break;
     case YK_OP_REDUCE:
         yk_exchanges_put(&executor->exchanges, executor->list, number);
+        keep_sums(executor, number);
         break;
     case YK_OP_SEND:
     case YK_OP_RECV:

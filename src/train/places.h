@@ -54,10 +54,14 @@ struct yk_crossing_place {
 struct yk_op_place {
     int32_t weights;         /* gathered: of the op's layer, also of gather and release */
     int32_t leader_weights;  /* of the layer whose table it uses, too */
-    int32_t gradient;        /* being summed up, also of scatter */
+    int32_t gradient;        /* being summed up, also of scatter and reduce */
     int32_t leader_gradient; /* likewise */
-    bool clears_gradient;    /* it is the first to add to it in the step, or the micro-batch */
+    size_t gradient_at;      /* bytes from there, of a layer among those of a bucket */
+    size_t leader_gradient_at;
+    bool clears_gradient; /* it is the first to add to it in the step, or the micro-batch */
     bool clears_leader;
+    size_t reduced_bytes; /* reduce, where each micro-batch does: of all the gradients there, */
+    bool adds;            /* whose sums are added to those of micro-batches before */
 };
 
 struct yk_places {

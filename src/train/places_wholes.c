@@ -1,5 +1,6 @@
 /* Where weights lie while they are gathered, and gradients while they are summed up to be
- * scattered. */
+ * scattered, or to be reduced micro-batch by micro-batch. */
+#include "nn/carve.h"
 #include "program/layout.h"
 #include "train/places_rules.h"
 
@@ -80,8 +81,11 @@ struct sum {
     int32_t lag; /* of that: put off into the round after */
 };
 
+/* Tells every backward pass that adds to the gradient of `layer` that it is `at` bytes into
+ * `whole`.
+ */
 static void note_sum(struct yk_placing *placing, int32_t layer, int32_t micro_batch, int32_t whole,
-                     struct sum *sum)
+                     size_t at, struct sum *sum)
 {
     const struct yk_rank_view *view = placing->view;
     for (int32_t u = layer; u >= 0; u = yk_facts_next_user(view->facts, layer, u)) {
@@ -89,6 +93,7 @@ static void note_sum(struct yk_placing *placing, int32_t layer, int32_t micro_ba
         if (back >= 0) {
             struct yk_op_place *place = &placing->places->ops[back];
             *(u == layer ? &place->gradient : &place->leader_gradient) = whole;
+            *(u == layer ? &place->gradient_at : &place->leader_gradient_at) = at;
             sum->first_back =
                 sum->first_back < 0 || back < sum->first_back ? back : sum->first_back;
         }
@@ -103,7 +108,7 @@ static void add_sum(struct yk_placing *placing, int32_t layer, int32_t first, in
     int32_t whole = YK_PLACE_NONE;
     size_t *to = new_whole(placing, &whole);
     for (int32_t m = first; m <= last; m++) {
-        note_sum(placing, layer, m, whole, &sum);
+        note_sum(placing, layer, m, whole, 0, &sum);
     }
     for (int32_t i = view->first[YK_OP_SCATTER][layer]; i != YK_OP_NONE; i = view->next[i]) {
         const struct yk_op *op = &view->list->ops[i];
@@ -127,12 +132,68 @@ static void add_sum(struct yk_placing *placing, int32_t layer, int32_t first, in
 static void add_sums(struct yk_placing *placing, int32_t layer)
 {
     const int32_t M = placing->view->facts->M;
-    if (placing->view->facts->plan->no_sync) {
+    if (yk_facts_is_summed(placing->view->facts, layer)) {
         add_sum(placing, layer, 0, M - 1);
         return;
     }
     for (int32_t m = 0; m < M; m++) {
         add_sum(placing, layer, m, m);
+    }
+}
+
+/* Whether another reduction of the step has put its sums before: see is_added() of exchanges. */
+static bool adds(const struct yk_rank_view *view, int32_t bucket, int32_t number)
+{
+    const struct yk_op *op = &view->list->ops[number];
+    for (int32_t i = view->first[YK_OP_REDUCE][bucket]; i != YK_OP_NONE; i = view->next[i]) {
+        const struct yk_op *other = &view->list->ops[i];
+        if (other->step > op->step || (other->step == op->step && i < number)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The gradients of a bucket's layers in one micro-batch, behind each other as the store keeps them.
+ */
+static void add_bucket_sum(struct yk_placing *placing, int32_t bucket, int32_t number)
+{
+    const struct yk_rank_view *view = placing->view;
+    const struct yk_net *net = placing->net;
+    const struct yk_bucket *reduced = &placing->program->buckets[bucket];
+    const size_t width = (size_t)yk_precision_bytes(net->workload.precision);
+    const struct yk_op *op = &view->list->ops[number];
+    struct yk_op_place *place = &placing->places->ops[number];
+    struct yk_carver carver = {0};
+    struct sum sum = {-1, -1, 0};
+    int32_t whole = YK_PLACE_NONE;
+    size_t *to = new_whole(placing, &whole);
+    for (int32_t i = 0; i < reduced->layer_count; i++) {
+        const int32_t layer = reduced->layers[i];
+        note_sum(placing, layer, op->micro_batch, whole, carver.used, &sum);
+        place->reduced_bytes = carver.used + (size_t)net->layers[layer].trained * width;
+        (void)yk_carve(&carver, net->layers[layer].trained, width);
+    }
+    place->gradient = whole;
+    place->adds = adds(view, bucket, number);
+    struct yk_thing thing = yk_thing_new(carver.used, to);
+    yk_thing_begin(&thing, view, sum.first_back);
+    yk_thing_end(&thing, view, number);
+    thing.lag = op->step < 0 ? 1 : 0;
+    yk_things_add(&placing->things, thing);
+}
+
+static void add_bucket_sums(struct yk_placing *placing)
+{
+    const struct yk_rank_view *view = placing->view;
+    for (int32_t b = 0; b < placing->program->bucket_count; b++) {
+        const int32_t layer = placing->program->buckets[b].layers[0];
+        if (!yk_rank_view_holds(view, layer) || yk_facts_is_summed(view->facts, layer)) {
+            continue;
+        }
+        for (int32_t i = view->first[YK_OP_REDUCE][b]; i != YK_OP_NONE; i = view->next[i]) {
+            add_bucket_sum(placing, b, i);
+        }
     }
 }
 
@@ -154,6 +215,7 @@ yk_status yk_placing_add_wholes(struct yk_placing *placing, struct yk_arena *are
             add_sums(placing, l);
         }
     }
+    add_bucket_sums(placing);
     return YK_OK;
 }
 
@@ -186,7 +248,7 @@ void yk_placing_find_clears(struct yk_placing *placing)
         if (!yk_rank_view_holds(placing->view, l) || placing->net->layers[l].trained == 0) {
             continue;
         }
-        const bool all = facts->plan->no_sync || !yk_layout_is_scattered(placing->program, l);
+        const bool all = yk_facts_is_summed(facts, l);
         for (int32_t m = 0; m < (all ? 1 : facts->M); m++) {
             find_clear(placing, l, m, all ? facts->M - 1 : m);
         }

@@ -35,6 +35,19 @@ static void numbers_are_those_of_the_plan(void **state)
     made_plan_assert_comments(made);
 }
 
+/* DDP reduces what .grad has come to, of which the part that was reduced before is the same on
+ * every rank, so that its mean is itself: each micro-batch is reduced outside no_sync(). */
+static void every_micro_batch_is_reduced_without_no_sync(void **state)
+{
+    struct made_plan *made = *state;
+    made->plan->micro_batches = 2;
+    made->plan->no_sync = false;
+    made_plan_export(made, "ddp");
+    assert_true(made_plan_says(made, "MICRO_BATCHES = 2\nNO_SYNC = False\n"));
+    assert_true(made_plan_says(made, "quiet = NO_SYNC and k < MICRO_BATCHES - 1\n"
+                                     "        with model.no_sync() if quiet else "));
+}
+
 static void buckets_are_in_mebibytes(void **state)
 {
     struct made_plan *made = *state;
@@ -79,9 +92,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, end)
     const struct CMUnitTest tests[] = {
-        TEST(numbers_are_those_of_the_plan),
-        TEST(buckets_are_in_mebibytes),
-        TEST(layers_in_parts_are_noted),
+        TEST(numbers_are_those_of_the_plan), TEST(every_micro_batch_is_reduced_without_no_sync),
+        TEST(buckets_are_in_mebibytes),      TEST(layers_in_parts_are_noted),
         TEST(a_placement_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* Programs of tiny plans without an order of transfers, written out by hand. */
 #include "program/program.h"
 
+#include "program/check.h"
 #include "support/program_words.h"
 #include "support/support.h"
 #include "support/tiny_step.h"
@@ -140,17 +141,44 @@ static void micro_batches_reduce_each_or_once(void **state)
                 "U3 G3+ U2 G2+ U1 G1+ U0 G0+");
 }
 
-/* Replicated gradients are summed up where they are, and reduced with the last. */
-static void replicated_layers_are_reduced_once(void **state)
+/* Replicated gradients, too: in every micro-batch, or summed up where they are and with the last.
+ */
+static void replicated_layers_are_reduced_each_or_once(void **state)
 {
     (void)state;
     make(YK_REPLICATED, false);
     tiny.plan->micro_batches = 2;
     tiny_step_compile(&tiny);
+    assert_list(tiny.program, 0,
+                "L:0 L:1 F0:0 F1:0 F2:0 F3:0 B3:0 B2:0 B1:0 B0:0 R0:0 F0:1 F1:1 F2:1 F3:1 B3:1 "
+                "B2:1 B1:1 B0:1 R0:1 U3 U2 U1 U0");
+    tiny.plan->no_sync = true;
+    tiny_step_compile(&tiny);
     assert_list(
         tiny.program, 0,
         "L:0 L:1 F0:0 F1:0 F2:0 F3:0 B3:0 B2:0 B1:0 B0:0 F0:1 F1:1 F2:1 F3:1 B3:1 B2:1 B1:1 "
         "B0:1 R0:1 U3 U2 U1 U0");
+}
+
+static void every_bucket_is_reduced_in_every_micro_batch(void **state)
+{
+    (void)state;
+    make(YK_REPLICATED, false);
+    tiny.plan->bucket_bytes = 400; /* three buckets */
+    tiny.plan->micro_batches = 4;
+    tiny_step_compile(&tiny);
+    assert_ok(yk_program_check(tiny.program));
+    int32_t reductions[3] = {0};
+    for (int32_t i = 0; i < tiny.program->ranks[0].op_count; i++) {
+        const struct yk_op *op = &tiny.program->ranks[0].ops[i];
+        if (op->kind == YK_OP_REDUCE) {
+            assert_true(reductions[op->bucket] == op->micro_batch); /* in their order */
+            reductions[op->bucket]++;
+        }
+    }
+    for (int32_t b = 0; b < 3; b++) {
+        assert_int_equal(reductions[b], 4);
+    }
 }
 
 /* Not before the embedding of the first has been released is it gathered for the second. */
@@ -194,14 +222,14 @@ static double volume(enum yk_strategy strategy, int32_t micro_batches, bool no_s
     return bytes / (4.0 * (TINY_EMBED + TINY_BLOCK + TINY_NORM + TINY_HEAD));
 }
 
-/* Over K micro-batches: replicated 2, since its gradients are whole anyway; where whole gradients
- * are kept, sharded state 2, kept K + 1, fully sharded 2K + 1; else K − 1 scatters more. */
+/* Over K micro-batches: where whole gradients are kept, replicated and sharded state 2, kept K + 1,
+ * fully sharded 2K + 1; else K − 1 scatters more, or all-reduces, which are two. */
 static void volumes_are_those_of_the_strategies(void **state)
 {
     (void)state;
     for (int32_t K = 1; K <= 4; K++) {
         assert_bytes(volume(YK_REPLICATED, K, true), 2);
-        assert_bytes(volume(YK_REPLICATED, K, false), 2);
+        assert_bytes(volume(YK_REPLICATED, K, false), 2 * K);
         assert_bytes(volume(YK_SHARDED_STATE, K, true), 2);
         assert_bytes(volume(YK_SHARDED_STATE, K, false), K + 1);
         assert_bytes(volume(YK_KEPT, K, true), K + 1);
@@ -360,7 +388,8 @@ int main(void)
         cmocka_unit_test_teardown(frozen_layers_are_neither_reduced_nor_updated, tear_down),
         cmocka_unit_test_teardown(one_rank_communicates_with_none, tear_down),
         cmocka_unit_test_teardown(micro_batches_reduce_each_or_once, tear_down),
-        cmocka_unit_test_teardown(replicated_layers_are_reduced_once, tear_down),
+        cmocka_unit_test_teardown(replicated_layers_are_reduced_each_or_once, tear_down),
+        cmocka_unit_test_teardown(every_bucket_is_reduced_in_every_micro_batch, tear_down),
         cmocka_unit_test_teardown(kept_layers_are_gathered_once_a_micro_batch, tear_down),
         cmocka_unit_test(volumes_are_those_of_the_strategies),
         cmocka_unit_test_teardown(shares_are_cut_into_micro_batches, tear_down),

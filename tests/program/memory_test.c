@@ -302,6 +302,26 @@ static void without_sync_gradients_stay_whole_until_the_last_micro_batch(void **
     assert_bytes(most_gradients(), FP32 * THREE_BLOCKS);
 }
 
+/* One whole gradient besides that which a rank keeps, in one bucket or in many, however many
+ * micro-batches: the next sum waits until the last is reduced. Without, none. */
+static void gradients_reduced_in_every_micro_batch_are_held_once_more(void **state)
+{
+    static const double bucket_bytes[] = {1, 1e9};
+    for (int i = 0; i < 4; i++) {
+        make_sharded(YK_REPLICATED, i / 2 == 1, 1);
+        const double whole = FP32 * (THREE_BLOCKS - (i / 2 == 1 ? TINY_HEAD : 0));
+        tiny.plan->bucket_bytes = bucket_bytes[i % 2];
+        tiny.plan->micro_batches = 4;
+        tiny_step_compile(&tiny);
+        assert_bytes(tiny_step_always(&tiny, 0, YK_MEMORY_GRADIENTS), whole);
+        assert_bytes(most_gradients(), whole);
+        tiny.plan->no_sync = true;
+        tiny_step_compile(&tiny);
+        assert_bytes(most_gradients(), 0);
+        tear_down(state);
+    }
+}
+
 /* From the head's backward, which is the first, to the embedding's scatter, which is the last. */
 static void a_tied_gradient_is_whole_all_through_backward(void **state)
 {
@@ -405,6 +425,8 @@ int main(void)
         cmocka_unit_test_teardown(whole_gradients_pile_up_until_their_scatter, tear_down),
         cmocka_unit_test_teardown(gathers_between_scatters_keep_gradients_few, tear_down),
         cmocka_unit_test_teardown(without_sync_gradients_stay_whole_until_the_last_micro_batch,
+                                  tear_down),
+        cmocka_unit_test_teardown(gradients_reduced_in_every_micro_batch_are_held_once_more,
                                   tear_down),
         cmocka_unit_test_teardown(a_tied_gradient_is_whole_all_through_backward, tear_down),
         cmocka_unit_test_teardown(activations_are_most_when_the_head_turns, tear_down),

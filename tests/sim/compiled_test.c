@@ -476,11 +476,60 @@ static void ops_start_when_what_they_wait_for_has_ended(void **state)
     yk_cluster_destroy(cluster);
 }
 
+/* Seconds that rank 0's comm lane is busy with reductions. */
+static double reducing_s(const struct yk_program *program, const struct yk_sim *sim)
+{
+    double seconds = 0;
+    for (int32_t i = 0; i < program->ranks[0].op_count; i++) {
+        if (program->ranks[0].ops[i].kind == YK_OP_REDUCE) {
+            seconds += sim->ranks[0].end_s[i] - sim->ranks[0].start_s[i];
+        }
+    }
+    return seconds;
+}
+
+/* Replicated gradients that travel in every one of M micro-batches take M times as long on the way,
+ * and a step is no shorter for it. */
+static void reductions_in_every_micro_batch_take_as_many_times(void **state)
+{
+    (void)state;
+    struct yk_random random = yk_random_from_seed(11);
+    struct yk_cluster *cluster = one_node();
+    int32_t compared = 0;
+    for (int32_t p = 0; p < PLANS; p++) {
+        struct compiled_plan *made = compiled_plan_make(&random, cluster);
+        struct yk_plan *plan = made->plan;
+        for (int32_t l = 0; l < plan->layer_count; l++) {
+            plan->layers[l].strategy = YK_REPLICATED;
+        }
+        double busy_s[2];
+        double step_s[2];
+        for (int32_t once = 0; once < 2 && plan->group_count == 1; once++) {
+            yk_program_destroy(made->program);
+            plan->no_sync = once == 1;
+            assert_ok(yk_program_compile(plan, cluster, made->sizes, &made->program));
+            struct yk_sim *sim = simulate(made, 1);
+            busy_s[once] = reducing_s(made->program, sim);
+            step_s[once] = sim->step_s;
+            yk_sim_destroy(sim);
+        }
+        if (plan->group_count == 1 && plan->rank_count > 1 && plan->micro_batches > 1) {
+            assert_near(busy_s[0], plan->micro_batches * busy_s[1], busy_s[0]);
+            assert_true(step_s[0] >= step_s[1] * (1 - 1e-9));
+            compared++;
+        }
+        compiled_plan_free(made);
+    }
+    assert_true(compared > PLANS / 10);
+    yk_cluster_destroy(cluster);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_program_keeps_to_its_waits_and_adds_up),
         cmocka_unit_test(programs_that_are_folded_say_what_they_say_apart),
+        cmocka_unit_test(reductions_in_every_micro_batch_take_as_many_times),
         cmocka_unit_test(ops_start_when_what_they_wait_for_has_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,8 @@ const struct small_spec broken_alone = {.ranks = 1, .clip = true};
 const struct small_spec broken_shared = {.ranks = 2, .strategy = YK_KEPT, .tied = true};
 const struct small_spec broken_summed = {
     .ranks = 2, .strategy = YK_KEPT, .micro_batches = 2, .no_sync = true};
-const struct small_spec broken_summed_whole = {.ranks = 2, .micro_batches = 2};
+const struct small_spec broken_summed_whole = {.ranks = 2, .micro_batches = 2, .no_sync = true};
+const struct small_spec broken_reduced_each = {.ranks = 2, .micro_batches = 2};
 const struct small_spec broken_recomputed = {.ranks = 2, .recompute = true};
 const struct small_spec broken_adapted = {.ranks = 2, .strategy = YK_FULLY_SHARDED, .lora_rank = 2};
 const struct small_spec broken_staged = {.ranks = 2, .groups = 2};

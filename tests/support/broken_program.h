@@ -15,6 +15,7 @@ extern const struct small_spec broken_alone;
 extern const struct small_spec broken_shared;
 extern const struct small_spec broken_summed;
 extern const struct small_spec broken_summed_whole;
+extern const struct small_spec broken_reduced_each;
 extern const struct small_spec broken_recomputed;
 extern const struct small_spec broken_adapted;
 extern const struct small_spec broken_staged;

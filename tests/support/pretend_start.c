@@ -1,9 +1,9 @@
 /* What an op must find when it starts. */
 #include "support/pretend_notes.h"
 
-static bool is_summed(const struct pretend *pretend, int32_t layer)
+static bool is_summed(const struct pretend *pretend)
 {
-    return pretend->plan->no_sync || yk_plan_strategy(pretend->plan, layer) == YK_REPLICATED;
+    return pretend->plan->no_sync;
 }
 
 static bool goes_backward(const struct pretend *pretend, int32_t layer)
@@ -163,7 +163,7 @@ static bool is_complete(const struct pretend *pretend, int32_t rank, int32_t ste
 static void start_reduction(struct pretend *pretend, int32_t rank, int32_t step, int32_t layer,
                             const struct yk_op *op)
 {
-    const int32_t first = is_summed(pretend, layer) ? 0 : op->micro_batch;
+    const int32_t first = is_summed(pretend) ? 0 : op->micro_batch;
     for (int32_t m = first; m <= op->micro_batch; m++) {
         if (!is_complete(pretend, rank, step, layer, m)) {
             pretend_complain(pretend, rank, op, "reduces a gradient that is not complete");
@@ -176,7 +176,7 @@ static bool is_ready(const struct pretend *pretend, int32_t rank, int32_t step, 
 {
     const struct yk_plan_group *group = &pretend->plan->groups[pretend->plan->layers[layer].group];
     for (int32_t m = 0; m < pretend->M; m++) {
-        const bool travels = !is_summed(pretend, layer) || m == pretend->M - 1;
+        const bool travels = !is_summed(pretend) || m == pretend->M - 1;
         if (!is_complete(pretend, rank, step, layer, m)) {
             return false;
         }

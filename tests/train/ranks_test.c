@@ -69,12 +69,24 @@ static bool is_half(const struct yk_program *program)
     return yk_precision_bytes(program->plan->workload.precision) == 2;
 }
 
+/* Every layer whole on every rank, its gradient reduced in each of several micro-batches; false
+ * where the plan has but one. */
+static bool reduce_each(struct yk_plan *plan)
+{
+    for (int32_t l = 0; l < plan->layer_count; l++) {
+        plan->layers[l].strategy = YK_REPLICATED;
+    }
+    plan->no_sync = false;
+    return plan->micro_batches > 1;
+}
+
 /* Half of the plans train with each optimizer. */
-static bool open_trial(uint64_t seed, bool half, struct trial *out)
+static bool open_trial(uint64_t seed, bool half, bool each, struct trial *out)
 {
     *out = (struct trial){.sound = sound_plan_make(seed)};
     const enum yk_precision precision = out->sound.plan->workload.precision;
-    if ((yk_precision_bytes(precision) == 2) != half || !is_trainable(out->sound.sizes)) {
+    if ((yk_precision_bytes(precision) == 2) != half || !is_trainable(out->sound.sizes) ||
+        (each && !reduce_each(out->sound.plan))) {
         sound_plan_free(&out->sound);
         return false;
     }
@@ -135,11 +147,11 @@ static void expect_same(struct trial *trial, const struct yk_program *program, u
     free_result(&result);
 }
 
-static void try_seeds(uint64_t first, uint64_t count, bool half, int shuffles)
+static void try_seeds(uint64_t first, uint64_t count, bool half, bool each, int shuffles)
 {
     for (uint64_t seed = first; seed < first + count; seed++) {
         struct trial trial;
-        if (!open_trial(seed, half, &trial)) {
+        if (!open_trial(seed, half, each, &trial)) {
             continue;
         }
         expect_same(&trial, trial.program, seed, "as compiled");
@@ -164,7 +176,7 @@ static uint64_t number_from(const char *name, uint64_t usual)
 static void any_plan_and_any_order_of_it_trains_to_the_same_parameters(void **state)
 {
     (void)state;
-    try_seeds(number_from("YOKE_FIRST_SEED", 0), number_from("YOKE_SEEDS", 60), false,
+    try_seeds(number_from("YOKE_FIRST_SEED", 0), number_from("YOKE_SEEDS", 60), false, false,
               (int)number_from("YOKE_SHUFFLES", 3));
 }
 
@@ -177,14 +189,24 @@ static void plans_that_were_hard_once_train_to_the_same_parameters(void **state)
     (void)state;
     static const uint64_t seeds[] = {237, 793, 52, 7};
     for (size_t i = 0; i < sizeof seeds / sizeof seeds[0]; i++) {
-        try_seeds(seeds[i], 1, false, 4);
+        try_seeds(seeds[i], 1, false, false, 4);
     }
+}
+
+/* no_sync: false. What is reduced in one micro-batch is not reduced again with the next. */
+static void gradients_reduced_in_every_micro_batch_train_to_the_same_parameters(void **state)
+{
+    (void)state;
+    const uint64_t first = number_from("YOKE_FIRST_SEED", 0);
+    const uint64_t count = number_from("YOKE_SEEDS", 60);
+    try_seeds(first, count, false, true, (int)number_from("YOKE_SHUFFLES", 3));
+    try_seeds(first, count, true, true, (int)number_from("YOKE_SHUFFLES", 1));
 }
 
 static void numbers_of_16_bits_train_to_the_same_within_their_rounding(void **state)
 {
     (void)state;
-    try_seeds(number_from("YOKE_FIRST_SEED", 0), number_from("YOKE_SEEDS", 60), true,
+    try_seeds(number_from("YOKE_FIRST_SEED", 0), number_from("YOKE_SEEDS", 60), true, false,
               (int)number_from("YOKE_SHUFFLES", 1));
 }
 
@@ -192,6 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_plan_and_any_order_of_it_trains_to_the_same_parameters),
+        cmocka_unit_test(gradients_reduced_in_every_micro_batch_train_to_the_same_parameters),
         cmocka_unit_test(plans_that_were_hard_once_train_to_the_same_parameters),
         cmocka_unit_test(numbers_of_16_bits_train_to_the_same_within_their_rounding),
     };
