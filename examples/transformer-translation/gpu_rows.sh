@@ -113,7 +113,9 @@ row_free() { # NAME SAMPLES WORDS
 }
 
 # ---- PyTorch's ----
-setting() { # NAME PRECISION MICRO-BATCHES TOKENS-OF-ONE MORE
+setting() { # WORDS-OF-YOKE'S-ROW NAME PRECISION MICRO-BATCHES TOKENS-OF-ONE MORE
+    wanted "$1" 'all rows of PyTorch' || return 0
+    shift
     printf '{"name": "%s", "precision": "%s", "micro": %s, "tokens": %s, %s}\n' "$1" "$2" "$3" "$4" "$5" >>settings.jsonl
 }
 measure_torch() {
@@ -124,10 +126,10 @@ measure_torch() {
         torch_said='not measured: there is no Python with torch and tokenizers here'
         return
     fi
-    worth 35 "all rows of PyTorch" || {
+    if [ ! -s settings.jsonl ] || ! has_time 35 'rows of PyTorch'; then
         torch_said="not measured: ${ONLY:+it was not asked for, or }there was no time for it"
         return
-    }
+    fi
     torch_limit=$(by_length 60 160)
     [ "$torch_limit" -le $((time_limit - $(elapsed))) ] || torch_limit=$((time_limit - $(elapsed)))
     say "rows of PyTorch: at most $torch_limit s"

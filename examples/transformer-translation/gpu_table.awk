@@ -8,6 +8,10 @@ function percent(measured, predicted) {
     return measured == "" || predicted == "" || measured == 0 ? "–" : sprintf("%+.1f %%", 100 * (predicted / measured - 1))
 }
 function ratio(one, other) { return one == "" || other == "" || other == 0 ? "–" : sprintf("%.2f", one / other) }
+# The same work: gradients that are reduced in every micro-batch are not those that are reduced once.
+function work_of(name, precision, micro, tokens) {
+    return precision SUBSEP micro SUBSEP tokens SUBSEP (name ~ /^sync-each/ ? "each" : "once")
+}
 function near(measured, predicted, part) {
     return predicted / measured - 1 <= part && 1 - predicted / measured <= part
 }
@@ -23,7 +27,7 @@ BEGIN {
 }
 FILENAME ~ /torch/ {
     torch[$1] = $0
-    work = $2 SUBSEP $3 SUBSEP $4
+    work = work_of($1, $2, $3, $4)
     if ($6 != "" && $6 > best[work] + 0) {
         best[work] = $6
         best_name[work] = $1
@@ -46,7 +50,7 @@ END {
             }
             delete t
             if (f[2] in torch) split(torch[f[2]], t, "\t")
-            work = f[1] == "free" ? "none" : f[4] SUBSEP f[5] SUBSEP f[6]
+            work = f[1] == "free" ? "none" : work_of(f[2], f[4], f[5], f[6])
             exposed = t[5] == "" || t[9] == "" ? "" : t[5] > t[9] ? t[5] - t[9] : 0
             printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", f[3], ms(f[7]), ms(f[8]),
                 percent(f[7], f[8]), thousands(f[9]), gib(f[10]), gib(f[11]), gib(f[13]), percent(f[11], f[13]), ms(f[14]), ms(f[15]),
