@@ -6,7 +6,7 @@
 #include "cli/planning.h"
 #include "cli/run_planned.h"
 #include "cli/run_settings.h"
-#include "planner/planned.h"
+#include "planner/planned_facts.h"
 #include "report/label.h"
 #include "report/run_metrics.h"
 #include "report/run_report.h"
@@ -347,6 +347,11 @@ static void fill_steps(struct reading *reading)
                                : reading->planned   ? reading->planned->trial.step_s
                                : reading->predicted ? yk_trace_step_s(reading->predicted)
                                                     : NAN;
+    if (reading->planned) {
+        const struct yk_mfu mfu = yk_planned_mfu_at(reading->planned, 1);
+        report->token_mfu = mfu.formula;
+        report->token_exact_mfu = mfu.exact;
+    }
     report->predicted = reading->predicted;
     report->measured = reading->measured;
     /* NOLINTNEXTLINE(cert-err34-c): what is no number stays 0, not known */

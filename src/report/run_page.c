@@ -118,6 +118,11 @@ static void add_figures(const struct page *page)
         yk_label_count(llround(speed), number);
         yk_page_add_figure("tokens/s", number, page->out);
     }
+    if (isfinite(speed) && report->token_mfu > 0) {
+        snprintf(words, sizeof words, "%.1f%% (exact %.1f)", 100 * speed * report->token_mfu,
+                 100 * speed * report->token_exact_mfu);
+        yk_page_add_figure("MFU", words, page->out);
+    }
     if (isfinite(report->measured_step_s)) {
         yk_label_unit(report->measured_step_s, YK_UNIT_SECONDS, words);
         yk_page_add_figure("step, measured", words, page->out);

@@ -73,6 +73,8 @@ struct yk_run_report {
     const struct yk_run_report_rebalancing *rebalancings; /* by step */
     int32_t rebalancing_count;
     double predicted_step_s;
+    double token_mfu; /* model FLOPS utilisation of one token a second; 0: not known */
+    double token_exact_mfu;
     double measured_step_s;           /* median */
     double measured_low_s;            /* a tenth of the steps took less, and another more than */
     double measured_high_s;           /* this; not above 0: not known */

@@ -50,6 +50,7 @@ static void the_head_has_the_figures(void **state)
     expect(&page, "<dt>loss</dt><dd>2.0000</dd>");
     expect(&page, "<dt>evaluation</dt><dd>2.2500</dd>");
     expect(&page, "<dt>tokens/s</dt><dd>6,400</dd>");
+    expect(&page, "<dt>MFU</dt><dd>40.0% (exact 32.0)</dd>");
     expect(&page, "<dt>step, measured</dt><dd>10ms</dd>");
     expect(&page, "<dt>step, predicted</dt><dd>20ms</dd>");
     expect(&page, "<dt>memory, measured</dt><dd>40MiB</dd>");
