@@ -15,12 +15,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The most bytes of a file that is read whole, by what it holds. Parsed JSON takes up to about 20
- * times as much memory as its text. */
-#define YK_FILE_DOCUMENT_BYTES (UINT64_C(64) << 20) /* a plan, a cluster, a model's configuration  \
-                                                     */
+/* The most bytes of a file that is read whole, by what it holds: a document (a plan, a cluster, a
+ * model's configuration), a tokenizer, or a record (a trace, metrics), which grows with the run.
+ * Parsed JSON takes up to about 20 times as much memory as its text. */
+#define YK_FILE_DOCUMENT_BYTES (UINT64_C(64) << 20)
 #define YK_FILE_TOKENIZER_BYTES (UINT64_C(256) << 20)
-#define YK_FILE_RECORD_BYTES (UINT64_C(2) << 30) /* a trace or metrics, which grow with the run */
+#define YK_FILE_RECORD_BYTES (UINT64_C(2) << 30)
 
 /* Adds all of a document to `out`; the path "-" is standard input. */
 yk_status yk_file_read(const char *path, struct yk_text *out) YK_MUST_USE;

@@ -233,8 +233,8 @@ static yk_status begin(struct yk_tensor_writer *writer, const struct yk_text *he
         prefix[i] = (unsigned char)(header->length >> (8 * i));
     }
     writer->header_bytes = header->length;
-    writer->descriptor =
-        open(yk_text_chars(&writer->partial), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    writer->descriptor = open(yk_text_chars(&writer->partial),
+                              O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (writer->descriptor < 0) {
         return fail_to_write(writer, errno);
     }
