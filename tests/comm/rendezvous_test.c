@@ -8,7 +8,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +30,7 @@ struct end {
 
 struct crew {
     int32_t port; /* where it meets; free a moment ago */
+    int listener; /* of the test itself, which processes do not keep; 0: none */
     int32_t count;
     pid_t pids[MOST];
     int pipes[MOST];
@@ -51,7 +51,9 @@ static int listen_somewhere(int32_t *number)
     struct sockaddr_in address = loopback(0);
     socklen_t size = sizeof address;
     const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int yes = 1;
     assert_true(listener >= 0);
+    (void)setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     assert_int_equal(bind(listener, (const struct sockaddr *)&address, size), 0);
     assert_int_equal(listen(listener, 8), 0);
     assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
@@ -99,8 +101,8 @@ static void meet(struct yk_rendezvous rendezvous, int rounds, struct end *out)
     }
 }
 
-/* A process that meets after so many microseconds. */
-static void send_out(struct yk_rendezvous rendezvous, int rounds, useconds_t pause_us)
+/* A process that meets. */
+static void send_out(struct yk_rendezvous rendezvous, int rounds)
 {
     int ends[2];
     assert_true(crew.count < MOST);
@@ -109,7 +111,9 @@ static void send_out(struct yk_rendezvous rendezvous, int rounds, useconds_t pau
     assert_true(pid >= 0);
     if (pid == 0) {
         struct end end = {0};
-        (void)usleep(pause_us);
+        if (crew.listener > 0) {
+            (void)close(crew.listener);
+        }
         meet(rendezvous, rounds, &end);
         const ssize_t written = write(ends[1], &end, sizeof end);
         _exit(written == (ssize_t)sizeof end ? 0 : 1);
@@ -119,15 +123,23 @@ static void send_out(struct yk_rendezvous rendezvous, int rounds, useconds_t pau
     crew.pids[crew.count++] = pid;
 }
 
-static void await_all(void)
+static void await_one(int32_t i)
 {
-    for (int32_t i = 0; i < crew.count; i++) {
-        int status = 0;
+    int status = 0;
+    if (crew.pids[i] > 0) {
         assert_int_equal(read(crew.pipes[i], &crew.ends[i], sizeof crew.ends[i]),
                          sizeof crew.ends[i]);
         assert_int_equal(waitpid(crew.pids[i], &status, 0), crew.pids[i]);
         assert_int_equal(status, 0);
         (void)close(crew.pipes[i]);
+        crew.pids[i] = 0;
+    }
+}
+
+static void await_all(void)
+{
+    for (int32_t i = 0; i < crew.count; i++) {
+        await_one(i);
     }
 }
 
@@ -155,7 +167,9 @@ static void expect_end(int32_t process, yk_status status, const char *part)
 static int call(void)
 {
     const struct sockaddr_in address = loopback(crew.port);
+    const double end_s = yk_clock_now_s() + 20;
     for (;;) {
+        assert_true(yk_clock_now_s() < end_s);
         const int link = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (connect(link, (const struct sockaddr *)&address, sizeof address) == 0) {
             return link;
@@ -163,6 +177,31 @@ static int call(void)
         (void)close(link);
         (void)usleep(2000);
     }
+}
+
+static struct yk_meet_record hear(const struct yk_meet_talk *talk)
+{
+    unsigned char wire[YK_MEET_WIRE];
+    struct yk_meet_record heard = {0};
+    assert_true(yk_meet_hear(talk->link, wire, sizeof wire, yk_clock_now_s() + 5));
+    assert_true(yk_meet_unpack(wire, &heard));
+    return heard;
+}
+
+/* A rank that has come when it returns: rank 0 has said so. */
+static struct yk_meet_talk come(int32_t rank, int32_t size)
+{
+    const struct yk_rendezvous as = wish(rank, size);
+    const struct yk_meet_record hello = {.kind = YK_MEET_HELLO};
+    const struct yk_meet_record proof = {
+        .kind = YK_MEET_PROOF, .rank = rank, .size = size, .length = ID_SIZE};
+    const double end_s = yk_clock_now_s() + 5;
+    struct yk_meet_talk talk = {.link = call(), .token = as.token};
+    assert_true(yk_meet_say(&talk, &hello, NULL, end_s));
+    memcpy(talk.host_nonce, hear(&talk).nonce, sizeof talk.host_nonce);
+    assert_true(yk_meet_say(&talk, &proof, NULL, end_s));
+    assert_int_equal(hear(&talk).kind, YK_MEET_WELCOME);
+    return talk;
 }
 
 static bool is_refused(void)
@@ -181,7 +220,7 @@ static void bytes_of_rank_0_come_to_all_and_nobody_listens_after(void **state)
 {
     (void)state;
     for (int32_t i = 0; i < 4; i++) {
-        send_out(wish(i, 4), 1, 0);
+        send_out(wish(i, 4), 1);
     }
     await_all();
     expect_bytes(0);
@@ -192,7 +231,7 @@ static void ranks_meet_again_at_the_same_port(void **state)
 {
     (void)state;
     for (int32_t i = 0; i < 3; i++) {
-        send_out(wish(i, 3), 3, 0);
+        send_out(wish(i, 3), 3);
     }
     await_all();
     expect_bytes(2);
@@ -201,10 +240,17 @@ static void ranks_meet_again_at_the_same_port(void **state)
 static void ranks_wait_for_a_late_rank_0(void **state)
 {
     (void)state;
+    /* Calls have come, and met nobody, when rank 0 begins. */
+    crew.listener = listen_somewhere(&crew.port);
     for (int32_t i = 1; i < 3; i++) {
-        send_out(wish(i, 3), 1, 0);
+        send_out(wish(i, 3), 1);
     }
-    send_out(wish(0, 3), 1, 30000);
+    for (int i = 0; i < 2; i++) {
+        (void)close(accept(crew.listener, NULL, NULL));
+    }
+    (void)close(crew.listener);
+    crew.listener = 0;
+    send_out(wish(0, 3), 1);
     await_all();
     expect_bytes(0);
 }
@@ -216,7 +262,7 @@ static void a_name_serves_as_the_address(void **state)
         struct yk_rendezvous named = wish(i, 2);
         named.address = "localhost";
         named.hint = "lo";
-        send_out(named, 1, 0);
+        send_out(named, 1);
     }
     await_all();
     expect_bytes(0);
@@ -228,8 +274,8 @@ static void rank_0_listens_at_the_interface_that_is_named(void **state)
     struct yk_rendezvous host = wish(0, 2);
     host.address = "unknown.invalid";
     host.interface = "lo";
-    send_out(host, 1, 0);
-    send_out(wish(1, 2), 1, 0);
+    send_out(host, 1);
+    send_out(wish(1, 2), 1);
     await_all();
     expect_bytes(0);
     host.interface = "nosuch0";
@@ -244,15 +290,10 @@ static void rank_0_listens_at_the_interface_that_is_named(void **state)
 static void a_rank_may_come_again_after_it_was_lost(void **state)
 {
     (void)state;
-    send_out(wish(0, 3), 1, 0);
-    send_out(wish(1, 3), 1, 0);
-    (void)usleep(30000);
-    assert_int_equal(kill(crew.pids[1], SIGKILL), 0);
-    assert_int_equal(waitpid(crew.pids[1], NULL, 0), crew.pids[1]);
-    (void)close(crew.pipes[1]);
-    crew.count--;
-    send_out(wish(1, 3), 1, 0);
-    send_out(wish(2, 3), 1, 0);
+    send_out(wish(0, 3), 1);
+    (void)close(come(1, 3).link);
+    send_out(wish(1, 3), 1);
+    send_out(wish(2, 3), 1);
     await_all();
     expect_bytes(0);
 }
@@ -264,9 +305,10 @@ static void a_stranger_does_not_end_the_meeting(void **state)
     (void)state;
     struct yk_rendezvous stranger = wish(1, 2);
     stranger.token = "a token of that job";
-    send_out(wish(0, 2), 1, 0);
-    send_out(stranger, 1, 0);
-    send_out(wish(1, 2), 1, 20000);
+    send_out(wish(0, 2), 1);
+    send_out(stranger, 1);
+    await_one(1);
+    send_out(wish(1, 2), 1);
     await_all();
     assert_int_equal(crew.ends[0].status, YK_OK);
     assert_int_equal(crew.ends[1].status, YK_ERROR_INPUT);
@@ -276,29 +318,37 @@ static void a_stranger_does_not_end_the_meeting(void **state)
 static void a_rank_that_comes_twice_ends_the_meeting_for_all(void **state)
 {
     (void)state;
-    static const int32_t ranks[] = {0, 2, 1, 2};
-    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
-        send_out(wish(ranks[i], 4), 1, i == 3 ? 40000 : 0);
-    }
+    static const char sentence[] = "two processes say that they are rank 2 of 4";
+    send_out(wish(0, 4), 1);
+    const struct yk_meet_talk first[] = {come(1, 4), come(2, 4)};
+    send_out(wish(2, 4), 1);
     await_all();
-    for (int32_t i = 0; i < 4; i++) {
-        expect_end(i, YK_ERROR_INPUT, "two processes say that they are rank 2 of 4");
+    for (int32_t i = 0; i < 2; i++) {
+        char told[SENTENCE_SIZE] = "";
+        const struct yk_meet_record refusal = hear(&first[i]);
+        expect_end(i, YK_ERROR_INPUT, sentence);
+        assert_int_equal(refusal.kind, YK_MEET_REFUSED);
+        assert_true(refusal.length < sizeof told);
+        assert_true(yk_meet_hear(first[i].link, told, refusal.length, yk_clock_now_s() + 5));
+        assert_true(yk_meet_is_proven(&first[i], &refusal, told));
+        assert_non_null(strstr(told, sentence));
+        (void)close(first[i].link);
     }
 }
 
 static void numbers_that_cannot_be_are_told_to_both_sides(void **state)
 {
     (void)state;
-    send_out(wish(0, 3), 1, 0);
-    send_out(wish(1, 2), 1, 0);
+    send_out(wish(0, 3), 1);
+    send_out(wish(1, 2), 1);
     await_all();
     for (int32_t i = 0; i < 2; i++) {
         expect_end(i, YK_ERROR_INPUT,
                    "rank 1 says that there are 2 ranks and rank 0 that there are 3");
     }
     (void)start(NULL);
-    send_out(wish(0, 3), 1, 0);
-    send_out(wish(3, 3), 1, 0);
+    send_out(wish(0, 3), 1);
+    send_out(wish(3, 3), 1);
     await_all();
     for (int32_t i = 0; i < 2; i++) {
         expect_end(i, YK_ERROR_INPUT, "a second process says that it is rank 3");
@@ -351,7 +401,7 @@ static void strangers_neither_hang_nor_end_it(void **state)
     static const char web[] =
         "GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: a scanner of ports, "
         "which says more than a record\r\n\r\n";
-    send_out(wish(0, 3), 1, 0);
+    send_out(wish(0, 3), 1);
     for (int i = 0; i < 80; i++) {
         links[i] = call();
         if (i % 3 == 1) {
@@ -360,8 +410,8 @@ static void strangers_neither_hang_nor_end_it(void **state)
             assert_true(send(links[i], "yokemet1", 8, MSG_NOSIGNAL) > 0); /* and never goes on */
         }
     }
-    send_out(wish(1, 3), 1, 0);
-    send_out(wish(2, 3), 1, 0);
+    send_out(wish(1, 3), 1);
+    send_out(wish(2, 3), 1);
     await_all();
     expect_bytes(0);
     for (int i = 0; i < 80; i++) {
@@ -376,7 +426,7 @@ static void a_proof_cannot_be_used_again(void **state)
     unsigned char wire[YK_MEET_WIRE];
     struct yk_meet_record heard;
     struct yk_meet_talk talk = {.token = "a token of this job"};
-    send_out(wish(0, 2), 1, 0);
+    send_out(wish(0, 2), 1);
     struct yk_meet_record proof = {.kind = YK_MEET_PROOF, .rank = 1, .size = 2, .length = ID_SIZE};
     const double end_s = yk_clock_now_s() + 2;
     for (int i = 0; i < 2; i++) {
@@ -399,7 +449,7 @@ static void a_proof_cannot_be_used_again(void **state)
         }
         (void)close(line.link);
     }
-    send_out(wish(1, 2), 1, 0);
+    send_out(wish(1, 2), 1);
     await_all();
     expect_bytes(0);
 }
@@ -439,24 +489,24 @@ static int start_slow(void **state)
 {
     struct yk_rendezvous stranger;
     (void)start(state);
-    send_out(short_wish(0, 5), 1, 0);
-    send_out(wish(2, 5), 1, 0);
+    send_out(short_wish(0, 5), 1);
+    send_out(wish(2, 5), 1);
     slow[WITHOUT_SOME] = crew;
 
     (void)start(state);
     stranger = wish(1, 2);
     stranger.token = "a token of that job";
-    send_out(short_wish(0, 2), 1, 0);
-    send_out(stranger, 1, 0);
+    send_out(short_wish(0, 2), 1);
+    send_out(stranger, 1);
     slow[WITH_ANOTHER_TOKEN] = crew;
 
     (void)start(state);
-    send_out(short_wish(1, 2), 1, 0);
+    send_out(short_wish(1, 2), 1);
     slow[WITHOUT_RANK_0] = crew;
 
     crew = (struct crew){0};
     const int listener = listen_somewhere(&crew.port);
-    send_out(short_wish(1, 2), 1, 0);
+    send_out(short_wish(1, 2), 1);
     make_noise(listener);
     slow[WITH_A_SERVER] = crew;
     return 0;

@@ -136,7 +136,7 @@ during() { # SIGNAL: sends it to the laboratory as soon as both ranks are at wor
     rm -f ready-*
     "$lab" --shares 50,50 --launcher env -- bash -c 'trap "echo saved; exit 75" TERM INT
         dirname "$CUDA_MPS_PIPE_DIRECTORY" >folder; echo $$ >ready-$RANK; while :; do sleep 0.02; done' >printed 2>said &
-    while [ ! -s ready-0 ] || [ ! -s ready-1 ]; do sleep 0.02; done
+    while { [ ! -s ready-0 ] || [ ! -s ready-1 ]; } && kill -0 $!; do sleep 0.02; done
     kill -s "$1" $!
     { wait $!; } 2>/dev/null
     status=$?

@@ -363,6 +363,7 @@ static void a_process_that_is_killed_leaves_a_whole_checkpoint(void **state)
     assert_ok(save(step, 2));
     srandom(1);
     for (long i = 0; i < kills; i++) {
+        /* Killed at any moment, on purpose; nothing is waited for. */
         const struct timespec while_s = {.tv_nsec = random() % 4000000};
         int code = 0;
         const pid_t child = fork();

@@ -187,6 +187,22 @@ static int count_entries(void)
     return count;
 }
 
+/* Whether a checkpoint of a later step has its name. */
+static bool has_later(int64_t step)
+{
+    bool found = false;
+    DIR *listing = opendir(run_folder());
+    assert_non_null(listing);
+    for (struct dirent *entry = NULL; (entry = readdir(listing));) {
+        char *end = entry->d_name;
+        const bool named = strncmp(entry->d_name, "step-", 5) == 0;
+        const int64_t number = named ? strtoll(entry->d_name + 5, &end, 10) : -1;
+        found = found || (*end == '\0' && number > step);
+    }
+    closedir(listing);
+    return found;
+}
+
 static void assert_whole(int64_t step)
 {
     assert_int_equal(count_entries(), 1);
@@ -352,20 +368,21 @@ static void ranks_that_are_killed_leave_a_whole_checkpoint(void **state)
     const long kills = wanted ? strtol(wanted, NULL, 10) : 200;
     int64_t step = 0;
     int64_t saved = 0;
-    long longest_ns = 8000000; /* more where saving takes longer: some are to end in time */
     assert_ok(save(step));
     srandom(1);
     for (long i = 0; i < kills; i++) {
         const struct sharded_world world = world_of_three((uint64_t)i);
-        longest_ns *= saved == 0 && i % 20 == 19 && longest_ns < 400000000 ? 2 : 1;
-        const struct timespec while_s = {.tv_nsec = random() % longest_ns};
         int code = 0;
         const pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
             _exit((int)sharded_save_forever(&world, step + 1, 2));
         }
-        nanosleep(&while_s, NULL);
+        /* At any moment, on purpose; but now and then only when a checkpoint has been saved. */
+        const struct timespec while_s = {.tv_nsec = random() % 8000000};
+        do {
+            nanosleep(&while_s, NULL);
+        } while (i % 20 == 19 && !has_later(step));
         assert_int_equal(kill(child, SIGKILL), 0);
         assert_int_equal(waitpid(child, &code, 0), child);
         assert_true(WIFSIGNALED(code));
