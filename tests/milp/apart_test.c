@@ -132,6 +132,7 @@ static void use_memory_and_streams(void *data)
     char *memory = malloc(100000);
     FILE *stream = fopen("/dev/null", "w");
     shared->value = memory && stream && fprintf(stream, "%p\n", (void *)memory) > 0 ? 42 : 1;
+    free(memory);
 }
 
 static void a_host_with_busy_threads_gets_its_answers(void **state)
