@@ -63,6 +63,7 @@ static void fill_row(const double *parameters, enum yk_generation generation,
     row->reuse = exp(parameters[REUSE]);
     row->ramp = exp(parameters[RAMP]);
     row->memory = fmin(1, exp(parameters[MEMORY]));
+    row->narrow = row->memory;
     row->launch_s = launch_s;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/plan_output.h"
 
 #include "cli/plan_times.h"
+#include "planner/explain.h"
 #include "planner/planned_facts.h"
 
 #include <math.h>
@@ -126,6 +127,14 @@ static void add_alternatives(const struct yk_planned *planned, struct yk_text *o
     yk_text_add(out, "]");
 }
 
+static void add_context(const struct yk_planned *planned, struct yk_text *out)
+{
+    struct yk_text words = {0};
+    yk_explain_context(planned->study, planned->plan, &words);
+    add_words(out, "context_source", yk_text_chars(&words));
+    yk_text_free(&words);
+}
+
 yk_status yk_plan_output_json(const struct yk_planned *planned, struct yk_text *out)
 {
     yk_text_add(out, "{\"yoke\":1,\"kind\":\"planned\"");
@@ -147,6 +156,7 @@ yk_status yk_plan_output_json(const struct yk_planned *planned, struct yk_text *
     yk_text_addf(out, ",\"trials\":%lld", (long long)planned->trials);
     yk_text_addf(out, ",\"cut_short\":%s", planned->cut_short ? "true" : "false");
     if (planned->plan) {
+        add_context(planned, out);
         add_plan(planned, out);
         YK_TRY(yk_plan_times_json(planned, out));
     } else {

@@ -42,6 +42,8 @@ static void add_headlines(const struct yk_planned *planned, struct yk_text *out)
     yk_text_addf(out, "  times       %s; %.3g times as long beside communication", planned->source,
                  planned->trial.sim->slowdown);
     add_rest(planned->trial.sim, out);
+    yk_text_add(out, "\n  context     ");
+    yk_explain_context(planned->study, planned->plan, out);
     yk_text_add(out, "\n");
 }
 

@@ -70,7 +70,7 @@ double yk_cost_work(const struct yk_device *device, const struct yk_efficiency *
 double yk_cost_state_bytes(const struct yk_model *model, const struct yk_layer *layer);
 
 /* What a process needs on a device besides what it holds of the model: driver context, libraries'
- * workspaces. For CPUs 0 unless it was measured. */
+ * workspaces, on a CPU the process itself. As measured, else as is assumed of its kind. */
 double yk_cost_context_bytes(const struct yk_device *device);
 
 /*

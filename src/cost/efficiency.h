@@ -26,6 +26,7 @@ struct yk_efficiency {
     double reuse;    /* operations that a product does for each number it fetches from memory */
     double ramp;     /* operations lost to the beginning and the end of each product */
     double memory;   /* of the datasheet's bytes/s */
+    double narrow;   /* of them, where the numbers have 16 bits */
     double launch_s; /* a kernel's fixed time */
 };
 

@@ -70,9 +70,15 @@ static void count_products(struct yk_layer_draft *draft, const struct yk_work *w
     draft->flops.exact += operations;
 }
 
+static bool is_narrow(const struct yk_layer_draft *draft)
+{
+    return yk_precision_bytes(draft->workload->precision) == 2;
+}
+
 static void add_forward(struct yk_layer_draft *draft, struct yk_work work)
 {
     count_products(draft, &work);
+    work.narrow = is_narrow(draft);
     add(&draft->forward, work);
 }
 
@@ -80,6 +86,7 @@ static void add_backward(struct yk_layer_draft *draft, struct yk_work work)
 {
     if (has_backward(draft)) {
         count_products(draft, &work);
+        work.narrow = is_narrow(draft);
         add(&draft->backward, work);
     }
 }

@@ -7,6 +7,7 @@
 
 #include "base/precision.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum yk_work_class {
@@ -23,6 +24,7 @@ struct yk_work {
     double operations;
     double bytes;     /* read and written once each */
     int32_t launches; /* kernels */
+    bool narrow;      /* numbers of 16 bits are what is read and written */
 };
 
 struct yk_work_list {

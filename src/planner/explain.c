@@ -1,5 +1,7 @@
 #include "planner/explain.h"
 
+#include "base/units.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,5 +253,37 @@ void yk_explain_plan(const struct yk_study *study, const struct yk_plan *plan, s
     if (plan->rank_count < study->cluster->device_count) {
         yk_text_addf(out, "; %d of %d devices used", plan->rank_count,
                      study->cluster->device_count);
+    }
+}
+
+void yk_explain_context(const struct yk_study *study, const struct yk_plan *plan,
+                        struct yk_text *out)
+{
+    int32_t measured = 0;
+    double assumed_bytes[2] = {0, 0}; /* of GPUs, of CPUs */
+    for (int32_t r = 0; r < plan->rank_count; r++) {
+        const struct yk_device *device = &study->cluster->devices[plan->ranks[r].device];
+        if (device->context_bytes > 0) {
+            measured++;
+        } else {
+            assumed_bytes[device->is_cpu ? 1 : 0] = yk_cost_context_bytes(device);
+        }
+    }
+    if (measured > 0) {
+        yk_text_add(out, "measured");
+    }
+    if (measured > 0 && measured < plan->rank_count) {
+        yk_text_addf(out, " for %d of %d ranks; for others ", measured, plan->rank_count);
+    }
+    for (int32_t i = 0, named = 0; i < 2; i++) {
+        char bytes[YK_UNITS_SIZE];
+        yk_units_format(assumed_bytes[i], YK_UNIT_BYTES, bytes);
+        if (assumed_bytes[i] > 0) {
+            yk_text_addf(out, "%s%s a process on a %s", named++ > 0 ? ", " : "", bytes,
+                         i == 1 ? "CPU" : "GPU");
+        }
+    }
+    if (measured < plan->rank_count) {
+        yk_text_add(out, ", assumed");
     }
 }

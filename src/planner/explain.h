@@ -13,6 +13,10 @@ void yk_explain_bottleneck(const struct yk_study *study, const struct yk_trial *
 /* The plan in a sentence: "data-parallel on 3 devices, shares 28/18/18; …". */
 void yk_explain_plan(const struct yk_study *study, const struct yk_plan *plan, struct yk_text *out);
 
+/* What processes hold besides, and whether that was measured: "24MiB on a CPU, assumed". */
+void yk_explain_context(const struct yk_study *study, const struct yk_plan *plan,
+                        struct yk_text *out);
+
 /* "layers 20–31", "embed", "layer 3, head": a run of layers by name. */
 void yk_explain_layers(const struct yk_model *model, int32_t first, int32_t last,
                        struct yk_text *out);

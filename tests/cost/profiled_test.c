@@ -18,7 +18,8 @@ static const struct yk_model_config config = {.name = "made-up"};
 static const struct yk_efficiency efficiencies[YK_GENERATION_COUNT] = {
     [YK_GENERATION_UNKNOWN] = {.rate = {{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}},
                                .reuse = 1e30,
-                               .memory = 1},
+                               .memory = 1,
+                               .narrow = 1},
 };
 /* At 1 T operations a second: 3 s of products, and 1 s of attention. */
 static const struct yk_work works[] = {

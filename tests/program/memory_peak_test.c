@@ -2,6 +2,7 @@
 #include "program/memory.h"
 
 #include "base/random.h"
+#include "cost/cost.h"
 #include "support/program_walk.h"
 #include "support/support.h"
 #include "support/tiny_step.h"
@@ -33,14 +34,15 @@ static void one_rank_holds_all_of_it(void **state)
     const double activations =
         TINY_SEQUENCE * (TINY_EMBED_SAVES + TINY_BLOCK_SAVES + 2 * TINY_HIDDEN);
     const double workspace = TINY_SEQUENCE * TINY_BLOCK_WORKSPACE;
-    assert_bytes(peak.bytes, 16 * PARAMETERS + tokens + activations + workspace);
+    const double context = yk_cost_context_bytes(&tiny.cluster->devices[0]);
+    assert_bytes(peak.bytes, 16 * PARAMETERS + tokens + activations + workspace + context);
     assert_bytes(peak.by_kind[YK_MEMORY_PARAMETERS], 4 * PARAMETERS);
     assert_bytes(peak.by_kind[YK_MEMORY_GATHERED], 0);
     assert_bytes(peak.by_kind[YK_MEMORY_GRADIENTS], 4 * PARAMETERS);
     assert_bytes(peak.by_kind[YK_MEMORY_OPTIMIZER], 8 * PARAMETERS);
     assert_bytes(peak.by_kind[YK_MEMORY_ACTIVATIONS], activations);
     assert_bytes(peak.by_kind[YK_MEMORY_BUFFERS], tokens + workspace);
-    assert_bytes(peak.by_kind[YK_MEMORY_CONTEXT], 0);
+    assert_bytes(peak.by_kind[YK_MEMORY_CONTEXT], context);
     const struct yk_op *op = &tiny.program->ranks[0].ops[peak.compute_op];
     assert_int_equal(op->kind, YK_OP_BACKWARD);
     assert_int_equal(op->layer, 1);
