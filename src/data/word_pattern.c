@@ -31,7 +31,8 @@ enum {
 
 struct yk_word_pattern {
     pcre2_code *code;
-    bool compiled; /* to machine code */
+    pcre2_code *anchored; /* the same for one place: a match begins there or there is none */
+    bool compiled;        /* to machine code, both */
 };
 
 struct yk_word_room {
@@ -42,6 +43,7 @@ struct yk_word_room {
     uint32_t steps; /* that the library takes at most */
     pcre2_match_data *match;
     pcre2_match_context *context;
+    pcre2_match_context *anchored_context;
     pcre2_jit_stack *stack;
 };
 
@@ -156,12 +158,8 @@ static yk_status fail_by_code(int code, const char *pattern, size_t length)
                    length < SHOWN_BYTES ? (int)length : SHOWN_BYTES, pattern, (const char *)words);
 }
 
-static yk_status compile(const char *pattern, size_t length, bool literal, pcre2_code **out)
+static yk_status compile(const char *pattern, size_t length, uint32_t options, pcre2_code **out)
 {
-    /* \C would match a part of a character. */
-    const uint32_t kind = literal ? PCRE2_LITERAL : PCRE2_UCP | PCRE2_MULTILINE;
-    const uint32_t options =
-        PCRE2_UTF | PCRE2_USE_OFFSET_LIMIT | (literal ? 0 : PCRE2_NEVER_BACKSLASH_C) | kind;
     int code = 0;
     PCRE2_SIZE at = 0;
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
@@ -169,9 +167,23 @@ static yk_status compile(const char *pattern, size_t length, bool literal, pcre2
         return yk_fail_out_of_memory();
     }
     (void)pcre2_set_newline(context, PCRE2_NEWLINE_LF);
-    *out = pcre2_compile((PCRE2_SPTR)pattern, length, options, &code, &at, context);
+    *out = pcre2_compile((PCRE2_SPTR)pattern, length, PCRE2_UTF | options, &code, &at, context);
     pcre2_compile_context_free(context);
     return *out ? YK_OK : fail_by_code(code, pattern, length);
+}
+
+static yk_status compile_both(const char *pattern, size_t length, bool literal,
+                              struct yk_word_pattern *out)
+{
+    /* \C would match a part of a character. */
+    const uint32_t options =
+        literal ? PCRE2_LITERAL : PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C;
+    YK_TRY(compile(pattern, length, options | PCRE2_USE_OFFSET_LIMIT, &out->code));
+    YK_TRY(compile(pattern, length, options | PCRE2_ANCHORED, &out->anchored));
+    /* Where the machine allows no code made at run time, the library interprets the pattern. */
+    out->compiled = pcre2_jit_compile(out->code, PCRE2_JIT_COMPLETE) == 0 &&
+                    pcre2_jit_compile(out->anchored, PCRE2_JIT_COMPLETE) == 0;
+    return YK_OK;
 }
 
 yk_status yk_word_pattern_create(const char *pattern, size_t length, bool literal,
@@ -189,19 +201,17 @@ yk_status yk_word_pattern_create(const char *pattern, size_t length, bool litera
         goto done;
     }
     if (literal) {
-        status = compile(pattern, length, true, &made->code);
+        status = compile_both(pattern, length, true, made);
         goto done;
     }
     YK_TRY_GOTO(translate(pattern, length, &words), done);
-    YK_TRY_GOTO(compile(yk_text_chars(&words), words.length, false, &made->code), done);
+    YK_TRY_GOTO(compile_both(yk_text_chars(&words), words.length, false, made), done);
 done:
     yk_text_free(&words);
     if (status != YK_OK) {
         yk_word_pattern_destroy(made);
         return status;
     }
-    /* Where the machine allows no code made at run time, the library interprets the pattern. */
-    made->compiled = pcre2_jit_compile(made->code, PCRE2_JIT_COMPLETE) == 0;
     *out = made;
     return YK_OK;
 }
@@ -210,6 +220,7 @@ void yk_word_pattern_destroy(struct yk_word_pattern *pattern)
 {
     if (pattern) {
         pcre2_code_free(pattern->code);
+        pcre2_code_free(pattern->anchored);
         free(pattern);
     }
 }
@@ -222,15 +233,19 @@ yk_status yk_word_room_create(struct yk_word_room **out)
     }
     room->match = pcre2_match_data_create(1, NULL);
     room->context = pcre2_match_context_create(NULL);
+    room->anchored_context = pcre2_match_context_create(NULL);
     room->stack = pcre2_jit_stack_create(FIRST_STACK_BYTES, MOST_STACK_BYTES, NULL);
-    if (!room->match || !room->context) {
+    if (!room->match || !room->context || !room->anchored_context) {
         yk_word_room_destroy(room);
         return yk_fail_out_of_memory();
     }
     room->allowed_s = SECONDS_AT_FIRST;
     (void)pcre2_set_heap_limit(room->context, MOST_STACK_BYTES / 1024);
+    (void)pcre2_set_heap_limit(room->anchored_context, MOST_STACK_BYTES / 1024);
+    (void)pcre2_set_match_limit(room->anchored_context, FIRST_STEPS);
     if (room->stack) {
         pcre2_jit_stack_assign(room->context, NULL, room->stack);
+        pcre2_jit_stack_assign(room->anchored_context, NULL, room->stack);
     }
     *out = room;
     return YK_OK;
@@ -241,6 +256,7 @@ void yk_word_room_destroy(struct yk_word_room *room)
     if (room) {
         pcre2_match_data_free(room->match);
         pcre2_match_context_free(room->context);
+        pcre2_match_context_free(room->anchored_context);
         pcre2_jit_stack_free(room->stack);
         free(room);
     }
@@ -292,6 +308,17 @@ static bool is_late(struct search *search)
     return false;
 }
 
+static int run(const struct search *search, const pcre2_code *code, pcre2_match_context *context)
+{
+    struct yk_word_room *room = search->room;
+    if (search->pattern->compiled) {
+        return pcre2_jit_match(code, (PCRE2_SPTR)search->text, search->length, search->at, 0,
+                               room->match, context);
+    }
+    return pcre2_match(code, (PCRE2_SPTR)search->text, search->length, search->at,
+                       PCRE2_NO_UTF_CHECK, room->match, context);
+}
+
 /* The library's limit of steps holds for each place where a match may begin, and a step may go over
  * all of the text. */
 static int match(const struct search *search, uint32_t steps)
@@ -304,12 +331,7 @@ static int match(const struct search *search, uint32_t steps)
     }
     (void)pcre2_set_offset_limit(room->context,
                                  search->width < left ? search->at + search->width : PCRE2_UNSET);
-    if (search->pattern->compiled) {
-        return pcre2_jit_match(search->pattern->code, (PCRE2_SPTR)search->text, search->length,
-                               search->at, 0, room->match, room->context);
-    }
-    return pcre2_match(search->pattern->code, (PCRE2_SPTR)search->text, search->length, search->at,
-                       PCRE2_NO_UTF_CHECK, room->match, room->context);
+    return run(search, search->pattern->code, room->context);
 }
 
 /* A match that begins at `at`, with more and more steps. */
@@ -334,9 +356,14 @@ static void advance(struct search *search)
              ((unsigned char)search->text[search->at] & 0xc0) == 0x80);
 }
 
-/* The leftmost match, in one piece of work after the other, so that none of them takes long. */
+/* The leftmost match, in one piece of work after the other, so that none of them takes long. Words
+ * follow each other, so that most matches begin where the last one ended. */
 static int match_all(struct search *search)
 {
+    const int first = run(search, search->pattern->anchored, search->room->anchored_context);
+    if (first != PCRE2_ERROR_NOMATCH && first != PCRE2_ERROR_MATCHLIMIT) {
+        return first;
+    }
     for (;;) {
         search->width = WINDOW_BYTES;
         int code = match(search, FIRST_STEPS);
