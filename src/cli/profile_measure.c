@@ -1,5 +1,6 @@
 #include "cli/profile.h"
 
+#include "base/log.h"
 #include "cli/interrupt.h"
 #include "cli/process_memory.h"
 #include "cli/profile_path.h"
@@ -112,6 +113,27 @@ static yk_status open_device(struct yk_profiling *profiling)
     return open_engine(profiling);
 }
 
+/* A profile knows times of CPUs by the CPU of the machine that keeps it. */
+static yk_status compare_cpus(const struct yk_profiling *profiling)
+{
+    const struct yk_measure_ranks *all = &profiling->all;
+    char name[YK_CPU_NAME_SIZE];
+    bool differ = false;
+    if (!yk_measure_takes_cores(all)) {
+        return YK_OK;
+    }
+    yk_cpu_name(name);
+    YK_TRY(yk_measure_differ(all, name, &differ));
+    if (differ && all->ranks->rank == 0) {
+        yk_log(YK_LOG_WARNING,
+               "ranks compute on different CPUs: all times are kept as those of rank 0's, %s; "
+               "CPUs with as many cores are not told apart, and plans made on another machine do "
+               "not use them",
+               name);
+    }
+    return YK_OK;
+}
+
 static yk_status open_target(struct yk_profiling *profiling)
 {
     const struct yk_train_team *team = &profiling->team;
@@ -119,6 +141,7 @@ static yk_status open_target(struct yk_profiling *profiling)
     YK_TRY(yk_profiling_name_cluster(profiling));
     YK_TRY(yk_train_team_agree(team, open_device(profiling)));
     YK_TRY(open_ranks(profiling));
+    YK_TRY(compare_cpus(profiling));
     return yk_train_team_agree(team, describe(profiling));
 }
 

@@ -1,5 +1,6 @@
 #include "measure/measure_ranks.h"
 
+#include "base/hash.h"
 #include "comm/exchange.h"
 
 #include <string.h>
@@ -18,5 +19,16 @@ yk_status yk_measure_most(const struct yk_measure_ranks *team, double own, doubl
     double most = own;
     YK_TRY(yk_exchange_max(team->ranks, &most, 1));
     *out = most;
+    return YK_OK;
+}
+
+yk_status yk_measure_differ(const struct yk_measure_ranks *team, const char *words, bool *out)
+{
+    const double own = (double)(yk_hash_bytes(words, strlen(words)) >> 12); /* exact */
+    double most = 0;
+    double least = 0;
+    YK_TRY(yk_measure_most(team, own, &most));
+    YK_TRY(yk_measure_most(team, -own, &least));
+    *out = most != -least;
     return YK_OK;
 }

@@ -39,4 +39,8 @@ yk_status yk_measure_gather(const struct yk_measure_ranks *team, const double *o
 /* The largest that any rank has. */
 yk_status yk_measure_most(const struct yk_measure_ranks *team, double own, double *out) YK_MUST_USE;
 
+/* Whether ranks call it with different words. */
+yk_status yk_measure_differ(const struct yk_measure_ranks *team, const char *words,
+                            bool *out) YK_MUST_USE;
+
 #endif

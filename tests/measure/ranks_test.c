@@ -82,6 +82,34 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
     return status;
 }
 
+/* Of three ranks one computes on another CPU, then all on the same. */
+static yk_status compare_rank(int32_t number, int32_t ranks, void *user)
+{
+    (void)ranks;
+    bool(*differ)[3][2] = user;
+    struct rank rank = {0};
+    YK_TRY(open_rank(&rank));
+    const struct yk_measure_ranks all = {.ranks = &rank.ranks, .engine = rank.engine};
+    yk_status status =
+        yk_measure_differ(&all, number == 1 ? "one CPU" : "another CPU", &(*differ)[number][0]);
+    if (status == YK_OK) {
+        status = yk_measure_differ(&all, "one CPU", &(*differ)[number][1]);
+    }
+    close_rank(&rank);
+    return status;
+}
+
+static void ranks_on_different_cpus_are_noticed(void **state)
+{
+    (void)state;
+    bool differ[3][2] = {{false, true}, {false, true}, {false, true}};
+    assert_ok(yk_thread_world_run(3, compare_rank, &differ));
+    for (int i = 0; i < 3; i++) {
+        assert_true(differ[i][0]);
+        assert_false(differ[i][1]);
+    }
+}
+
 static int make(void **state)
 {
     struct measuring *measuring = calloc(1, sizeof *measuring);
@@ -262,6 +290,7 @@ static void what_a_stopped_survey_left_beside_is_measured_by_the_next(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks_on_different_cpus_are_noticed),
         cmocka_unit_test(every_rank_ends_with_the_same_survey),
         cmocka_unit_test(devices_that_differ_are_told_apart),
         cmocka_unit_test(every_message_is_measured_at_every_size),
