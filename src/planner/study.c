@@ -3,8 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* As long as none fits, so many times as many plans are looked at as were asked for. */
+/* As long as none fits, so many times as many plans are looked at as were asked for, or as if so
+ * many had been: what others do is looked at first. */
 static const double patience = 16;
+static const double least_moves = 100;
 
 static const double plain_block_bytes = 25.0 * 1024 * 1024;
 
@@ -97,9 +99,10 @@ bool yk_study_goes_on(const struct yk_study *study)
 
 bool yk_study_is_over(const struct yk_study *study)
 {
+    const double moves = (double)study->request->search.moves;
     return yk_deadline_has_passed(&study->deadline) ||
-           (study->request->search.moves > 0 &&
-            yk_study_spent(study) >= patience * study->last_part);
+           (moves > 0 &&
+            (double)study->trials >= patience * study->last_part * fmax(moves, least_moves));
 }
 
 void yk_study_report(const struct yk_study *study, const char *what)
