@@ -17,7 +17,8 @@ complain() {
     failed=1
 }
 
-if ! "$yoke" train --device "$device" --dry-run --out none >/dev/null 2>said; then
+seq 300 >text
+if ! "$yoke" train --data text --device "$device" --dry-run --out none >/dev/null 2>said; then
     if grep -q 'no GPU\|was built without' said; then
         sed 's/^yoke: /skipped: /' said
         exit 77
@@ -57,7 +58,6 @@ resumes() {
     echo "$what: the same bits, resumed and again"
 }
 
-seq 300 >text
 "$yoke" tokenize --learn 290 -o pairs.json "$inputs/numbers.en" "$inputs/numbers.de" --quiet >/dev/null
 "$yoke" tokenize --learn 290 --special bert -o bert.json "$inputs/numbers.en" --quiet >/dev/null
 
