@@ -350,13 +350,14 @@ yk_status yk_things_place(struct yk_things *things, const struct yk_rank_view *v
     if (things->failed) {
         return things->is_uncounted ? fail_uncounted() : yk_fail_out_of_memory();
     }
-    if (things->count == 0) {
+    if (things->count <= 0) {
         return YK_OK;
     }
+    const size_t count = (size_t)things->count;
     struct nearby nearby;
-    qsort(things->items, (size_t)things->count, sizeof *things->items, compare);
+    qsort(things->items, count, sizeof *things->items, compare);
     yk_status status = make_nearby(things, view, &nearby);
-    struct range *ranges = calloc((size_t)things->count, sizeof *ranges);
+    struct range *ranges = calloc(count, sizeof *ranges);
     if (status == YK_OK) {
         status = ranges ? place_all(things, &nearby, ranges, out_bytes) : yk_fail_out_of_memory();
     }
