@@ -113,6 +113,7 @@ enum yk_nccl_end yk_nccl_run(struct yk_nccl_errand *errand, double most_s)
     }
     if (!await(desk, most_s)) {
         (void)pthread_detach(thread);
+        atomic_store(&world->has_left, true);
         tell_left(world, errand->doing, most_s);
         return YK_NCCL_LEFT;
     }

@@ -114,20 +114,18 @@ yk_status yk_nccl_share_id(const struct yk_comm_meeting *meeting, yk_status mine
     return YK_OK;
 }
 
-yk_status yk_nccl_meet(struct yk_comm_world *world, const ncclUniqueId *id, int blocks, bool *left)
+yk_status yk_nccl_meet(struct yk_comm_world *world, const ncclUniqueId *id, int blocks)
 {
     struct yk_nccl_errand errand = {.run = run_open,
                                     .world = world,
                                     .doing = "meeting the other ranks",
                                     .id = *id,
                                     .key = blocks};
-    enum yk_nccl_end end = yk_nccl_run(&errand, world->patience_s);
-    if (end == YK_NCCL_DONE) {
+    if (yk_nccl_run(&errand, world->patience_s) == YK_NCCL_DONE) {
         world->comm = errand.comm;
         errand.run = run_greet;
-        end = yk_nccl_run(&errand, world->patience_s);
+        (void)yk_nccl_run(&errand, world->patience_s);
         world->hosts = errand.hosts;
     }
-    *left = end == YK_NCCL_LEFT;
     return yk_trouble_check(&world->trouble);
 }

@@ -84,6 +84,15 @@ static void free_world(struct yk_comm_world *world)
     free(world);
 }
 
+static void free_or_leave(struct yk_comm_world *world, bool is_ended)
+{
+    if (is_ended && !atomic_load(&world->has_left)) {
+        free_world(world);
+    } else {
+        leave_world(world);
+    }
+}
+
 static yk_status make_world(const struct yk_comm_options *options, struct yk_comm_world **out)
 {
     yk_status status;
@@ -143,7 +152,6 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
     ncclUniqueId id;
     struct yk_comm_world *world = NULL;
     double blocks = 0;
-    bool left = false;
     if (!options->backend->native) {
         return yk_fail(YK_ERROR_INPUT, "nccl: ranks on a device \"%s\" cannot be joined by NCCL",
                        options->backend->name);
@@ -159,7 +167,7 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
     }
     world->options.meeting = NULL;
     if (status == YK_OK) {
-        status = yk_nccl_meet(world, &id, (int)ceil(blocks), &left);
+        status = yk_nccl_meet(world, &id, (int)ceil(blocks));
     }
     if (status == YK_OK) {
         status = yk_nccl_watch(world);
@@ -170,31 +178,36 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
     }
     if (world->comm) {
         yk_nccl_end_all(world);
-        left = left || !atomic_load(&world->gone);
     }
-    if (left) {
-        leave_world(world);
-    } else {
-        free_world(world);
-    }
+    free_or_leave(world, !world->comm || atomic_load(&world->gone));
     return status;
 }
 
 /* ---- closing ---- */
 
-/* All have come, so that nobody misses what it waits for. */
+/* All have come, so that nobody misses what it waits for. Who was waited for long enough finds that
+ * the communicators are given up, and leaves them and the lane alone. */
 static ncclResult_t run_close(struct yk_nccl_errand *errand)
 {
     struct yk_comm_world *world = errand->world;
+    if (!yk_nccl_enter(world)) {
+        return ncclRemoteError;
+    }
     ncclResult_t result = ncclAllReduce(world->travel, world->travel, 1, ncclUint64, ncclSum,
                                         world->comm, world->stream);
+    yk_nccl_leave(world);
     if (result == ncclSuccess && cudaStreamSynchronize(world->stream) != cudaSuccess) {
         result = ncclUnhandledCudaError;
     }
-    if (atomic_load(&world->aborted)) { /* it was waited for long enough */
+    if (result != ncclSuccess) {
+        return result;
+    }
+    if (atomic_exchange(&world->aborted, true)) {
         return ncclRemoteError;
     }
-    return result == ncclSuccess ? ncclCommDestroy(world->comm) : result;
+    result = ncclCommDestroy(world->comm);
+    atomic_store(&world->gone, result == ncclSuccess);
+    return result;
 }
 
 static void close_world(struct yk_comm_world *world)
@@ -203,19 +216,12 @@ static void close_world(struct yk_comm_world *world)
         return;
     }
     struct yk_nccl_errand errand = {.run = run_close, .world = world, .doing = "leaving"};
-    enum yk_nccl_end end = YK_NCCL_REFUSED;
     yk_nccl_watch_end(world);
-    if (!yk_trouble_is(&world->trouble) && !atomic_load(&world->aborted)) {
-        end = yk_nccl_run(&errand, CLOSE_S);
+    if (!yk_trouble_is(&world->trouble)) {
+        (void)yk_nccl_run(&errand, CLOSE_S);
     }
-    if (end != YK_NCCL_DONE) {
-        yk_nccl_end_all(world);
-    }
-    if (end == YK_NCCL_DONE || (end == YK_NCCL_REFUSED && atomic_load(&world->gone))) {
-        free_world(world);
-    } else {
-        leave_world(world);
-    }
+    yk_nccl_end_all(world); /* nothing where they have ended well, or are about to */
+    free_or_leave(world, atomic_load(&world->gone));
 }
 
 /* ---- what it is ---- */

@@ -59,8 +59,9 @@ struct yk_comm_world {
     pthread_cond_t wake;
     pthread_mutex_t use;  /* held while NCCL is called to put an exchange */
     pthread_mutex_t list; /* held while the communicators are looked at or change */
-    atomic_bool aborted;  /* somebody is about it, or it is done */
+    atomic_bool aborted;  /* somebody ends the communicators, or has: nobody else may */
     atomic_bool gone;     /* it is done: no thread of NCCL's is left */
+    atomic_bool has_left; /* a thread was left behind that may use the world: it must stay */
 };
 
 struct yk_comm_group {
@@ -84,10 +85,8 @@ bool yk_nccl_fail(struct yk_comm_world *world, ncclResult_t result, const char *
 /* Rank 0's address becomes known to all; `mine` is what this rank has come to before. */
 yk_status yk_nccl_share_id(const struct yk_comm_meeting *meeting, yk_status mine,
                            ncclUniqueId *out) YK_MUST_USE;
-/* The world's communicator, of at most so many blocks of threads on the device. `left`: a thread
- * was left behind, and the world must stay. */
-yk_status yk_nccl_meet(struct yk_comm_world *world, const ncclUniqueId *id, int blocks,
-                       bool *left) YK_MUST_USE;
+/* The world's communicator, of at most so many blocks of threads on the device. */
+yk_status yk_nccl_meet(struct yk_comm_world *world, const ncclUniqueId *id, int blocks) YK_MUST_USE;
 
 /* ---- groups.c ---- */
 
@@ -112,7 +111,7 @@ struct yk_nccl_errand {
 enum yk_nccl_end {
     YK_NCCL_DONE,
     YK_NCCL_REFUSED, /* the trouble is set */
-    YK_NCCL_LEFT,    /* it is not done in time, the trouble is set, and the world must stay */
+    YK_NCCL_LEFT,    /* it is not done in time: the trouble is set, and the world stays */
 };
 
 /* Runs it for at most so long, or until the world is in trouble. */
