@@ -163,8 +163,46 @@ void fake_cuda_begin(enum fake_kind kind)
 
 /* ---- the runtime ---- */
 
+/* Threads count from when they choose a device until they end. */
+static pthread_once_t counts_threads = PTHREAD_ONCE_INIT;
+static pthread_key_t counted;
+static pthread_cond_t thread_ended = PTHREAD_COND_INITIALIZER;
+static int threads;
+
+static void end_thread(void *user)
+{
+    (void)user;
+    (void)pthread_mutex_lock(&lock);
+    threads--;
+    (void)pthread_cond_broadcast(&thread_ended);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+static void count_threads(void)
+{
+    const int code = pthread_key_create(&counted, end_thread);
+    assert(code == 0);
+    (void)code;
+}
+
+void fake_cuda_await_threads(void)
+{
+    (void)pthread_mutex_lock(&lock);
+    while (threads > 0) {
+        (void)pthread_cond_wait(&thread_ended, &lock);
+    }
+    (void)pthread_mutex_unlock(&lock);
+}
+
 cudaError_t cudaSetDevice(int device)
 {
+    (void)pthread_once(&counts_threads, count_threads);
+    if (!pthread_getspecific(counted)) {
+        (void)pthread_mutex_lock(&lock);
+        threads++;
+        (void)pthread_mutex_unlock(&lock);
+        (void)pthread_setspecific(counted, &counted);
+    }
     current = device;
     return cudaSuccess;
 }

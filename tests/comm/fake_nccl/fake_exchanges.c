@@ -58,7 +58,7 @@ static void put_away(struct ncclComm *comm, struct record *record)
 
 static bool may(struct ncclComm *comm, cudaStream_t stream, const void *one, const void *other)
 {
-    if (!fake_is_alive(comm)) {
+    if (atomic_load(&comm->is_aborted) || !fake_is_alive(comm)) {
         return false;
     }
     if ((void *)stream != (void *)comm->ranks->lane || !fake_is(one, cudaMemoryTypeDevice) ||

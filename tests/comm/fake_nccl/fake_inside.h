@@ -7,6 +7,7 @@
 #include "comm/ranks.h"
 
 #include <nccl.h>
+#include <stdatomic.h>
 
 struct ncclComm {
     struct yk_ranks *ranks; /* of the rank whose it is */
@@ -14,10 +15,13 @@ struct ncclComm {
     int size;
     int me;
     bool is_world;
-    bool is_dead; /* destroyed or given up: nobody may use it */
+    atomic_bool is_dead;    /* destroyed or given up: nobody may use it */
+    atomic_bool is_aborted; /* given up, maybe while another thread puts an exchange */
 };
 
 void fake_cuda_begin(enum fake_kind kind);
+/* Until every thread that has chosen a device has ended. */
+void fake_cuda_await_threads(void);
 void fake_misuse(const char *words);
 void fake_exchanges_begin(void);
 int fake_current_device(void);

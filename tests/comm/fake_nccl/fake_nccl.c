@@ -2,11 +2,11 @@
 
 #include "fake_inside.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     COMMS = 256,
@@ -19,11 +19,22 @@ static struct {
     struct yk_backend_lane *lanes[FAKE_RANKS];
     struct yk_ranks seats[FAKE_RANKS];
     struct ncclComm comms[COMMS];
-    int comm_count;
-    atomic_bool lost;   /* somebody is gone */
-    atomic_int joining; /* threads that wait for others to join */
+    atomic_bool lost; /* somebody is gone */
     pthread_mutex_t lock;
-} fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    pthread_cond_t changed; /* one of those below, which are under the lock */
+    int comm_count;
+    int alive;   /* communicators that have not ended */
+    int joining; /* threads that wait for others to join */
+    bool holds_destroy;
+} fake = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void change(int *count, int by)
+{
+    (void)pthread_mutex_lock(&fake.lock);
+    *count += by;
+    (void)pthread_cond_broadcast(&fake.changed);
+    (void)pthread_mutex_unlock(&fake.lock);
+}
 
 void fake_nccl_begin(int32_t ranks, enum fake_kind kind)
 {
@@ -33,18 +44,57 @@ void fake_nccl_begin(int32_t ranks, enum fake_kind kind)
     fake.comm_count = 0;
     atomic_store(&fake.lost, false);
     memset(fake.seats, 0, sizeof fake.seats);
+    memset(fake.devices, 0, sizeof fake.devices);
+    memset(fake.lanes, 0, sizeof fake.lanes);
     if (yk_thread_world_create(ranks, &fake.world) != YK_OK) {
         fake.world = NULL;
     }
 }
 
-void fake_nccl_end(void)
+/* Nobody is left to meet the others at the end: a world that is broken is not waited for. */
+static void free_all(void)
 {
-    while (atomic_load(&fake.joining) > 0) {
-        (void)usleep(100);
+    yk_thread_world_break(fake.world, 0, YK_ERROR_LOST, "it is over");
+    for (int i = 0; i < fake.comm_count; i++) {
+        if (!fake.comms[i].is_world) {
+            yk_comm_threads.group_destroy(fake.comms[i].group);
+        }
+    }
+    for (int32_t i = 0; i < FAKE_RANKS; i++) {
+        yk_ranks_close(&fake.seats[i]);
+        yk_backend_cpu.lane_destroy(fake.lanes[i]);
+        yk_backend_cpu.close(fake.devices[i]);
     }
     yk_thread_world_destroy(fake.world);
     fake.world = NULL;
+}
+
+void fake_nccl_end(void)
+{
+    (void)pthread_mutex_lock(&fake.lock);
+    while (fake.alive > 0 || fake.joining > 0) {
+        (void)pthread_cond_wait(&fake.changed, &fake.lock);
+    }
+    (void)pthread_mutex_unlock(&fake.lock);
+    fake_cuda_await_threads();
+    free_all();
+}
+
+void fake_nccl_await_joining(void)
+{
+    (void)pthread_mutex_lock(&fake.lock);
+    while (fake.joining == 0) {
+        (void)pthread_cond_wait(&fake.changed, &fake.lock);
+    }
+    (void)pthread_mutex_unlock(&fake.lock);
+}
+
+void fake_nccl_hold_destroy(bool holds)
+{
+    (void)pthread_mutex_lock(&fake.lock);
+    fake.holds_destroy = holds;
+    (void)pthread_cond_broadcast(&fake.changed);
+    (void)pthread_mutex_unlock(&fake.lock);
 }
 
 void fake_nccl_sit(int32_t rank, struct yk_backend_device *device, struct yk_backend_lane *lane)
@@ -69,18 +119,21 @@ void *fake_native(const struct yk_backend_lane *lane, int32_t *number)
 
 /* ---- communicators ---- */
 
-static struct ncclComm *make_comm(struct ncclComm comm)
+static struct ncclComm *make_comm(struct yk_ranks *ranks, struct yk_comm_group *group, int size,
+                                  int me, bool is_world)
 {
     (void)pthread_mutex_lock(&fake.lock);
-    struct ncclComm *place = &fake.comms[fake.comm_count < COMMS - 1 ? fake.comm_count++ : 0];
-    *place = comm;
+    assert(fake.comm_count < COMMS);
+    struct ncclComm *place = &fake.comms[fake.comm_count++];
+    *place = (struct ncclComm){ranks, group, size, me, is_world, false, false};
+    fake.alive++;
     (void)pthread_mutex_unlock(&fake.lock);
     return place;
 }
 
 bool fake_is_alive(const struct ncclComm *comm)
 {
-    if (!comm || comm->is_dead) {
+    if (!comm || atomic_load(&comm->is_dead)) {
         fake_misuse("a communicator that is no more");
         return false;
     }
@@ -125,13 +178,13 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *out, int size, ncclUniqueId id, 
     const struct yk_comm_options options = {
         .backend = &yk_backend_cpu, .device = fake.devices[rank], .lane = fake.lanes[rank]};
     yk_thread_world_seat(fake.world, rank);
-    (void)atomic_fetch_add(&fake.joining, 1);
+    change(&fake.joining, 1);
     const yk_status status = yk_ranks_open(&yk_comm_threads, &options, seat);
-    (void)atomic_fetch_sub(&fake.joining, 1);
+    change(&fake.joining, -1);
     if (status != YK_OK) {
         return ncclSystemError;
     }
-    *out = make_comm((struct ncclComm){seat, seat->all, size, rank, true, false});
+    *out = make_comm(seat, seat->all, size, rank, true);
     return ncclSuccess;
 }
 
@@ -173,8 +226,7 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *out,
     if (yk_comm_threads.group_create(ranks->world, members, count, &group) != YK_OK) {
         return ncclRemoteError;
     }
-    *out =
-        group ? make_comm((struct ncclComm){comm->ranks, group, count, key, false, false}) : NULL;
+    *out = group ? make_comm(comm->ranks, group, count, key, false) : NULL;
     return ncclSuccess;
 }
 
@@ -190,34 +242,47 @@ ncclResult_t ncclCommUserRank(ncclComm_t comm, int *out)
     return ncclSuccess;
 }
 
-static void bury(struct ncclComm *comm)
+/* False, and a misuse, where it has ended already. */
+static bool begin_end(struct ncclComm *comm)
 {
-    if (!fake_is_alive(comm)) {
-        return;
+    if (!comm || atomic_exchange(&comm->is_dead, true)) {
+        fake_misuse("the end of a communicator that is no more");
+        return false;
     }
-    comm->is_dead = true;
+    return true;
+}
+
+/* What it is made of stays until fake_nccl_end(): other threads may be within an exchange. */
+static void bury(const struct ncclComm *comm)
+{
     (void)!yk_backend_cpu.finish(comm->ranks->lane);
-    if (comm->is_world) {
-        yk_ranks_close(comm->ranks);
-    } else {
-        yk_comm_threads.group_destroy(comm->group);
-    }
+    change(&fake.alive, -1);
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm)
 {
-    bury(comm);
+    if (begin_end(comm)) {
+        (void)pthread_mutex_lock(&fake.lock);
+        while (fake.holds_destroy) {
+            (void)pthread_cond_wait(&fake.changed, &fake.lock);
+        }
+        (void)pthread_mutex_unlock(&fake.lock);
+        bury(comm);
+    }
     return ncclSuccess;
 }
 
 /* The end of one rank's communicator is seen by all others. */
 ncclResult_t ncclCommAbort(ncclComm_t comm)
 {
-    if (fake_is_alive(comm)) {
+    if (comm) {
+        atomic_store(&comm->is_aborted, true);
+    }
+    if (begin_end(comm)) {
         atomic_store(&fake.lost, true);
         yk_thread_world_break(fake.world, fake_current_device(), YK_ERROR_LOST, "it has given up");
+        bury(comm);
     }
-    bury(comm);
     return ncclSuccess;
 }
 

@@ -20,18 +20,26 @@ enum fake_kind {
 };
 
 void fake_nccl_begin(int32_t ranks, enum fake_kind kind);
-/* After every rank has closed its world; who still waits to join one must have been let go, by
- * fake_nccl_lose(). */
+/* After every rank has closed its world: waits until every communicator has ended and every thread
+ * that was left behind too, then ends the lanes and devices of those who sat. Who still waits to
+ * join must have been let go, by fake_nccl_lose(). */
 void fake_nccl_end(void);
 
 /* A CPU that has memory as a GPU has it. */
 extern struct yk_backend fake_gpu;
 
-/* The device and the lane of this rank, before it opens its world. */
+/* The device and the lane of this rank, before it opens its world. They stay until
+ * fake_nccl_end(), because threads that are left behind use them. */
 void fake_nccl_sit(int32_t rank, struct yk_backend_device *device, struct yk_backend_lane *lane);
 
 /* A rank is gone: what others wait for ends, and their communicators are not well. */
 void fake_nccl_lose(int32_t rank);
+
+/* Until a rank waits for the others to join. */
+void fake_nccl_await_joining(void);
+
+/* From now on, whoever destroys a communicator stays within NCCL, until let go. */
+void fake_nccl_hold_destroy(bool holds);
 
 /* What was asked for that must not be asked of NCCL or CUDA, in words; NULL: nothing. */
 const char *fake_nccl_misuse(void);
