@@ -9,6 +9,8 @@
 #include "cluster/launcher.h"
 
 #include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static yk_status run_command(const struct yk_command *command, char *const *words, int count,
                              struct yk_text *out)
@@ -67,6 +69,18 @@ static yk_status show_short_help(void)
     return YK_ERROR_USAGE;
 }
 
+/* OpenBLAS waits for threads of its own when the program ends, and one that asks for memory in vain
+ * asks for ever: where the address space is limited, nothing of that kind is waited for. */
+static int leave(yk_status status)
+{
+    struct rlimit space;
+    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
+        (void)fflush(NULL);
+        _exit((int)status);
+    }
+    return (int)status;
+}
+
 int main(int argc, char **argv)
 {
     yk_terminal_prepare();
@@ -93,5 +107,5 @@ int main(int argc, char **argv)
     }
     yk_text_free(&sentence);
     yk_text_free(&out);
-    return (int)status;
+    return leave(status);
 }

@@ -49,13 +49,15 @@ static yk_status fail_to_map(int buffers)
                    needed, limit);
 }
 
-/* Allocates buffers one by one, each only where there is room for it, and frees them all. */
-static bool allocate(int count)
+/* Allocates a buffer for each of `count` threads and for each `own` one of the library, and frees
+ * them all. Own threads may ask at the same time, and one that asks in vain asks for ever, whatever
+ * is freed meanwhile: so there must be room for as many more. */
+static bool allocate(int count, int own)
 {
     void *buffers[MOST_BUFFERS];
     int made = 0;
-    bool mapped = true;
-    while (made < count && (mapped = can_map(BUFFER_BYTES))) {
+    const bool mapped = can_map(BUFFER_BYTES * (size_t)(count + 2 * own));
+    while (mapped && made < count + own) {
         buffers[made++] = blas_memory_alloc(1);
     }
     while (made-- > 0) {
@@ -75,13 +77,14 @@ yk_status yk_cpu_blas_reserve(int threads)
     (void)pthread_mutex_lock(&lock);
     if (own < 0) {
         own = openblas_get_parallel() == OPENBLAS_THREAD ? openblas_get_num_threads() - 1 : 0;
+        own = own < MOST_BUFFERS / 2 ? own : MOST_BUFFERS / 2;
         /* Kernels share their work themselves, cut so that the result does not depend on how many
          * threads there are. */
         openblas_set_num_threads(1);
     }
-    const int wanted = threads + own < MOST_BUFFERS ? threads + own : MOST_BUFFERS;
+    const int wanted = threads + own < MOST_BUFFERS ? threads : MOST_BUFFERS - own;
     if (wanted > reserved && blas_memory_alloc && blas_memory_free) {
-        status = allocate(wanted) ? YK_OK : fail_to_map(wanted);
+        status = allocate(wanted, own) ? YK_OK : fail_to_map(wanted + 2 * own);
         reserved = status == YK_OK ? wanted : reserved;
     }
     (void)pthread_mutex_unlock(&lock);
