@@ -339,8 +339,7 @@ static void json_that_is_no_instructions_is_refused(void **state)
         {"[" ONE, "a.json: line 1, column 37: broken JSON: ']' expected near end of file"},
         {"[" ONE "]\n" ONE, "a.json: line 2, column 1: broken JSON: end of file expected"},
         {"[" ONE ",\n]", "a.json: line 2, column 1: broken JSON: unexpected token"},
-        {"[" ONE ",,\n" ONE "]",
-         "a.json: line 1, column 39: broken JSON: unexpected token"},
+        {"[" ONE ",,\n" ONE "]", "a.json: line 1, column 39: broken JSON: unexpected token"},
         {"{\n \"data\": [\n  " ONE "\n ]\n}\n",
          "a.json: one object over several lines is no data to train on: there must be a list of "
          "objects, or one object a line, each with " FORMS
