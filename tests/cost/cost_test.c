@@ -317,9 +317,9 @@ static void a_cpu_is_slower_in_16_bits(void **state)
     static const char *const names[] = {"gpt-mini", "llama-mini", "bert-tiny", "gpt2"};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        double fp32_s[64];
-        double bf16_s[64];
-        double fp16_s[64];
+        double fp32_s[64] = {0};
+        double bf16_s[64] = {0};
+        double fp16_s[64] = {0};
         const double whole_s = time_on_a_core(names[i], YK_PRECISION_FP32, fp32_s);
         const double bf16 = time_on_a_core(names[i], YK_PRECISION_BF16, bf16_s) / whole_s;
         const double fp16 = time_on_a_core(names[i], YK_PRECISION_FP16, fp16_s) / whole_s;

@@ -112,7 +112,8 @@ static void a_pattern_whose_steps_are_long_or_many_is_given_up(void **state)
     static const char *const patterns[] = {"a*a*a*b", "a*a*b"};
     char text[LETTERS + 2];
     memset(text, 'a', LETTERS);
-    memcpy(text + LETTERS, "cb", 2);
+    text[LETTERS] = 'c';
+    text[LETTERS + 1] = 'b';
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         struct yk_word_pattern *made = NULL;
         struct yk_word_room *room = NULL;
