@@ -241,7 +241,7 @@ yk_status yk_instructions_open(const struct yk_instructions_request *request,
     struct yk_text text = {0};
     struct yk_text said = {0};
     struct yk_records records = {0};
-    yk_status status = yk_file_read(path, &text);
+    yk_status status = yk_file_read_data(path, &text);
     if (status == YK_OK) {
         status = yk_records_cut(yk_text_chars(&text), text.length, request->path, &records);
     }
@@ -253,7 +253,7 @@ yk_status yk_instructions_open(const struct yk_instructions_request *request,
     yk_records_free(&records);
     if (status == YK_ERROR_INPUT && lines) {
         yk_text_add(&said, yk_status_message());
-        if (yk_file_read(path, &text) == YK_OK) {
+        if (yk_file_read_data(path, &text) == YK_OK) {
             status =
                 explain(yk_text_chars(&text), text.length, request->path, yk_text_chars(&said));
         }

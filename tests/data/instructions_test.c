@@ -5,7 +5,9 @@
 
 #include "data/instructions.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* [UNK] 0, <s> 1, </s> 2, <pad> 3, w0 4, w1 5 …; texts begin with <s>. */
 static const char *const names[] = {"<s>", "</s>", "<pad>", NULL};
@@ -357,6 +359,32 @@ static void json_that_is_no_instructions_is_refused(void **state)
     }
 }
 
+/* A document may be 64 MiB long; data may be longer. Here 65 MiB of empty lines follow a record. */
+static void data_may_be_longer_than_a_document(void **state)
+{
+    (void)state;
+    enum {
+        LENGTH = 65 << 20
+    };
+    char path[] = "/tmp/yoke-instructions-XXXXXX.jsonl";
+    const int descriptor = mkstemps(path, 6);
+    assert_true(descriptor >= 0);
+    char *lines = malloc(LENGTH);
+    assert_non_null(lines);
+    memset(lines, '\n', LENGTH);
+    memcpy(lines, ONE, sizeof ONE - 1);
+    assert_int_equal(write(descriptor, lines, LENGTH), LENGTH);
+    assert_int_equal(close(descriptor), 0);
+    free(lines);
+    struct yk_instructions_request request = plain_request();
+    struct yk_instructions *instructions = NULL;
+    request.path = path;
+    assert_ok(yk_instructions_open(&request, &instructions));
+    assert_int_equal(yk_instructions_count(instructions), 1);
+    yk_instructions_close(instructions);
+    assert_int_equal(unlink(path), 0);
+}
+
 static void a_missing_special_token_is_named(void **state)
 {
     (void)state;
@@ -493,6 +521,7 @@ int main(void)
         cmocka_unit_test(a_list_gives_what_its_elements_give_as_lines),
         cmocka_unit_test(a_conversation_is_a_chat_in_other_words),
         cmocka_unit_test(json_that_is_no_instructions_is_refused),
+        cmocka_unit_test(data_may_be_longer_than_a_document),
         cmocka_unit_test(a_missing_special_token_is_named),
         cmocka_unit_test(faulty_lines_are_refused),
         cmocka_unit_test(faulty_lines_are_left_out_where_it_is_wished),
