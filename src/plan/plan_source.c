@@ -100,12 +100,12 @@ static void add_way(struct yk_text *out, const char *folder, const char *path)
     yk_text_add(out, path + common + strspn(path + common, "/"));
 }
 
-/* A path to be told from a name: "./tiny", unless its end tells it. */
+/* A path to be told from a name: "./tiny", unless its beginning or its end tells it. */
 static void mark_path(const struct yk_text *way, struct yk_text *out)
 {
     const char *words = yk_text_chars(way);
     const char *end = strrchr(words, '.');
-    const bool plain = words[0] == '.' || (end && strcmp(end, ".json") == 0);
+    const bool plain = words[0] == '.' || words[0] == '/' || (end && strcmp(end, ".json") == 0);
     yk_text_addf(out, "%s%s", plain ? "" : "./", words);
 }
 

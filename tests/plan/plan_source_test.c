@@ -124,6 +124,20 @@ static void files_are_found_from_the_folder_of_the_plan(void **state)
     assert_found(state, "lab.json", "plan.json", "lab.json");
 }
 
+static void a_plan_with_an_absolute_path_finds_its_files(void **state)
+{
+    struct place *place = *state;
+    char plan[128];
+    char wanted[128];
+    snprintf(plan, sizeof plan, "%s/here/models/plan.json", place->root);
+    snprintf(wanted, sizeof wanted, "%s/here/models/tiny", place->root);
+    assert_found(state, "./tiny", plan, wanted);
+    snprintf(wanted, sizeof wanted, "%s/here/plans", place->root);
+    assert_found(state, "../plans", plan, wanted);
+    snprintf(wanted, sizeof wanted, "%s/here/lab.json", place->root);
+    assert_found(state, "../lab.json", plan, wanted);
+}
+
 /* Older versions named them from where yoke was started. */
 static void files_of_older_plans_are_found_from_here(void **state)
 {
@@ -139,6 +153,7 @@ int main(void)
         cmocka_unit_test(what_is_no_relative_path_stays),
         cmocka_unit_test(links_do_not_lead_astray),
         cmocka_unit_test(files_are_found_from_the_folder_of_the_plan),
+        cmocka_unit_test(a_plan_with_an_absolute_path_finds_its_files),
         cmocka_unit_test(files_of_older_plans_are_found_from_here),
     };
     return cmocka_run_group_tests(tests, make_place, leave_place);
