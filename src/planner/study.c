@@ -79,8 +79,9 @@ void yk_study_begin_phase(struct yk_study *study, double part, double last_part)
     const struct yk_scheduler_options *search = &study->request->search;
     study->part = part;
     study->last_part = last_part;
-    study->deadline.at_s =
-        search->moves > 0 ? INFINITY : study->started_s + last_part * search->budget_s;
+    /* What is counted, or only looked at and not searched for, has no end in time. */
+    const bool timed = search->moves <= 0 && search->budget_s > 0;
+    study->deadline.at_s = timed ? study->started_s + last_part * search->budget_s : INFINITY;
 }
 
 double yk_study_spent(const struct yk_study *study)
