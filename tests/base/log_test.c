@@ -105,6 +105,7 @@ static void a_sink_gets_its_own_user_while_another_thread_changes_both(void **st
     assert_int_equal(atomic_load(&mismatches), 0);
 }
 
+static atomic_bool is_inside;
 static atomic_bool is_setting;
 static atomic_bool has_set;
 
@@ -113,6 +114,7 @@ static void stay(void *user, enum yk_log_level level, const char *line)
 {
     (void)level;
     (void)line;
+    atomic_store(&is_inside, true);
     for (int i = 0; i < 2000 || !atomic_load(&is_setting); i++) {
         (void)sched_yield();
     }
@@ -129,6 +131,9 @@ static void *log_one_line(void *unused)
 static void *set_none(void *unused)
 {
     (void)unused;
+    while (!atomic_load(&is_inside)) {
+        (void)sched_yield();
+    }
     atomic_store(&is_setting, true);
     yk_log_set_sink(NULL, NULL);
     atomic_store(&has_set, true);
