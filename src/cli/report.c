@@ -47,7 +47,7 @@ struct reporting {
 };
 
 /* A plan that sends nothing has no trade-off, and a model that only fits in micro-batches none in
- * one: the page goes without. */
+ * one; or the budget ends first: the page goes without. */
 static yk_status find_tradeoff(struct reporting *reporting)
 {
     const struct yk_tradeoff_options options = {.points = CURVE_POINTS};
@@ -57,7 +57,10 @@ static yk_status find_tradeoff(struct reporting *reporting)
     }
     const yk_status status =
         yk_tradeoff_find(&reporting->planning.request, &options, &reporting->tradeoff);
-    if (status == YK_ERROR_NO_FIT) {
+    if (status == YK_ERROR_STOPPED) {
+        yk_log(YK_LOG_WARNING, "the page goes without the trade-off: %s", yk_status_message());
+    }
+    if (status == YK_ERROR_NO_FIT || status == YK_ERROR_STOPPED) {
         return YK_OK;
     }
     YK_TRY(status);

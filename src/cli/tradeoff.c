@@ -241,6 +241,9 @@ static yk_status weigh(const struct arguments *arguments, struct yk_planning *pl
     yk_terminal_progress_begin();
     yk_status status = yk_tradeoff_find(&planning->request, &weighing, &tradeoff);
     yk_terminal_progress_end();
+    if (status == YK_ERROR_STOPPED) { /* by the budget that was given, not by a signal */
+        return yk_fail(YK_ERROR_INPUT, "%s", yk_status_message());
+    }
     YK_TRY(status);
     yk_tradeoff_charts(tradeoff, curves, charts);
     status = arguments->json ? write_json(planning, tradeoff, charts, out)

@@ -37,7 +37,11 @@ static yk_status find(struct yoke_tradeoff *handle, int32_t points)
         .points = points > 0 ? points : USUAL_POINTS,
         .milp_s = request.search.budget_s,
     };
-    YK_TRY(yk_tradeoff_find(&request, &options, &handle->found));
+    const yk_status status = yk_tradeoff_find(&request, &options, &handle->found);
+    if (status == YK_ERROR_STOPPED) { /* by the budget of the request */
+        return yk_fail(YK_ERROR_INPUT, "%s", yk_status_message());
+    }
+    YK_TRY(status);
     tell(handle);
     return YK_OK;
 }

@@ -396,7 +396,7 @@ yk_status yk_tradeoff_find(const struct yk_plan_request *request,
     }
     if (status == YK_ERROR_STOPPED) {
         status =
-            yk_fail(YK_ERROR_INPUT,
+            yk_fail(YK_ERROR_STOPPED,
                     "the curves were not complete within the budget of %.3g s; give more time, "
                     "or ask for fewer points",
                     request->search.budget_s);

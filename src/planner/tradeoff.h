@@ -40,7 +40,7 @@ struct yk_tradeoff {
 };
 
 /* For one micro-batch on all devices. YK_ERROR_NO_FIT when fully-sharded layers do not fit,
- * YK_ERROR_INPUT when the request's budget is not enough for all points. */
+ * YK_ERROR_STOPPED when the request's budget is not enough for all points. */
 yk_status yk_tradeoff_find(const struct yk_plan_request *request,
                            const struct yk_tradeoff_options *options,
                            struct yk_tradeoff **out) YK_MUST_USE;

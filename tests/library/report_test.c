@@ -28,7 +28,7 @@ static void a_page_shows_the_plan(void **state)
 static void a_page_shows_a_tradeoff_if_there_is_one(void **state)
 {
     (void)state;
-    const struct yoke_search search = {.budget_s = 1};
+    const struct yoke_search search = {.budget_s = 30};
     yoke_plan *plan = find_sharded();
     yoke_request *request = ask("2xrtx3090 @ 8GB/s", 4);
     yoke_tradeoff *tradeoff = NULL;

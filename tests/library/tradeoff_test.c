@@ -1,6 +1,6 @@
 #include "public_api.h"
 
-static const struct yoke_search brief = {.budget_s = 1};
+static const struct yoke_search brief = {.budget_s = 30};
 
 static void deciding_together_is_never_slower_than_any_split(void **state)
 {
