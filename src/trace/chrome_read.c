@@ -78,6 +78,8 @@ static yk_status read_complete(const struct yk_json *event, struct yk_trace *tra
     /* Both ends are whole nanoseconds: an event that ended where the next began still does. */
     read.start_s = round(start * 1e3) / 1e9;
     read.end_s = round((start + duration) * 1e3) / 1e9;
+    /* Rounded apart, they would be further from each other than is read. */
+    read.end_s = fmin(read.end_s, read.start_s + MOST_MICROSECONDS / 1e6);
     return yk_trace_add_event(trace, &read, NULL);
 }
 
