@@ -340,6 +340,110 @@ static void a_rank_that_gives_up_ends_what_others_wait_for(void **state)
     assert_null(fake_nccl_misuse());
 }
 
+/* ---- an exchange that is kept waiting while the run is ended ---- */
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool is_inside; /* somebody copies */
+    bool may_go;
+} held = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+/* As a stream that takes no more. */
+static void copy_when_let(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes)
+{
+    (void)pthread_mutex_lock(&held.lock);
+    held.is_inside = true;
+    (void)pthread_cond_broadcast(&held.changed);
+    while (!held.may_go) {
+        (void)pthread_cond_wait(&held.changed, &held.lock);
+    }
+    (void)pthread_mutex_unlock(&held.lock);
+    yk_backend_cpu.copy(lane, to, from, bytes);
+}
+
+static void *end_the_run(void *user)
+{
+    const struct yk_ranks *ranks = user;
+    (void)pthread_mutex_lock(&held.lock);
+    while (!held.is_inside) {
+        (void)pthread_cond_wait(&held.changed, &held.lock);
+    }
+    (void)pthread_mutex_unlock(&held.lock);
+    ranks->comm->let_go(ranks->world);
+    (void)pthread_mutex_lock(&held.lock);
+    held.may_go = true;
+    (void)pthread_cond_broadcast(&held.changed);
+    (void)pthread_mutex_unlock(&held.lock);
+    return NULL;
+}
+
+enum late_op {
+    LATE_REDUCE,
+    LATE_GATHER,
+    LATE_SCATTER,
+    LATE_BROADCAST,
+    LATE_OPS,
+};
+
+static enum late_op late_op;
+
+static void put_late_op(const struct yk_ranks *ranks, double *own, double *whole)
+{
+    static const int64_t firsts[] = {0, 1};
+    const struct yk_comm_reduce reduce = {
+        .group = ranks->all, .numbers = own, .count = 1, .type = YK_COMM_FP64};
+    const struct yk_comm_gather gather = {ranks->all, own, whole, firsts, sizeof *own};
+    const struct yk_comm_scatter scatter = {
+        .group = ranks->all, .whole = whole, .own = own, .firsts = firsts, .type = YK_COMM_FP64};
+    const struct yk_comm_broadcast broadcast = {
+        .group = ranks->all, .bytes = own, .size = sizeof *own, .from = 0};
+    switch (late_op) {
+    case LATE_REDUCE:
+        ranks->comm->reduce(&reduce);
+        break;
+    case LATE_GATHER:
+        ranks->comm->gather(&gather);
+        break;
+    case LATE_SCATTER:
+        ranks->comm->scatter(&scatter);
+        break;
+    default:
+        ranks->comm->broadcast(&broadcast);
+        break;
+    }
+}
+
+static yk_status try_late_op(const struct yk_ranks *ranks, struct yk_backend_device *device)
+{
+    double own = 1;
+    double whole = 1;
+    pthread_t thread;
+    (void)device;
+    held.is_inside = false;
+    held.may_go = false;
+    fake_gpu.copy = copy_when_let;
+    if (pthread_create(&thread, NULL, end_the_run, (void *)ranks) != 0) {
+        return yk_fail(YK_ERROR_SYSTEM, "no thread");
+    }
+    put_late_op(ranks, &own, &whole);
+    (void)pthread_join(thread, NULL);
+    const yk_status status = yk_ranks_finish(ranks); /* own and whole are the lane's until then */
+    return status == YK_ERROR_LOST && fake_nccl_late_exchanges() == 0
+               ? YK_OK
+               : yk_fail(YK_ERROR_NUMBERS, "exchange %d: status %d, an aborted communicator used",
+                         (int)late_op, (int)status);
+}
+
+static void an_exchange_that_was_kept_waiting_leaves_aborted_communicators_alone(void **state)
+{
+    (void)state;
+    for (late_op = LATE_REDUCE; late_op < LATE_OPS; late_op++) {
+        assert_ok(run(1, FAKE_OF_HOST, try_late_op));
+        assert_null(fake_nccl_misuse());
+    }
+}
+
 static yk_status try_nobody(const struct yk_ranks *ranks, struct yk_backend_device *device)
 {
     struct yk_comm_message message = {ranks->world, &ranks, 8, ranks->size, 3};
@@ -482,6 +586,7 @@ int main(void)
         cmocka_unit_test(it_says_how_many_ranks_are_on_how_many_hosts),
         cmocka_unit_test(a_rank_that_is_gone_is_told_of),
         cmocka_unit_test(a_rank_that_gives_up_ends_what_others_wait_for),
+        cmocka_unit_test(an_exchange_that_was_kept_waiting_leaves_aborted_communicators_alone),
         cmocka_unit_test(a_message_to_nobody_is_refused),
         cmocka_unit_test(a_communicator_that_ends_slowly_is_left_and_not_ended_twice),
         cmocka_unit_test(a_rank_that_never_comes_is_not_waited_for_for_ever),

@@ -42,7 +42,8 @@ static int64_t rest_of(const struct yk_comm_group *group, const int64_t *firsts)
 bool yk_nccl_sum(const struct yk_comm_group *group, void *numbers, int64_t count,
                  enum yk_comm_type type)
 {
-    return note(group,
+    return yk_nccl_may_use(group->world) &&
+           note(group,
                 ncclAllReduce(numbers, numbers, (size_t)count, type_of(type), ncclSum, group->comm,
                               group->world->stream),
                 "reduce");
@@ -88,6 +89,9 @@ static ncclResult_t spread_equal(const struct yk_comm_group *group, const void *
 bool yk_nccl_spread(const struct yk_comm_group *group, const void *own, void *whole,
                     const int64_t *firsts, size_t size)
 {
+    if (!yk_nccl_may_use(group->world)) {
+        return false;
+    }
     const ncclResult_t result = are_equal(group, firsts)
                                     ? spread_equal(group, own, whole, firsts, size)
                                 : yk_nccl_is_padded(group, whole, firsts, size)
@@ -136,6 +140,9 @@ static ncclResult_t sum_equal(const struct yk_comm_group *group, const void *who
 bool yk_nccl_sum_parts(const struct yk_comm_group *group, const void *whole, void *out,
                        const int64_t *firsts, enum yk_comm_type type)
 {
+    if (!yk_nccl_may_use(group->world)) {
+        return false;
+    }
     const ncclResult_t result =
         are_equal(group, firsts) ? sum_equal(group, whole, out, firsts, type)
         : yk_nccl_is_padded(group, whole, firsts, yk_comm_width(type))
@@ -146,14 +153,17 @@ bool yk_nccl_sum_parts(const struct yk_comm_group *group, const void *whole, voi
 
 bool yk_nccl_tell(const struct yk_comm_group *group, void *bytes, size_t size, int32_t from)
 {
-    return note(
-        group,
-        ncclBroadcast(bytes, bytes, size, ncclUint8, from, group->comm, group->world->stream),
-        "broadcast");
+    return yk_nccl_may_use(group->world) && note(group,
+                                                 ncclBroadcast(bytes, bytes, size, ncclUint8, from,
+                                                               group->comm, group->world->stream),
+                                                 "broadcast");
 }
 
 bool yk_nccl_pass(struct yk_comm_world *world, void *bytes, size_t size, int32_t peer, bool is_sent)
 {
+    if (!yk_nccl_may_use(world)) {
+        return false;
+    }
     const ncclResult_t result =
         is_sent ? ncclSend(bytes, size, ncclUint8, peer, world->comm, world->stream)
                 : ncclRecv(bytes, size, ncclUint8, peer, world->comm, world->stream);

@@ -52,7 +52,9 @@ ncclResult_t yk_nccl_spread_padded(const struct yk_comm_group *group, const void
         char *mine = world->travel + (size_t)group->me * room;
         yk_nccl_carry(world, mine, (const char *)own + at * (int64_t)size,
                       (size_t)count_of(firsts, group->me, at, block) * size);
-        result = ncclAllGather(mine, world->travel, room, ncclUint8, group->comm, world->stream);
+        result = !yk_nccl_may_use(world) ? ncclRemoteError
+                                         : ncclAllGather(mine, world->travel, room, ncclUint8,
+                                                         group->comm, world->stream);
         for (int32_t i = 0; result == ncclSuccess && i < group->members; i++) {
             yk_nccl_carry(world, (char *)whole + (firsts[i] + at) * (int64_t)size,
                           world->travel + (size_t)i * room,
@@ -78,8 +80,9 @@ ncclResult_t yk_nccl_sum_padded(const struct yk_comm_group *group, const void *w
                           yk_comm_at(type, whole, firsts[i] + at),
                           (size_t)count_of(firsts, i, at, block) * size);
         }
-        result = ncclReduceScatter(world->travel, mine, (size_t)room, as, ncclSum, group->comm,
-                                   world->stream);
+        result = !yk_nccl_may_use(world) ? ncclRemoteError
+                                         : ncclReduceScatter(world->travel, mine, (size_t)room, as,
+                                                             ncclSum, group->comm, world->stream);
         if (result == ncclSuccess) {
             yk_nccl_carry(world, yk_comm_at(type, out, at), mine,
                           (size_t)count_of(firsts, group->me, at, block) * size);

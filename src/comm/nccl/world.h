@@ -133,6 +133,13 @@ void yk_nccl_end_all(struct yk_comm_world *world);
 bool yk_nccl_enter(struct yk_comm_world *world);
 void yk_nccl_leave(struct yk_comm_world *world);
 
+/* False once the communicators are being ended. Whoever puts an exchange may have been kept waiting
+ * before, by a stream that takes no more, and must not use them then. */
+static inline bool yk_nccl_may_use(const struct yk_comm_world *world)
+{
+    return !atomic_load(&world->aborted);
+}
+
 static inline int64_t yk_nccl_least(int64_t a, int64_t b)
 {
     return a < b ? a : b;

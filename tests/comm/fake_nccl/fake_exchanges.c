@@ -6,10 +6,17 @@
 #include <stdlib.h>
 
 static atomic_int narrow_sums;
+static atomic_int late;
 
 void fake_exchanges_begin(void)
 {
     atomic_store(&narrow_sums, 0);
+    atomic_store(&late, 0);
+}
+
+int fake_nccl_late_exchanges(void)
+{
+    return atomic_load(&late);
 }
 
 int fake_nccl_narrow_sums(void)
@@ -58,7 +65,11 @@ static void put_away(struct ncclComm *comm, struct record *record)
 
 static bool may(struct ncclComm *comm, cudaStream_t stream, const void *one, const void *other)
 {
-    if (atomic_load(&comm->is_aborted) || !fake_is_alive(comm)) {
+    if (atomic_load(&comm->is_aborted)) {
+        (void)atomic_fetch_add(&late, 1);
+        return false;
+    }
+    if (!fake_is_alive(comm)) {
         return false;
     }
     if ((void *)stream != (void *)comm->ranks->lane || !fake_is(one, cudaMemoryTypeDevice) ||

@@ -47,4 +47,7 @@ const char *fake_nccl_misuse(void);
 /* How many sums of 16-bit numbers NCCL was asked for since fake_nccl_begin(). */
 int fake_nccl_narrow_sums(void);
 
+/* How many exchanges were asked of communicators that had been aborted. */
+int fake_nccl_late_exchanges(void);
+
 #endif
