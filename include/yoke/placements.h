@@ -22,6 +22,8 @@ struct yoke_placements_info {
     int32_t winner;     /* the fastest that fits, or -1 */
     const char *note;   /* why the winner leaves devices out, or NULL */
     const char *source; /* where times come from, in words */
+    int64_t trials;     /* schedules that "pipeline" and "best" considered */
+    bool cut_short;     /* the budget ended the search before it was complete */
 };
 
 struct yoke_placement {

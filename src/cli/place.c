@@ -137,16 +137,23 @@ static yk_status fail_no_fit(const struct placing *placing, const struct yk_plac
         }
     }
     nearest = nearest ? nearest : &all->placements[0];
-    yk_status status = yk_remedy_find(&placing->request, &remedy);
+    yk_status status = yk_remedy_find(&placing->request, &all->deadline, &remedy);
     if (status == YK_OK) {
         const char *violation = yk_place_violation(output, nearest, &words);
         const char *model = placing->request.config->name;
+        const char *way = nearest->name;
+        const char *cure = yk_text_chars(&remedy);
         status =
-            placing->request.algorithm
-                ? yk_fail(YK_ERROR_NO_FIT, "%s does not fit by %s: %s; %s", model, nearest->name,
-                          violation, yk_text_chars(&remedy))
+            all->cut_short
+                ? yk_fail(YK_ERROR_NO_FIT,
+                          "no placement of %s that fits was found within the budget of %.3g s "
+                          "(--budget): by %s, the nearest to fit, %s; %s",
+                          model, placing->request.search.budget_s, way, violation, cure)
+            : placing->request.algorithm
+                ? yk_fail(YK_ERROR_NO_FIT, "%s does not fit by %s: %s; %s", model, way, violation,
+                          cure)
                 : yk_fail(YK_ERROR_NO_FIT, "%s fits nowhere: by %s, the nearest to fit, %s; %s",
-                          model, nearest->name, violation, yk_text_chars(&remedy));
+                          model, way, violation, cure);
     }
     yk_text_free(&words);
     yk_text_free(&remedy);
@@ -344,7 +351,9 @@ static const struct yk_option options[] = {
         .choices = algorithm_choices,
         .offset = offsetof(struct arguments, algorithm),
     },
-    YK_SEARCH_OPTIONS(struct arguments, search, "How long best may anneal; 2min is understood, too",
+    YK_SEARCH_OPTIONS(struct arguments, search, "4",
+                      "How long pipeline and best may search, a quarter of it for annealing; 2min "
+                      "is understood, too",
                       "Anneal for this many moves instead of a time: the same result every time"),
     {
         .name = "json",

@@ -122,6 +122,8 @@ yk_status yk_place_write_json(const struct yk_place_output *output, struct yk_te
     add_devices(cluster, out);
     add_member(out, "winner", all->winner < 0 ? NULL : all->placements[all->winner].name);
     add_member(out, "note", all->note);
+    yk_text_addf(out, ",\"trials\":%lld,\"cut_short\":%s", (long long)all->trials,
+                 all->cut_short ? "true" : "false");
     yk_text_add(out, ",\"placements\":[");
     for (int32_t i = 0; i < all->count; i++) {
         yk_text_add(out, i > 0 ? ",\n" : "\n");

@@ -256,6 +256,11 @@ static void add_source(const struct yk_place_output *output, struct yk_text *out
     if (cluster->assumption) {
         yk_text_addf(out, "%s\n", cluster->assumption);
     }
+    if (output->placements->trials > 0) {
+        yk_text_addf(out, "search: %lld trial%s, %s\n", (long long)output->placements->trials,
+                     output->placements->trials == 1 ? "" : "s",
+                     output->placements->cut_short ? "cut short by the budget" : "complete");
+    }
 }
 
 yk_status yk_place_write_text(const struct yk_place_output *output, struct yk_text *out)

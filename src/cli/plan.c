@@ -232,19 +232,22 @@ static yk_status make_outputs(const struct arguments *arguments, const struct yk
     return status;
 }
 
-/* Searches for nothing: the plan of a placement, and what is to be said about it. */
+/* The plan of a placement, and what is to be said about it. */
 static yk_status follow(const struct arguments *arguments, const struct yk_planning *planning,
                         struct yk_planned **out)
 {
     const struct yk_module_map *map = NULL;
-    const struct yk_plan *plan = NULL;
+    struct yk_placed placed = {0};
     const char *way = arguments->placement ? arguments->placement : "map";
     if (arguments->map) {
         YK_TRY(yk_map_open(arguments->map, planning->request.config,
                            planning->cluster->device_count, planning->arena, &map));
     }
-    YK_TRY(yk_placed_find(&planning->request, way, map, planning->arena, &plan));
-    return yk_planned_examine(&planning->request, plan, false, out);
+    YK_TRY(yk_placed_find(&planning->request, way, map, planning->arena, &placed));
+    YK_TRY(yk_planned_examine(&planning->request, placed.plan, false, out));
+    (*out)->trials = placed.trials;
+    (*out)->cut_short = placed.cut_short;
+    return YK_OK;
 }
 
 static yk_status find_and_show(const struct arguments *arguments,

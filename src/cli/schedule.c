@@ -228,7 +228,7 @@ static const struct yk_option options[] = {
         .offset = offsetof(struct arguments, map),
     },
     YK_SEARCH_OPTIONS(
-        struct arguments, search,
+        struct arguments, search, "1",
         "How long best and exact may search, once the quick algorithms have run; 2min is "
         "understood, too",
         "Search for this many moves, or branches of exact, instead of a time: the same "

@@ -29,13 +29,13 @@ void yk_search_note_interruption(const struct yk_scheduler_options *options);
  * and a member cannot stand in parentheses. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
 /* clang-format off */
-#define YK_SEARCH_OPTIONS(type, field, budget_help, moves_help)                                    \
+#define YK_SEARCH_OPTIONS(type, field, seconds, budget_help, moves_help)                           \
     {                                                                                              \
         .name = "budget",                                                                          \
         .placeholder = "SECONDS",                                                                  \
         .help = budget_help,                                                                       \
         .group = YK_SEARCH_GROUP,                                                                  \
-        .preset = "1",                                                                             \
+        .preset = (seconds),                                                                       \
         .kind = YK_OPTION_SECONDS,                                                                 \
         .offset = offsetof(type, field.budget_s),                                                  \
     },                                                                                             \

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double usual_budget_s = 1;
+static const double usual_budget_s = 4;
 
 struct yoke_placements {
     struct yk_library_basis basis;
@@ -54,6 +54,8 @@ static yk_status fill(struct yoke_placements *handle)
         .winner = found->winner,
         .note = found->note,
         .source = source,
+        .trials = found->trials,
+        .cut_short = found->cut_short,
     };
     return status;
 }

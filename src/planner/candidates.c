@@ -17,9 +17,11 @@ enum {
     MOST_DESCENTS = 6,
 };
 
-yk_status yk_contest_create(const struct yk_step *step, struct yk_contest *out)
+yk_status yk_contest_create(const struct yk_step *step, const struct yk_deadline *deadline,
+                            struct yk_contest *out)
 {
-    struct yk_contest contest = {.step = step, .step_s = INFINITY, .on_all_s = INFINITY};
+    struct yk_contest contest = {
+        .step = step, .step_s = INFINITY, .on_all_s = INFINITY, .deadline = deadline};
     yk_status status = yk_schedule_create(step->graph, &contest.best);
     if (status == YK_OK) {
         status = yk_schedule_create(step->graph, &contest.trial);
@@ -39,6 +41,11 @@ void yk_contest_free(struct yk_contest *contest)
     *contest = (struct yk_contest){0};
 }
 
+static bool is_over(const struct yk_contest *contest)
+{
+    return contest->trials > 0 && yk_deadline_has_passed(contest->deadline);
+}
+
 static bool is_better(const struct yk_contest *contest, const struct yk_fit_report *fit,
                       double step_s)
 {
@@ -53,6 +60,7 @@ static yk_status consider(struct yk_contest *contest, const struct yk_schedule *
                           const struct yk_fit_report *fit)
 {
     double step_s = 0;
+    contest->trials++;
     YK_TRY(yk_traffic_step_s(contest->step, schedule, &step_s));
     if (is_better(contest, fit, step_s)) {
         yk_schedule_copy(schedule, contest->best);
@@ -155,7 +163,7 @@ static yk_status consider_schedulers(struct yk_contest *contest)
     const struct yk_scheduler_options options = {0};
     const struct yk_graph *graph = contest->step->graph;
     const int64_t size = (int64_t)graph->task_count * graph->device_count;
-    for (size_t i = 0; i < sizeof quick / sizeof quick[0]; i++) {
+    for (size_t i = 0; i < sizeof quick / sizeof quick[0] && !is_over(contest); i++) {
         if (strcmp(quick[i], "lookahead") == 0 && size > MOST_LOOKED_AHEAD) {
             continue; /* it takes longer than it is worth */
         }
@@ -222,13 +230,18 @@ static yk_status try_move(struct descent *descent, int32_t leader, int32_t devic
     return YK_OK;
 }
 
+static bool may_go_on(const struct descent *descent)
+{
+    return descent->allowance > 0 && !is_over(descent->contest);
+}
+
 /* Moves one layer over a cut, the one that helps most, until none does. */
 static yk_status go_down(struct descent *descent)
 {
     const struct yk_step *step = descent->contest->step;
     do {
         descent->device = -1;
-        for (int32_t l = 0; l + 1 < step->layer_count && descent->allowance > 0; l++) {
+        for (int32_t l = 0; l + 1 < step->layer_count && may_go_on(descent); l++) {
             const int32_t here = yk_step_leader(step, l);
             const int32_t next = yk_step_leader(step, l + 1);
             if (descent->devices[here] != descent->devices[next]) {
@@ -239,7 +252,7 @@ static yk_status go_down(struct descent *descent)
         if (descent->device >= 0) {
             move_layer(descent, descent->leader, descent->device);
         }
-    } while (descent->device >= 0 && descent->allowance > 0);
+    } while (descent->device >= 0 && may_go_on(descent));
     return YK_OK;
 }
 
@@ -282,9 +295,9 @@ static yk_status consider_stages(struct yk_contest *contest, struct yk_arena *ar
     const int32_t refined = size <= MOST_REFINED ? MOST_DESCENTS : 0;
     struct yk_stages_list cuts = {0};
     int32_t *devices = NULL;
-    YK_TRY(yk_stages_propose(step, most_cuts(step), arena, &cuts));
+    YK_TRY(yk_stages_propose(step, most_cuts(step), contest->deadline, arena, &cuts));
     YK_TRY_NEW(arena, devices, (int64_t)M * L);
-    for (int32_t i = 0; i < cuts.count; i++) {
+    for (int32_t i = 0; i < cuts.count && !is_over(contest); i++) {
         for (int32_t k = 0; k < M * L; k++) {
             devices[k] = cuts.devices[(int64_t)i * L + k % L];
         }
@@ -300,7 +313,7 @@ static yk_status consider_stages(struct yk_contest *contest, struct yk_arena *ar
             YK_TRY(go_down(&descent));
         }
     }
-    for (int32_t p = 0; p < step->graph->device_count; p++) {
+    for (int32_t p = 0; p < step->graph->device_count && !is_over(contest); p++) {
         for (int32_t k = 0; k < M * L; k++) {
             devices[k] = p;
         }

@@ -5,6 +5,7 @@
 #ifndef YK_PLANNER_CANDIDATES_H
 #define YK_PLANNER_CANDIDATES_H
 
+#include "base/deadline.h"
 #include "planner/evaluate.h"
 #include "planner/step.h"
 
@@ -18,9 +19,14 @@ struct yk_contest {
     double step_s;             /* of the best; INFINITY before there is one */
     double on_all_s;           /* of the best that fits and uses every device, or INFINITY */
     struct yk_schedule *trial; /* room for the next */
+    int64_t trials;            /* schedules considered */
+    const struct yk_deadline *deadline;
 };
 
-yk_status yk_contest_create(const struct yk_step *step, struct yk_contest *out) YK_MUST_USE;
+/* Whatever fills the contest ends once the deadline has passed, with at least one schedule
+ * considered. NULL: none. */
+yk_status yk_contest_create(const struct yk_step *step, const struct yk_deadline *deadline,
+                            struct yk_contest *out) YK_MUST_USE;
 void yk_contest_free(struct yk_contest *contest);
 
 /* Considers every pipeline of unequal stages worth it and every single device: maps in which a

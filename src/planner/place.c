@@ -44,7 +44,10 @@ yk_status yk_place_step(struct yk_place *place, int32_t micro_batches, const str
         .workload = place->request->workload,
         .micro_batches = micro_batches,
     };
+    const struct yk_deadline_clock *clock = &place->request->search.clock;
+    const double begin_s = yk_deadline_now_s(clock);
     YK_TRY(yk_step_create(&spec, &placements->steps[placements->step_count]));
+    place->micro_batch_s = (yk_deadline_now_s(clock) - begin_s) / micro_batches;
     *out = placements->steps[placements->step_count++];
     return YK_OK;
 }
@@ -222,6 +225,20 @@ static yk_status find_bound(struct yk_placement *placement)
     return YK_OK;
 }
 
+void yk_place_begin_phase(struct yk_place *place, double part)
+{
+    const struct yk_place_request *request = place->request;
+    const struct yk_scheduler_options *search = &request->search;
+    const bool timed = search->moves <= 0 && search->budget_s > 0;
+    place->deadline = (struct yk_deadline){
+        .at_s = timed ? place->started_s + part * search->budget_s : INFINITY,
+        .clock = search->clock,
+    };
+    if (request->deadline) {
+        place->deadline.at_s = fmin(place->deadline.at_s, request->deadline->at_s);
+    }
+}
+
 static yk_status run_ways(struct yk_place *place)
 {
     struct yk_placements *out = place->out;
@@ -265,7 +282,13 @@ yk_status yk_place_compare(const struct yk_place_request *request, struct yk_pla
     }
     placements->arena = arena;
     placements->winner = -1;
-    struct yk_place place = {.request = request, .out = placements};
+    struct yk_place place = {
+        .request = request,
+        .out = placements,
+        .started_s = yk_deadline_now_s(&request->search.clock),
+    };
+    yk_place_begin_phase(&place, 1);
+    placements->deadline = place.deadline;
     const yk_status status = compare(&place);
     yk_contest_free(&place.pipeline.contest);
     if (status != YK_OK) {

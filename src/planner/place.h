@@ -30,7 +30,9 @@ struct yk_place_request {
     int32_t micro_batches;           /* 0: left open; the others take one */
     const struct yk_module_map *map; /* NULL: none given */
     const char *algorithm;           /* NULL: all of them */
+    /* Its budget is for all ways together; those that do not search take the time they need. */
     struct yk_scheduler_options search;
+    const struct yk_deadline *deadline; /* of a search that is part of another; NULL: none */
 };
 
 struct yk_placement {
@@ -54,8 +56,11 @@ struct yk_placements {
     int32_t step_count;
     struct yk_placement *placements;
     int32_t count;
-    int32_t winner;   /* the shortest that fits, or -1 */
-    const char *note; /* why the winner leaves devices out, or NULL */
+    int32_t winner; /* the shortest that fits, or -1 */
+    int64_t trials; /* schedules that pipeline and best considered, before annealing */
+    bool cut_short; /* the budget ended the search before all candidates were looked at */
+    struct yk_deadline deadline; /* when the budget ends, for what is looked for besides */
+    const char *note;            /* why the winner leaves devices out, or NULL */
 };
 
 /* Names of the ways, for lists and checks; NULL past the last one. */

@@ -1,6 +1,5 @@
 /* Pipeline and best: the best candidate of every number of micro-batches, then improved: a pipeline
  * by moving its cuts, the best by annealing. */
-#include "base/clock.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "planner/place_ways.h"
@@ -12,8 +11,14 @@
 
 enum {
     MOST_MICRO_BATCHES = 64,
-    LONGEST_S = 10, /* and the budget: no further numbers of micro-batches are begun after that */
 };
+
+/* Of the budget, when the search for a pipeline, alone or before others, and that of the best's
+ * other candidates end at the latest, and what is for annealing. */
+static const double pipeline_alone_part = 0.9;
+static const double pipeline_part = 0.5;
+static const double candidates_part = 0.75;
+static const double annealing_part = 0.25;
 
 /* All small numbers, then ever fewer, and the batch itself: one sample each. */
 static bool is_worth_trying(const struct yk_place *place, int32_t micro_batches)
@@ -69,11 +74,12 @@ static yk_status consider_others(const struct yk_place *place, struct yk_contest
 
 typedef yk_status (*filler)(struct yk_contest *contest);
 
-/* Whether to make do with what was found: asked to stop, or a large search on a large machine. */
-static bool is_time_up(const struct yk_scheduler_options *search, double begin_s)
+/* Whether to make do with what was found: the step of so many micro-batches could not be made and
+ * looked at, which takes about as long again, in the time that is left. */
+static bool is_too_long(const struct yk_place *place, int32_t micro_batches)
 {
-    return (search->stop && atomic_load(search->stop)) ||
-           (search->moves == 0 && yk_clock_now_s() - begin_s > LONGEST_S + search->budget_s);
+    const double now_s = yk_deadline_now_s(&place->deadline.clock);
+    return now_s + 2 * micro_batches * place->micro_batch_s > place->deadline.at_s;
 }
 
 /* Lets `fill` propose for every number of micro-batches, and keeps the best. */
@@ -81,21 +87,26 @@ static yk_status choose(struct yk_place *place, filler fill, struct yk_place_cho
 {
     const struct yk_scheduler_options *search = &place->request->search;
     const int32_t given = place->request->micro_batches;
-    const double begin_s = yk_clock_now_s();
     /* One, then from many to few: many are what keeps many devices busy. */
     for (int32_t k = 0; k < (given > 0 ? 1 : MOST_MICRO_BATCHES); k++) {
         const int32_t M = given > 0 ? given : (k == 0 ? 1 : MOST_MICRO_BATCHES + 1 - k);
         if (!is_worth_trying(place, M)) {
             continue;
         }
-        if (choice->contest.step && is_time_up(search, begin_s)) {
+        if (choice->contest.step && search->stop && atomic_load(search->stop)) {
             return YK_OK;
+        }
+        if (choice->contest.step && is_too_long(place, M)) {
+            place->out->cut_short = true;
+            continue;
         }
         const struct yk_step *step = NULL;
         struct yk_contest contest;
         YK_TRY(yk_place_step(place, M, &step));
-        YK_TRY(yk_contest_create(step, &contest));
+        YK_TRY(yk_contest_create(step, &place->deadline, &contest));
         yk_status status = fill(&contest);
+        place->out->trials += contest.trials;
+        place->out->cut_short |= yk_deadline_has_passed(&place->deadline);
         if (status == YK_OK) {
             status = consider_others(place, &contest);
         }
@@ -157,13 +168,15 @@ static yk_status explain(struct yk_place *place, const struct yk_place_choice *c
 static yk_status improve(struct yk_place *place, struct yk_contest *contest)
 {
     const struct yk_scheduler_options *search = &place->request->search;
+    const double left_s = place->deadline.at_s - yk_deadline_now_s(&place->deadline.clock);
     int64_t bound = 0;
-    if (!contest->fit.fits) {
+    if (!contest->fit.fits || left_s <= 0) {
         return YK_OK;
     }
     YK_TRY(yk_bound_compute(contest->step->graph, &bound));
     yk_schedule_copy(contest->best, contest->trial);
-    YK_TRY(yk_anneal_improve(search, search->budget_s, bound, contest->trial));
+    YK_TRY(yk_anneal_improve(search, fmin(left_s, annealing_part * search->budget_s), bound,
+                             contest->trial));
     return yk_contest_consider(contest, contest->trial);
 }
 
@@ -178,20 +191,25 @@ static yk_status take(struct yk_place *place, const struct yk_place_choice *choi
     return yk_place_settle(place, schedule, placement);
 }
 
-static yk_status find_pipeline(struct yk_place *place)
+static yk_status find_pipeline(struct yk_place *place, double part)
 {
     struct yk_place_choice *choice = &place->pipeline;
     if (choice->contest.step) {
         return YK_OK;
     }
     *choice = (struct yk_place_choice){.on_all_s = INFINITY};
+    yk_place_begin_phase(place, part);
     YK_TRY(choose(place, yk_contest_fill_undivided, choice));
-    return yk_contest_refine(&choice->contest);
+    const int64_t before = choice->contest.trials;
+    YK_TRY(yk_contest_refine(&choice->contest));
+    place->out->trials += choice->contest.trials - before;
+    place->out->cut_short |= yk_deadline_has_passed(&place->deadline);
+    return YK_OK;
 }
 
 yk_status yk_place_pipeline(struct yk_place *place, struct yk_placement *placement)
 {
-    YK_TRY(find_pipeline(place));
+    YK_TRY(find_pipeline(place, place->request->algorithm ? pipeline_alone_part : pipeline_part));
     return take(place, &place->pipeline, placement);
 }
 
@@ -206,9 +224,11 @@ static yk_status search(struct yk_place *place, struct yk_place_choice *choice,
                         struct yk_placement *placement)
 {
     const struct yk_contest *pipeline = &place->pipeline.contest;
-    YK_TRY(yk_contest_create(pipeline->step, &choice->contest));
+    yk_place_begin_phase(place, candidates_part);
+    YK_TRY(yk_contest_create(pipeline->step, &place->deadline, &choice->contest));
     YK_TRY(yk_contest_consider(&choice->contest, pipeline->best));
     YK_TRY(choose(place, fill_divided, choice));
+    yk_place_begin_phase(place, 1);
     YK_TRY(improve(place, &choice->contest));
     YK_TRY(explain(place, choice));
     return take(place, choice, placement);
@@ -216,7 +236,7 @@ static yk_status search(struct yk_place *place, struct yk_place_choice *choice,
 
 yk_status yk_place_best(struct yk_place *place, struct yk_placement *placement)
 {
-    YK_TRY(find_pipeline(place));
+    YK_TRY(find_pipeline(place, pipeline_part));
     struct yk_place_choice choice = place->pipeline;
     choice.contest = (struct yk_contest){0};
     const yk_status status = search(place, &choice, placement);

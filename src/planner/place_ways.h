@@ -17,7 +17,14 @@ struct yk_place {
     struct yk_placements *out;
     const struct yk_modules *modules;
     struct yk_place_choice pipeline; /* once it was looked for */
+    double started_s;
+    struct yk_deadline deadline; /* of the phase under way */
+    double micro_batch_s;        /* that a step took to make, for each of its micro-batches */
 };
+
+/* Lets searches go on until that part of the budget is spent. One that is counted in moves has no
+ * end in time, unless the request has. */
+void yk_place_begin_phase(struct yk_place *place, double part);
 
 /* The step of that many micro-batches, made when it is first asked for. */
 yk_status yk_place_step(struct yk_place *place, int32_t micro_batches,

@@ -63,7 +63,7 @@ static yk_status plan_of(const struct yk_plan_request *request,
 
 yk_status yk_placed_find(const struct yk_plan_request *request, const char *algorithm,
                          const struct yk_module_map *map, struct yk_arena *arena,
-                         const struct yk_plan **out)
+                         struct yk_placed *out)
 {
     const struct yk_place_request wish = {
         .book = request->book,
@@ -76,7 +76,8 @@ yk_status yk_placed_find(const struct yk_plan_request *request, const char *algo
     };
     struct yk_placements *placements = NULL;
     YK_TRY(yk_place_compare(&wish, &placements));
-    const yk_status status = plan_of(request, &placements->placements[0], arena, out);
+    *out = (struct yk_placed){.trials = placements->trials, .cut_short = placements->cut_short};
+    const yk_status status = plan_of(request, &placements->placements[0], arena, &out->plan);
     yk_placements_destroy(placements);
     return status;
 }

@@ -95,11 +95,18 @@ enum {
     REMEDY_COUNT = sizeof remedies / sizeof remedies[0]
 };
 
-/* The step that the request would get by the best way, hardly annealed; INFINITY: still no fit. */
-static yk_status step_with(const struct yk_place_request *request, double *out)
+/* The step that the request would get by the best way, hardly annealed; INFINITY: still no fit, as
+ * far as there was time to look. */
+static yk_status step_with(const struct yk_place_request *request,
+                           const struct yk_deadline *deadline, double *out)
 {
     struct yk_place_request trial = *request;
     struct yk_placements *placements = NULL;
+    *out = INFINITY;
+    if (yk_deadline_has_passed(deadline)) {
+        return YK_OK;
+    }
+    trial.deadline = deadline;
     trial.algorithm = "best";
     trial.map = NULL;
     trial.search.moves = 1;
@@ -163,7 +170,8 @@ static yk_status add_device(const struct yk_cluster *cluster, struct yk_arena *a
     return YK_OK;
 }
 
-static yk_status try_another_device(const struct yk_place_request *request, double *out)
+static yk_status try_another_device(const struct yk_place_request *request,
+                                    const struct yk_deadline *deadline, double *out)
 {
     struct yk_arena *arena = NULL;
     struct yk_cluster cluster;
@@ -178,13 +186,14 @@ static yk_status try_another_device(const struct yk_place_request *request, doub
         struct yk_place_request changed = *request;
         book.cluster = &cluster;
         changed.book = &book;
-        status = step_with(&changed, out);
+        status = step_with(&changed, deadline, out);
     }
     yk_arena_destroy(arena);
     return status;
 }
 
-yk_status yk_remedy_find(const struct yk_place_request *request, struct yk_text *out)
+yk_status yk_remedy_find(const struct yk_place_request *request, const struct yk_deadline *deadline,
+                         struct yk_text *out)
 {
     const char *cheapest = NULL;
     double cheapest_s = INFINITY;
@@ -195,7 +204,7 @@ yk_status yk_remedy_find(const struct yk_place_request *request, struct yk_text 
             break;
         }
         if (remedies[i].apply(&changed)) {
-            YK_TRY(step_with(&changed, &step_s));
+            YK_TRY(step_with(&changed, deadline, &step_s));
         }
         if (step_s < cheapest_s) {
             cheapest = remedies[i].words;
@@ -203,8 +212,12 @@ yk_status yk_remedy_find(const struct yk_place_request *request, struct yk_text 
         }
     }
     if (!cheapest) {
-        YK_TRY(try_another_device(request, &cheapest_s));
+        YK_TRY(try_another_device(request, deadline, &cheapest_s));
         cheapest = isinf(cheapest_s) ? NULL : "one more device like the largest";
+    }
+    if (!cheapest && yk_deadline_has_passed(deadline)) {
+        yk_text_add(out, "nor was a remedy found in that time");
+        return yk_text_status(out);
     }
     if (!cheapest) {
         yk_text_add(out, "neither recomputation, more micro-batches, NF4 nor one more device is "

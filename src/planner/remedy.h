@@ -9,7 +9,9 @@
 #include "base/text.h"
 #include "planner/place.h"
 
-/* Adds "--recompute makes it fit, at 1.2s a step" or that none of them does. */
-yk_status yk_remedy_find(const struct yk_place_request *request, struct yk_text *out) YK_MUST_USE;
+/* Adds "--recompute makes it fit, at 1.2s a step", that none of them does, or that none was found
+ * before the deadline. */
+yk_status yk_remedy_find(const struct yk_place_request *request, const struct yk_deadline *deadline,
+                         struct yk_text *out) YK_MUST_USE;
 
 #endif

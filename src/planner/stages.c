@@ -40,6 +40,7 @@ struct cell {
 
 struct search {
     const struct yk_step *step;
+    const struct yk_deadline *deadline;
     struct yk_arena *arena;
     int32_t kind_count;
     int32_t state_count;
@@ -220,10 +221,12 @@ static struct cell best_cut(const struct search *search, enum goal goal, enum fl
     return best;
 }
 
-static void fill_cells(struct search *search, enum goal goal, enum flight flight)
+/* Returns how many states are done: all of them or, when the time is over, the first. */
+static int32_t fill_cells(struct search *search, enum goal goal, enum flight flight)
 {
     const int32_t L = search->step->layer_count;
-    for (int32_t state = 0; state < search->state_count; state++) {
+    int32_t state = 0;
+    for (; state < search->state_count && !yk_deadline_has_passed(search->deadline); state++) {
         struct cell *row = &search->cells[(int64_t)state * (L + 1)];
         row[L] = (struct cell){.value = state == 0 ? 0 : INFINITY};
         for (int32_t l = L - 1; l >= 0; l--) {
@@ -231,13 +234,15 @@ static void fill_cells(struct search *search, enum goal goal, enum flight flight
                                 : best_cut(search, goal, flight, state, l);
         }
     }
+    return state;
 }
 
 /* A cut found, by its estimated time. */
 struct proposal {
     double estimate_s;
+    int32_t state;
     int32_t used;     /* devices */
-    int32_t *devices; /* (L) */
+    int32_t *devices; /* (L); NULL: not promising enough to be written down */
 };
 
 static int by_estimate(const void *left, const void *right)
@@ -286,25 +291,70 @@ static void follow(const struct search *search, int32_t state, int32_t *devices)
     }
 }
 
-static yk_status collect(struct search *search, enum flight flight, struct proposal *proposals,
-                         int32_t *count)
+static yk_status write_down(struct search *search, struct proposal *proposal)
 {
+    YK_TRY_NEW(search->arena, proposal->devices, search->step->layer_count);
+    follow(search, proposal->state, proposal->devices);
+    return YK_OK;
+}
+
+/* Whether one before proposal i cuts in the same places. */
+static bool is_repeated(const struct proposal *proposals, int32_t i, int32_t layers)
+{
+    for (int32_t j = 0; j < i; j++) {
+        if (memcmp(proposals[j].devices, proposals[i].devices,
+                   (size_t)layers * sizeof *proposals[i].devices) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first of those that use the most devices. */
+static int32_t widest_of(const struct proposal *proposals, int32_t count)
+{
+    int32_t widest = 0;
+    for (int32_t i = 1; i < count; i++) {
+        widest = proposals[i].used > proposals[widest].used ? i : widest;
+    }
+    return widest;
+}
+
+/* Sorts the proposals of one table of cells, and writes down all that may be among the best `most`
+ * of all tables when one of them makes room for the widest. */
+static yk_status sort(struct search *search, struct proposal *proposals, int32_t count,
+                      int32_t most)
+{
+    int32_t different = 0;
+    qsort(proposals, (size_t)count, sizeof *proposals, by_estimate);
+    for (int32_t i = 0; i < count && different <= most; i++) {
+        YK_TRY(write_down(search, &proposals[i]));
+        different += is_repeated(proposals, i, search->step->layer_count) ? 0 : 1;
+    }
+    const int32_t widest = widest_of(proposals, count);
+    return count == 0 || proposals[widest].devices ? YK_OK : write_down(search, &proposals[widest]);
+}
+
+/* The cuts of the first `states`, that are done. */
+static yk_status collect(struct search *search, enum flight flight, int32_t states, int32_t most,
+                         struct proposal *proposals, int32_t *count)
+{
+    const int32_t first = *count;
     const int32_t L = search->step->layer_count;
     const int32_t M = search->step->micro_batch_count;
-    for (int32_t state = 1; state < search->state_count; state++) {
+    for (int32_t state = 1; state < states; state++) {
         const struct cell *cell = &search->cells[(int64_t)state * (L + 1)];
         if (isinf(cell->value)) {
             continue;
         }
-        struct proposal *proposal = &proposals[*count];
-        YK_TRY_NEW(search->arena, proposal->devices, L);
-        proposal->estimate_s =
-            flight == FLIGHT_ONE ? M * cell->sum_s : (M - 1) * cell->slowest_s + cell->sum_s;
-        proposal->used = search->used[state];
-        follow(search, state, proposal->devices);
-        ++*count;
+        proposals[(*count)++] = (struct proposal){
+            .estimate_s =
+                flight == FLIGHT_ONE ? M * cell->sum_s : (M - 1) * cell->slowest_s + cell->sum_s,
+            .state = state,
+            .used = search->used[state],
+        };
     }
-    return YK_OK;
+    return sort(search, &proposals[first], *count - first, most);
 }
 
 static yk_status prepare(struct search *search)
@@ -327,10 +377,7 @@ static yk_status prepare(struct search *search)
  * together are worth it is for the evaluation to say. */
 static void keep_widest(struct proposal *proposals, int32_t count, int32_t most)
 {
-    int32_t widest = 0;
-    for (int32_t i = 1; i < count; i++) {
-        widest = proposals[i].used > proposals[widest].used ? i : widest;
-    }
+    const int32_t widest = widest_of(proposals, count);
     if (widest >= most) {
         proposals[most - 1] = proposals[widest];
     }
@@ -347,18 +394,19 @@ static bool is_known(const struct yk_stages_list *list, const int32_t *devices, 
     return false;
 }
 
-yk_status yk_stages_propose(const struct yk_step *step, int32_t most, struct yk_arena *arena,
+yk_status yk_stages_propose(const struct yk_step *step, int32_t most,
+                            const struct yk_deadline *deadline, struct yk_arena *arena,
                             struct yk_stages_list *out)
 {
-    struct search search = {.step = step, .arena = arena};
+    struct search search = {.step = step, .deadline = deadline, .arena = arena};
     struct proposal *proposals = NULL;
     int32_t count = 0;
     YK_TRY(prepare(&search));
     YK_TRY_NEW(arena, proposals, (int64_t)GOAL_COUNT * FLIGHT_COUNT * search.state_count);
     for (int goal = 0; goal < GOAL_COUNT; goal++) {
         for (int flight = 0; flight < FLIGHT_COUNT; flight++) {
-            fill_cells(&search, (enum goal)goal, (enum flight)flight);
-            YK_TRY(collect(&search, (enum flight)flight, proposals, &count));
+            const int32_t states = fill_cells(&search, (enum goal)goal, (enum flight)flight);
+            YK_TRY(collect(&search, (enum flight)flight, states, most, proposals, &count));
         }
     }
     qsort(proposals, (size_t)count, sizeof *proposals, by_estimate);
@@ -367,7 +415,7 @@ yk_status yk_stages_propose(const struct yk_step *step, int32_t most, struct yk_
     YK_TRY_NEW(arena, list.devices, (int64_t)most * L);
     keep_widest(proposals, count, most);
     for (int32_t i = 0; i < count && list.count < most; i++) {
-        if (!is_known(&list, proposals[i].devices, L)) {
+        if (proposals[i].devices && !is_known(&list, proposals[i].devices, L)) {
             memcpy(&list.devices[(int64_t)list.count++ * L], proposals[i].devices,
                    (size_t)L * sizeof(int32_t));
         }

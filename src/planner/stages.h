@@ -10,6 +10,7 @@
 #ifndef YK_PLANNER_STAGES_H
 #define YK_PLANNER_STAGES_H
 
+#include "base/deadline.h"
 #include "planner/step.h"
 
 #include <stdbool.h>
@@ -25,9 +26,10 @@ struct yk_stages_list {
 
 /*
  * The most promising cuts, at most `most` of them, by the estimated time of the step; none when no
- * cut fits. Memory is the arena's.
+ * cut fits. Once the deadline has passed, of those that were found before. Memory is the arena's.
  */
-yk_status yk_stages_propose(const struct yk_step *step, int32_t most, struct yk_arena *arena,
+yk_status yk_stages_propose(const struct yk_step *step, int32_t most,
+                            const struct yk_deadline *deadline, struct yk_arena *arena,
                             struct yk_stages_list *out) YK_MUST_USE;
 
 #endif

@@ -64,13 +64,14 @@ static yk_status consider(struct subset *subset, struct yk_contest *contest)
     YK_TRY(make_cluster(spec.book, subset));
     spec.book = &subset->book;
     YK_TRY(yk_step_create(&spec, &step));
-    yk_status status = yk_contest_create(step, &own);
+    yk_status status = yk_contest_create(step, contest->deadline, &own);
     if (status == YK_OK) {
         status = yk_contest_fill_undivided(&own);
     }
     if (status == YK_OK) {
         status = yk_contest_fill_divided(&own);
     }
+    contest->trials += own.trials;
     if (status == YK_OK && isfinite(own.step_s)) {
         status = translate(subset, own.best, contest);
     }
@@ -111,7 +112,9 @@ static bool is_repeated(const struct yk_step *step, const struct subset *subset,
 yk_status yk_subset_consider_nodes(struct yk_contest *contest)
 {
     const struct yk_cluster *cluster = contest->step->spec.book->cluster;
-    for (int32_t node = 0; cluster->node_count > 1 && node < cluster->node_count; node++) {
+    for (int32_t node = 0; cluster->node_count > 1 && node < cluster->node_count &&
+                           !yk_deadline_has_passed(contest->deadline);
+         node++) {
         struct subset subset = {0};
         YK_TRY(yk_arena_create(&subset.arena));
         const size_t P = (size_t)cluster->device_count;

@@ -388,8 +388,15 @@ enum late_op {
 
 static enum late_op late_op;
 
-static void put_late_op(const struct yk_ranks *ranks, double *own, double *whole)
+struct late_numbers {
+    double own;
+    double whole;
+};
+
+static void put_late_op(const struct yk_ranks *ranks, struct late_numbers *numbers)
 {
+    double *own = &numbers->own;
+    double *whole = &numbers->whole;
     static const int64_t firsts[] = {0, 1};
     const struct yk_comm_reduce reduce = {
         .group = ranks->all, .numbers = own, .count = 1, .type = YK_COMM_FP64};
@@ -416,8 +423,7 @@ static void put_late_op(const struct yk_ranks *ranks, double *own, double *whole
 
 static yk_status try_late_op(const struct yk_ranks *ranks, struct yk_backend_device *device)
 {
-    double own = 1;
-    double whole = 1;
+    struct late_numbers numbers = {1, 1};
     pthread_t thread;
     (void)device;
     held.is_inside = false;
@@ -426,9 +432,9 @@ static yk_status try_late_op(const struct yk_ranks *ranks, struct yk_backend_dev
     if (pthread_create(&thread, NULL, end_the_run, (void *)ranks) != 0) {
         return yk_fail(YK_ERROR_SYSTEM, "no thread");
     }
-    put_late_op(ranks, &own, &whole);
+    put_late_op(ranks, &numbers);
     (void)pthread_join(thread, NULL);
-    const yk_status status = yk_ranks_finish(ranks); /* own and whole are the lane's until then */
+    const yk_status status = yk_ranks_finish(ranks); /* the numbers are the lane's until then */
     return status == YK_ERROR_LOST && fake_nccl_late_exchanges() == 0
                ? YK_OK
                : yk_fail(YK_ERROR_NUMBERS, "exchange %d: status %d, an aborted communicator used",

@@ -1,5 +1,7 @@
 /* The search ends when its budget does, wherever it is then; by a clock that does not wait. */
+#include "planner/place.h"
 #include "planner/planned_facts.h"
+#include "planner/remedy.h"
 #include "planner/tradeoff.h"
 #include "program/check.h"
 #include "support/support.h"
@@ -8,7 +10,8 @@
 #include <string.h>
 
 enum {
-    MOST_ASKS_AFTER = 20, /* of loops within each other, that each ask once */
+    MOST_ASKS_AFTER = 20,         /* of loops within each other, that each ask once */
+    MOST_PLACING_ASKS_AFTER = 60, /* and of each number of micro-batches, and of each remedy */
 };
 
 static const double far_s = 1e6;
@@ -156,6 +159,64 @@ static void curves_that_take_too_long_are_refused(void **state)
     free_asked(&asked);
 }
 
+/* ---- placements ---- */
+
+/* Memory of 718 MiB is too little for anything. Annealing, which has a clock of its own, does not
+ * begin: "pipeline" does not anneal, and "best" not what does not fit. */
+static const struct {
+    const char *algorithm;
+    const char *cluster;
+} placings[] = {
+    {"pipeline", "1x(2xrtx3090) + 1x(1xrtx4090 + 1xrtx3090) @ 10GbE"},
+    {"best", "1x(2xrtx3090:100%:718MiB) + 1x(2xrtx4090:100%:718MiB) @ 10GbE"},
+};
+
+/* Returns how often the clock was asked in all. */
+static int64_t place(int placing, int64_t jump, bool *out_cut_short)
+{
+    struct asked asked;
+    struct yk_placements *found = NULL;
+    struct yk_text words = {0};
+    ask("gpt-mini", placings[placing].cluster, 0, &asked);
+    asked.ticking.jump = jump;
+    const struct yk_place_request request = {
+        .book = &asked.book,
+        .config = asked.request.config,
+        .workload = asked.request.workload,
+        .algorithm = placings[placing].algorithm,
+        .search = asked.request.search,
+    };
+    assert_ok(yk_place_compare(&request, &found));
+    if (found->winner < 0) {
+        assert_ok(yk_remedy_find(&request, &found->deadline, &words));
+        assert_true(yk_deadline_has_passed(&found->deadline) ||
+                    strstr(yk_text_chars(&words), "that time") == NULL);
+    }
+    *out_cut_short = found->cut_short;
+    assert_true(found->trials > 0);
+    yk_text_free(&words);
+    yk_placements_destroy(found);
+    const int64_t asks = asked.ticking.asks;
+    free_asked(&asked);
+    return asks;
+}
+
+static void a_placement_is_found_in_time_or_not_at_all(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        bool cut_short = true;
+        const int64_t all = place(i, INT64_MAX, &cut_short);
+        assert_false(cut_short);
+        assert_true(all > 100);
+        for (int64_t jump = 2; jump < all; jump += 1 + jump / 5) {
+            const int64_t asks = place(i, jump, &cut_short);
+            assert_true(asks < jump + MOST_PLACING_ASKS_AFTER);
+            assert_true(cut_short || i == 1); /* or only the remedies were */
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +225,7 @@ int main(void)
         cmocka_unit_test(that_nothing_fits_is_said_after_a_complete_search_only),
         cmocka_unit_test(a_counted_search_ends_though_nothing_fits),
         cmocka_unit_test(curves_that_take_too_long_are_refused),
+        cmocka_unit_test(a_placement_is_found_in_time_or_not_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,7 +182,7 @@ static void refining_moves_a_cut_to_where_it_belongs(void **state)
         map[i] = i % LAYERS == 0 ? 0 : 1;
     }
     assert_ok(yk_step_create(&spec, &step));
-    assert_ok(yk_contest_create(step, &contest));
+    assert_ok(yk_contest_create(step, NULL, &contest));
     assert_ok(yk_evaluate_map(step, map, contest.trial, &fit));
     assert_ok(yk_contest_consider(&contest, contest.trial));
     assert_true(contest.step_s > 4 * 15); /* five layers of 3 s on one device */
@@ -315,7 +315,7 @@ static void assert_remedy(const char *first, const char *second, bool nf4, const
     request.workload.nf4 = nf4;
     assert_ok(yk_place_compare(&request, &placements));
     assert_int_equal(placements->winner, -1);
-    assert_ok(yk_remedy_find(&request, &words));
+    assert_ok(yk_remedy_find(&request, NULL, &words));
     if (!strstr(words.bytes, expected)) {
         fail_msg("\"%s\" does not offer %s", words.bytes, expected);
     }

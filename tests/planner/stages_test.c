@@ -118,7 +118,7 @@ static void the_proposals_hold_the_cut_with_the_least_slowest_stage(void **state
         struct yk_step *step = make_step(cluster);
         struct yk_stages_list list;
         double best = INFINITY;
-        assert_ok(yk_stages_propose(step, 1000, step->arena, &list));
+        assert_ok(yk_stages_propose(step, 1000, NULL, step->arena, &list));
         for (int32_t i = 0; i < list.count; i++) {
             assert_true(is_consecutive(&list.devices[(int64_t)i * LAYERS]));
             best = fmin(best, slowest_stage(&times, &list.devices[(int64_t)i * LAYERS]));
@@ -140,7 +140,7 @@ static void a_device_without_room_is_left_out(void **state)
     struct yk_cluster *cluster = made_up_cluster(devices, DEVICES, "1GB/s");
     struct yk_step *step = make_step(cluster);
     struct yk_stages_list list;
-    assert_ok(yk_stages_propose(step, 1000, step->arena, &list));
+    assert_ok(yk_stages_propose(step, 1000, NULL, step->arena, &list));
     assert_true(list.count > 0);
     for (int32_t i = 0; i < list.count * LAYERS; i++) {
         assert_int_not_equal(list.devices[i], 1);
@@ -165,7 +165,7 @@ static void neighbouring_stages_have_a_fast_link(void **state)
     int pairs = 0;
     assert_ok(yk_cluster_read(text, sizeof text - 1, "c.json", &cluster));
     struct yk_step *step = make_step(cluster);
-    assert_ok(yk_stages_propose(step, 1000, step->arena, &list));
+    assert_ok(yk_stages_propose(step, 1000, NULL, step->arena, &list));
     for (int32_t i = 0; i < list.count; i++) {
         const int32_t *devices = &list.devices[(int64_t)i * LAYERS];
         bool others = false;
@@ -193,7 +193,7 @@ static void a_proposal_that_uses_every_device_leaves_none_empty(void **state)
     struct yk_step *step = make_step_of(cluster, "gpt2", MICRO_BATCHES);
     struct yk_stages_list list;
     bool all = false;
-    assert_ok(yk_stages_propose(step, 1000, step->arena, &list));
+    assert_ok(yk_stages_propose(step, 1000, NULL, step->arena, &list));
     for (int32_t i = 0; i < list.count; i++) {
         bool used[DEVICES] = {false};
         for (int32_t l = 0; l < step->layer_count; l++) {
@@ -223,7 +223,7 @@ static void for_one_micro_batch_the_sum_counts(void **state)
         bytes += 16 * layer->parameters + layer->saved_bytes;
     }
     step->graph->devices[0].memory_bytes = bytes + step->model->layers[1].workspace_bytes + 1000;
-    assert_ok(yk_stages_propose(step, 1000, step->arena, &list));
+    assert_ok(yk_stages_propose(step, 1000, NULL, step->arena, &list));
     for (int32_t i = 0; i < list.count; i++) {
         int32_t count = 0;
         for (int32_t l = 0; l < LAYERS; l++) {
