@@ -197,7 +197,8 @@ static void add_runs(const struct yk_place_output *output, const struct yk_place
     }
 }
 
-/* Where the micro-batches are scattered too widely to be listed: what each device has of them. */
+/* Where the micro-batches are scattered too widely to be listed: what each device in use has of
+ * them; a note tells how many are idle. */
 static void add_shares(const struct yk_place_output *output, const struct yk_placement *placement,
                        struct yk_text *out)
 {
@@ -215,8 +216,10 @@ static void add_shares(const struct yk_place_output *output, const struct yk_pla
             held += here > 0 ? 1 : 0;
             passes += here;
         }
-        yk_text_addf(out, "  %s runs %.0f %% of the layers' passes and holds %d of %d layers\n",
-                     cluster->devices[p].name, 100.0 * passes / (M * L), held, L);
+        if (held > 0) {
+            yk_text_addf(out, "  %s runs %.0f %% of the layers' passes and holds %d of %d layers\n",
+                         cluster->devices[p].name, 100.0 * passes / (M * L), held, L);
+        }
     }
     yk_text_add(out, "  (the device of every layer and micro-batch: --json)\n");
 }
