@@ -4,6 +4,7 @@
 #include "cli/terminal.h"
 #include "cli/train.h"
 #include "cli/train_folder.h"
+#include "plan/plan_file.h"
 #include "train/checkpoint.h"
 
 #include <errno.h>
@@ -145,7 +146,8 @@ static void copy_member(const struct yk_json *object, const char *from, const ch
 }
 
 /* A run that goes on has its model, which the plan may know by another file. */
-static void write_planned(const struct yk_json *plan, bool resumed, struct yk_text *out)
+static void write_planned(const struct yk_json *plan, const struct yk_plan_sources *sources,
+                          bool resumed, struct yk_text *out)
 {
     static const char *const names[][2] = {
         {"batch", "batch"}, {"sequence", "seq"}, {"precision", "precision"},
@@ -154,9 +156,11 @@ static void write_planned(const struct yk_json *plan, bool resumed, struct yk_te
     bool clip = true;
     yk_text_add(out, "{\"comment\":\"from a plan\"");
     if (!resumed) {
-        copy_member(yk_json_get(plan, "model"), "source", "model", out);
+        yk_text_add(out, ",\"model\":");
+        yk_text_add_json(out, sources->model);
     }
-    copy_member(yk_json_get(plan, "cluster"), "source", "cluster", out);
+    yk_text_add(out, ",\"cluster\":");
+    yk_text_add_json(out, sources->cluster);
     copy_member(plan, "micro_batches", "micro-batches", out);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         copy_member(yk_json_get(plan, "workload"), names[i][0], names[i][1], out);
@@ -174,13 +178,16 @@ static yk_status add_planned(const char *path, bool resumed, struct yk_arena *ar
     struct yk_text file = {0};
     struct yk_text layer = {0};
     struct yk_json *plan = NULL;
+    struct yk_plan_sources sources = {0};
     yk_status status = yk_file_read(path, &file);
     if (status == YK_OK) {
-        status = yk_json_parse(yk_text_chars(&file), file.length, &plan);
-        status = status == YK_OK ? YK_OK : yk_fail_in(status, path);
+        status = yk_plan_file_sources(yk_text_chars(&file), file.length, path, arena, &sources);
     }
     if (status == YK_OK) {
-        write_planned(plan, resumed, &layer);
+        status = yk_json_parse(yk_text_chars(&file), file.length, &plan);
+    }
+    if (status == YK_OK) {
+        write_planned(plan, &sources, resumed, &layer);
         status = add_layer(out, arena, path, yk_text_chars(&layer), layer.length);
     }
     yk_json_destroy(plan);

@@ -268,16 +268,20 @@ static yk_status open_store(struct yk_training *training)
     return yk_train_weights_fill(training);
 }
 
+/* The plan names the model that is written beside it, also where another file's plan is kept to:
+ * the folder is whole without that file. */
 static yk_status write_beginning(struct yk_training *training, struct yk_outputs *outputs)
 {
     struct yk_plan_context context = yk_train_plan_context(&training->plan);
+    struct yk_plan *plan = NULL;
     const char *path = NULL;
+    YK_TRY(yk_plan_copy(training->plan.planned->plan, training->arena, &plan));
+    plan->model_source = training->config_path;
     YK_TRY(yk_model_config_write(training->source.config, training->net->workload.precision,
                                  yk_outputs_add(outputs, training->config_path)));
     YK_TRY(yk_train_path(training->folder, "plan.json", training->arena, &path));
     context.path = path;
-    YK_TRY(
-        yk_plan_file_write(training->plan.planned->plan, &context, yk_outputs_add(outputs, path)));
+    YK_TRY(yk_plan_file_write(plan, &context, yk_outputs_add(outputs, path)));
     YK_TRY(yk_train_path(training->folder, "run.json", training->arena, &path));
     yk_text_add(yk_outputs_add(outputs, path), yk_text_chars(&training->settings_json));
     return yk_outputs_write(outputs);

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -269,6 +270,16 @@ yk_status yk_plan_origin_sources(const struct yk_json *root, const char *path,
     return YK_OK;
 }
 
+/* A name of a model or a line that describes a cluster is no path; a model may be written together
+ * with its plan, and a cluster is there by then. */
+static bool is_file(const char *key, const char *source)
+{
+    if (strcmp(key, "model") == 0) {
+        return yk_model_config_is_path(source);
+    }
+    return access(source, F_OK) == 0;
+}
+
 static yk_status write_source(const char *key, const char *source, const char *hash,
                               const struct yk_plan_context *context, struct yk_text *out)
 {
@@ -276,7 +287,7 @@ static yk_status write_source(const char *key, const char *source, const char *h
     const char *stored = source;
     yk_status status = YK_OK;
     YK_TRY(yk_arena_create(&arena));
-    if (context->path && (strcmp(key, "model") != 0 || yk_model_config_is_path(source))) {
+    if (context->path && is_file(key, source)) {
         status = yk_plan_source_store(source, context->path, arena, &stored);
     }
     if (status == YK_OK) {

@@ -109,12 +109,30 @@ static void mark_path(const struct yk_text *way, struct yk_text *out)
     yk_text_addf(out, "%s%s", plain ? "" : "./", words);
 }
 
+/* Two paths of one file, or of one that is not written yet: then they have one folder and name. */
+static bool lead_to_one(const char *a, const char *b)
+{
+    const size_t first = folder_length(a);
+    const size_t second = folder_length(b);
+    struct yk_text folders[2] = {0};
+    if (access(a, F_OK) == 0 || access(b, F_OK) == 0) {
+        return is_same(a, b);
+    }
+    yk_text_addf(&folders[0], "%.*s.", (int)first, a);
+    yk_text_addf(&folders[1], "%.*s.", (int)second, b);
+    const bool one = strcmp(a + first, b + second) == 0 &&
+                     is_same(yk_text_chars(&folders[0]), yk_text_chars(&folders[1]));
+    yk_text_free(&folders[0]);
+    yk_text_free(&folders[1]);
+    return one;
+}
+
 /* `way` leads from the folder of `plan` to the very file at `source`: links may lead it astray. */
 static bool leads_there(const char *plan, const struct yk_text *way, const char *source)
 {
     struct yk_text joined = {0};
     yk_text_addf(&joined, "%.*s%s", (int)folder_length(plan), plan, yk_text_chars(way));
-    const bool there = is_same(yk_text_chars(&joined), source);
+    const bool there = lead_to_one(yk_text_chars(&joined), source);
     yk_text_free(&joined);
     return there;
 }
@@ -126,7 +144,7 @@ yk_status yk_plan_source_store(const char *source, const char *plan, struct yk_a
     struct yk_text path = {0};
     struct yk_text way = {0};
     struct yk_text stored = {0};
-    if (source[0] == '/' || access(source, F_OK) != 0 || folder_length(plan) == 0) {
+    if (source[0] == '/' || folder_length(plan) == 0) {
         yk_text_add(&stored, source);
         return keep(&stored, arena, out);
     }

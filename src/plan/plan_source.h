@@ -9,8 +9,8 @@
 #include "base/arena.h"
 #include "base/status.h"
 
-/* `source`, a path from here, as the plan file at `plan` says it. One that is absolute or is not
- * there stays as it is. In the arena. */
+/* `source`, a path from here, as the plan file at `plan` says it. The file may be one that is yet
+ * to be written. An absolute path stays as it is. In the arena. */
 yk_status yk_plan_source_store(const char *source, const char *plan, struct yk_arena *arena,
                                const char **out) YK_MUST_USE;
 

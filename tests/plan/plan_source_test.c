@@ -97,10 +97,22 @@ static void files_are_named_from_the_folder_of_the_plan(void **state)
     assert_stored(state, "../other/far.json", "plans/plan.json", "../../other/far.json");
 }
 
+/* The config of a model is written together with the plan of its run. */
+static void files_that_are_yet_to_be_written_are_named_so_too(void **state)
+{
+    struct place *place = *state;
+    char wanted[128];
+    assert_stored(state, "plans/config.json", "plans/plan.json", "config.json");
+    assert_stored(state, "./plans//config.json", "plans/plan.json", "config.json");
+    assert_stored(state, "later.json", "plans/plan.json", "../later.json");
+    assert_stored(state, "link/config.json", "link/plan.json", "config.json");
+    snprintf(wanted, sizeof wanted, "%s/here/later.json", place->root);
+    assert_stored(state, "later.json", "link/plan.json", wanted);
+}
+
 /* A line that describes a cluster is no file, and an absolute path was meant as one. */
 static void what_is_no_relative_path_stays(void **state)
 {
-    assert_stored(state, "2xrtx3090 @ 32GB/s", "plans/plan.json", "2xrtx3090 @ 32GB/s");
     assert_stored(state, "/dev/null", "plans/plan.json", "/dev/null");
     assert_found(state, "2xrtx3090 @ 32GB/s", "plans/plan.json", "2xrtx3090 @ 32GB/s");
     assert_found(state, "/dev/null", "plans/plan.json", "/dev/null");
@@ -150,6 +162,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_named_from_the_folder_of_the_plan),
+        cmocka_unit_test(files_that_are_yet_to_be_written_are_named_so_too),
         cmocka_unit_test(what_is_no_relative_path_stays),
         cmocka_unit_test(links_do_not_lead_astray),
         cmocka_unit_test(files_are_found_from_the_folder_of_the_plan),
