@@ -83,13 +83,15 @@ static yk_status open_and_evaluate(const struct arguments *arguments, struct yk_
         .tokenizer = loaded->tokenizer,
         .config = loaded->checkpoint->config,
     };
+    enum yk_dataset_kind kind = YK_DATASET_WINDOWS;
+    YK_TRY(yk_known_kind(known.config, arguments->data, &kind));
     const struct yk_dataset_request request = {
+        .kind = kind,
         .path = arguments->data,
         .target_path = arguments->target,
         .part = arguments->data_part,
-        .longest = yk_known_kind(known.config, arguments->data) == YK_DATASET_PAIRS
-                       ? known.config->positions
-                       : loaded->model->workload.sequence,
+        .longest =
+            kind == YK_DATASET_PAIRS ? known.config->positions : loaded->model->workload.sequence,
         .skip_faulty = arguments->skip_faulty,
         .packed = false,
     };

@@ -1,9 +1,9 @@
 #include "cli/known.h"
 
+#include "data/instruction_files.h"
 #include "model/architecture.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 enum {
     USUAL_PAIR = 32,
@@ -11,27 +11,32 @@ enum {
     USUAL_INSTRUCTION = 512,
 };
 
-static bool ends_with(const char *path, const char *ending)
+static yk_status holds_instructions(const char *path, bool *out)
 {
-    const size_t length = strlen(path);
-    const size_t wanted = strlen(ending);
-    return length > wanted && strcmp(path + length - wanted, ending) == 0;
+    struct yk_file_list files = {0};
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    const yk_status status = yk_instruction_files_find(path, arena, &files);
+    *out = files.count > 0;
+    yk_arena_destroy(arena);
+    return status;
 }
 
-static bool is_instructions(const char *path)
+yk_status yk_known_kind(const struct yk_model_config *config, const char *path,
+                        enum yk_dataset_kind *out)
 {
-    return ends_with(path, ".jsonl") || ends_with(path, ".json");
-}
-
-enum yk_dataset_kind yk_known_kind(const struct yk_model_config *config, const char *path)
-{
+    const bool masked = config->architecture == &yk_architecture_bert;
+    bool instructions = false;
     if (config->architecture == &yk_architecture_transformer) {
-        return YK_DATASET_PAIRS;
+        *out = YK_DATASET_PAIRS;
+        return YK_OK;
     }
-    if (config->architecture == &yk_architecture_bert) {
-        return YK_DATASET_MASKED;
+    YK_TRY(holds_instructions(path, &instructions));
+    if (masked && instructions) {
+        return yk_fail(YK_ERROR_USAGE, "%s holds instructions; BERT learns from plain text", path);
     }
-    return is_instructions(path) ? YK_DATASET_INSTRUCTIONS : YK_DATASET_WINDOWS;
+    *out = masked ? YK_DATASET_MASKED : instructions ? YK_DATASET_INSTRUCTIONS : YK_DATASET_WINDOWS;
+    return YK_OK;
 }
 
 int64_t yk_known_usual_sequence(enum yk_dataset_kind kind)
@@ -76,15 +81,23 @@ int32_t yk_known_start(const struct yk_model_config *config, const struct yk_tok
     return begin >= 0 ? begin : pad;
 }
 
-static yk_status check_request(const struct yk_dataset_request *request)
+static yk_status fail_without_tokenizer(const struct yk_dataset_request *request)
 {
     static const char *const asks[][2] = {
         [YK_DATASET_MASKED] = {"BERT learns from text that a tokenizer cut into words", "bert"},
         [YK_DATASET_PAIRS] = {"pairs of sentences share a tokenizer", "pairs"},
-        [YK_DATASET_INSTRUCTIONS] = {"a .jsonl or .json file holds instructions, which a "
-                                     "tokenizer cuts into tokens",
+        [YK_DATASET_INSTRUCTIONS] = {" holds instructions, which a tokenizer cuts into tokens",
                                      "llama3"},
     };
+    return yk_fail(YK_ERROR_USAGE,
+                   "%s%s; name it by --tokenizer, or learn one: yoke tokenize --learn 8000 "
+                   "--special %s -o tokenizer.json TEXT…",
+                   request->kind == YK_DATASET_INSTRUCTIONS ? request->path : "",
+                   asks[request->kind][0], asks[request->kind][1]);
+}
+
+static yk_status check_request(const struct yk_dataset_request *request)
+{
     if (request->kind == YK_DATASET_PAIRS && !request->target_path) {
         return yk_fail(YK_ERROR_USAGE,
                        "an encoder–decoder learns from pairs: name the translations of %s by "
@@ -96,15 +109,7 @@ static yk_status check_request(const struct yk_dataset_request *request)
                        "--target goes with an encoder–decoder, such as --model transformer-small");
     }
     if (request->kind != YK_DATASET_WINDOWS && !request->tokenizer) {
-        return yk_fail(YK_ERROR_USAGE,
-                       "%s; name it by --tokenizer, or learn one: yoke tokenize --learn 8000 "
-                       "--special %s -o tokenizer.json TEXT…",
-                       asks[request->kind][0], asks[request->kind][1]);
-    }
-    if (request->kind == YK_DATASET_MASKED && is_instructions(request->path)) {
-        return yk_fail(YK_ERROR_USAGE,
-                       "%s holds instructions, by its name; BERT learns from plain text",
-                       request->path);
+        return fail_without_tokenizer(request);
     }
     if (request->packed && request->kind != YK_DATASET_INSTRUCTIONS) {
         return yk_fail(YK_ERROR_USAGE, "--packed goes with instructions (.jsonl, .json)");
@@ -121,7 +126,6 @@ yk_status yk_known_open_any(const struct yk_dataset_request *wish,
                             const struct yk_tokenizer *tokenizer, struct yk_dataset **out)
 {
     struct yk_dataset_request request = *wish;
-    request.kind = yk_known_kind(config, wish->path);
     request.tokenizer = tokenizer;
     request.start = tokenizer ? yk_known_start(config, tokenizer) : -1;
     YK_TRY(check_request(&request));

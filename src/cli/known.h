@@ -3,7 +3,7 @@
  * what yoke train and yoke eval begin with.
  *
  * An encoder–decoder learns from pairs of sentences, BERT from text with tokens masked, others from
- * text or, where the file is called .jsonl or .json, from instructions. One thread at a time.
+ * text or, where data/instruction_files.h finds some, from instructions. One thread at a time.
  */
 #ifndef YK_CLI_KNOWN_H
 #define YK_CLI_KNOWN_H
@@ -14,8 +14,10 @@
 
 #include <stdint.h>
 
-/* What the data at `path` is to a model. */
-enum yk_dataset_kind yk_known_kind(const struct yk_model_config *config, const char *path);
+/* What the data at `path` is to a model: the one place that tells instructions from text. Fails
+ * where a folder holds both, and where they are nothing to the model. */
+yk_status yk_known_kind(const struct yk_model_config *config, const char *path,
+                        enum yk_dataset_kind *out) YK_MUST_USE;
 
 /* Length of a sample of such data where no words say it; 0: what the model can take. */
 int64_t yk_known_usual_sequence(enum yk_dataset_kind kind);
@@ -24,8 +26,8 @@ int64_t yk_known_usual_sequence(enum yk_dataset_kind kind);
  * −1: nothing of that. */
 int32_t yk_known_start(const struct yk_model_config *config, const struct yk_tokenizer *tokenizer);
 
-/* Opens data for a model whose tokens have no meaning yet; kind, tokenizer and start of the request
- * are filled in. */
+/* Opens data for a model whose tokens have no meaning yet. The request's kind is that of
+ * yk_known_kind(); its tokenizer and start are filled in. */
 yk_status yk_known_open_any(const struct yk_dataset_request *wish,
                             const struct yk_model_config *config,
                             const struct yk_tokenizer *tokenizer,

@@ -146,7 +146,7 @@ static yk_status settle_batch(struct yk_training *training)
     const struct yk_model_config *config = training->source.config;
     struct yk_workload workload;
     if (words->sequence == 0) {
-        const int64_t usual = yk_known_usual_sequence(yk_known_kind(config, training->source.data));
+        const int64_t usual = yk_known_usual_sequence(training->source.kind);
         words->sequence = usual < config->positions ? usual : config->positions;
     }
     YK_TRY(yk_train_plan_workload(words, config, &workload));

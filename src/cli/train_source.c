@@ -122,13 +122,15 @@ static int64_t longest_pair(const struct yk_train_words *words,
     return words->longest > 0 && words->longest < most ? words->longest : most;
 }
 
-static struct yk_dataset_request request_of(const struct yk_train_words *words, const char *path,
-                                            const struct yk_model_config *config)
+static yk_status request_data(const struct yk_train_words *words, const char *path,
+                              const struct yk_model_config *config, struct yk_dataset_request *out)
 {
-    const enum yk_dataset_kind kind = yk_known_kind(config, path);
+    enum yk_dataset_kind kind = YK_DATASET_WINDOWS;
+    YK_TRY(yk_known_kind(config, path, &kind));
     const int64_t usual = yk_known_usual_sequence(kind);
     const int64_t sequence = words->sequence > 0 ? words->sequence : usual;
-    return (struct yk_dataset_request){
+    *out = (struct yk_dataset_request){
+        .kind = kind,
         .path = path,
         .target_path = words->target,
         .part = words->data_part,
@@ -137,6 +139,7 @@ static struct yk_dataset_request request_of(const struct yk_train_words *words, 
         .skip_faulty = strcmp(words->faulty, "skip") == 0,
         .packed = words->packed,
     };
+    return YK_OK;
 }
 
 /* The tokenizer that words or weights bring along. */
@@ -177,7 +180,9 @@ static yk_status open_new(const struct yk_train_words *words, struct yk_arena *a
         YK_TRY(words->weights ? fit_weights(out->tokenizer, arena, &out->config)
                               : fit_vocabulary(out->tokenizer, written, arena, &out->config));
     }
-    const struct yk_dataset_request request = request_of(words, out->data, out->config);
+    struct yk_dataset_request request;
+    YK_TRY(request_data(words, out->data, out->config, &request));
+    out->kind = request.kind;
     if (words->weights || out->tokenizer) {
         const char *model = words->weights ? words->weights : out->config->name;
         const struct yk_known known = {model, out->tokenizer, out->config};
@@ -191,12 +196,13 @@ static yk_status open_new(const struct yk_train_words *words, struct yk_arena *a
 
 static yk_status open_other(const struct yk_train_words *words, struct yk_train_source *out)
 {
-    struct yk_dataset_request request = request_of(words, words->eval_data, out->config);
+    struct yk_dataset_request request;
     const struct yk_known known = {out->config->name, out->tokenizer, out->config};
     if (words->target && !words->eval_target) {
         return yk_fail(YK_ERROR_USAGE, "name the translations of %s by --eval-target",
                        words->eval_data);
     }
+    YK_TRY(request_data(words, words->eval_data, out->config, &request));
     request.target_path = words->eval_target;
     request.part = 1;
     return yk_known_open(&request, &known, &out->other);
@@ -206,11 +212,13 @@ yk_status yk_train_source_open(const struct yk_train_words *words,
                                const struct yk_checkpoint *checkpoint, struct yk_arena *arena,
                                struct yk_train_source *out)
 {
+    struct yk_dataset_request request;
     YK_TRY(find_data(words, &out->data));
     if (checkpoint) {
         out->config = checkpoint->config;
         out->tokenizer = checkpoint->tokenizer;
-        const struct yk_dataset_request request = request_of(words, out->data, out->config);
+        YK_TRY(request_data(words, out->data, out->config, &request));
+        out->kind = request.kind;
         const struct yk_known known = {checkpoint->path, out->tokenizer, out->config};
         YK_TRY(yk_known_open(&request, &known, &out->dataset));
     } else {

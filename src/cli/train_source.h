@@ -20,6 +20,7 @@ struct yk_train_source {
     const struct yk_tokenizer *tokenizer; /* of the text; NULL: shards */
     struct yk_tokenizer *own;             /* opened here; NULL: it belongs to another */
     const char *data;                     /* the path */
+    enum yk_dataset_kind kind;            /* of that */
     struct yk_dataset *dataset;
     struct yk_dataset *other; /* to evaluate on; NULL: a part of the dataset is */
     struct yk_sampler *samples;

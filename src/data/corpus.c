@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "data/file_list.h"
+#include "data/instruction_files.h"
 #include "data/token_shard.h"
 #include "data/utf8.h"
 
@@ -69,6 +70,13 @@ static yk_status join(const char *path, bool by_name, struct joined *out)
     if (valid < length || length == 0) {
         text->length = start;
         return YK_OK;
+    }
+    /* Of a pipe, this is the first look at what it holds. */
+    const size_t most = YK_INSTRUCTION_BEGINNING;
+    if (by_name && yk_instruction_files_begin_so(bytes, length < most ? length : most)) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s: instructions are not read from a pipe; name the file that they are in",
+                       path);
     }
     out->paths[out->count] = path;
     out->starts[out->count] = start;

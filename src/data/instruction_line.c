@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "data/records.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,6 +202,20 @@ static yk_status add_messages(struct yk_instruction_line *line, const struct dia
         out->count = before;
     }
     return YK_OK;
+}
+
+bool yk_instruction_line_has_form(const char *bytes, size_t length)
+{
+    struct yk_json *root = NULL;
+    if (yk_json_parse(bytes, length, &root) != YK_OK) {
+        return false;
+    }
+    const bool has = yk_json_is_array(yk_json_get(root, messages_dialect.messages)) ||
+                     yk_json_is_array(yk_json_get(root, share_dialect.messages)) ||
+                     (yk_json_get(root, "prompt") && yk_json_get(root, "completion")) ||
+                     (yk_json_get(root, "instruction") && yk_json_get(root, "output"));
+    yk_json_destroy(root);
+    return has;
 }
 
 static yk_status add_form(struct yk_instruction_line *line, const struct yk_json *root,

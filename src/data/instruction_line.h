@@ -13,6 +13,7 @@
 #include "data/ids.h"
 #include "data/tokenizer.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,9 @@
 #define YK_INSTRUCTION_FORMS                                                                       \
     "\"prompt\" and \"completion\", \"messages\", \"conversations\", or \"instruction\" and "      \
     "\"output\""
+
+/* Whether these bytes are an object with the members of one of the forms, whatever they hold. */
+bool yk_instruction_line_has_form(const char *bytes, size_t length);
 
 struct yk_instruction_line {
     const struct yk_tokenizer *tokenizer;

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "data/ids.h"
+#include "data/instruction_files.h"
 #include "data/instruction_line.h"
 #include "data/records.h"
 
@@ -22,11 +23,19 @@ struct yk_instructions {
     int32_t filling;
 };
 
+/* A file of instructions. */
+struct source {
+    const char *path;
+    struct yk_records records;
+};
+
 /* Where instructions come from. While they are read, tokens that bear loss are kept as their
  * complement, as data/instruction_line.h gives them. */
 struct reader {
     const struct yk_instructions_request *request;
-    const struct yk_records *records;
+    const struct source *sources; /* (count) one after the other */
+    int32_t count;
+    int32_t at; /* the one that is being read */
     struct yk_instruction_line line;
 };
 
@@ -97,7 +106,8 @@ static yk_status take_record(struct yk_instructions *instructions, struct reader
                              int64_t number)
 {
     const struct yk_instructions_request *request = reader->request;
-    const struct yk_records *records = reader->records;
+    const struct source *source = &reader->sources[reader->at];
+    const struct yk_records *records = &source->records;
     const char *bytes = records->items[number];
     size_t length = records->lengths[number];
     struct yk_text place = {0};
@@ -119,7 +129,7 @@ static yk_status take_record(struct yk_instructions *instructions, struct reader
         }
     }
     if (status != YK_OK) {
-        yk_records_place(records, number, reader->line.fault, request->path, &place);
+        yk_records_place(records, number, reader->line.fault, source->path, &place);
         status = yk_fail_in(status, yk_text_chars(&place));
         yk_text_free(&place);
     }
@@ -147,9 +157,28 @@ static yk_status finish(struct yk_instructions *instructions, const char *path)
     return YK_OK;
 }
 
+/* The lines of all files count as one row, of which the request takes a part. */
+static yk_status take_part(struct yk_instructions *instructions, struct reader *reader,
+                           int64_t from, int64_t until)
+{
+    int64_t before = 0;
+    for (reader->at = 0; reader->at < reader->count; reader->at++) {
+        const int64_t count = reader->sources[reader->at].records.count;
+        const int64_t end = until - before < count ? until - before : count;
+        for (int64_t i = from > before ? from - before : 0; i < end; i++) {
+            YK_TRY(take_record(instructions, reader, i));
+        }
+        before += count;
+    }
+    return YK_OK;
+}
+
 static yk_status fill(struct yk_instructions *instructions, struct reader *reader)
 {
-    const int64_t count = reader->records->count;
+    int64_t count = 0;
+    for (int32_t i = 0; i < reader->count; i++) {
+        count += reader->sources[i].records.count;
+    }
     instructions->starts = calloc((size_t)count + 1, sizeof *instructions->starts);
     instructions->lines = calloc((size_t)count + 1, sizeof *instructions->lines);
     if (!instructions->starts || !instructions->lines) {
@@ -159,25 +188,22 @@ static yk_status fill(struct yk_instructions *instructions, struct reader *reade
     const struct yk_instructions_request *request = reader->request;
     const int64_t first = yk_lines_boundary(count, request->from);
     const int64_t end = request->until > 0 ? yk_lines_boundary(count, request->until) : count;
-    for (int64_t i = first; i < end; i++) {
-        YK_TRY(take_record(instructions, reader, i));
-    }
+    YK_TRY(take_part(instructions, reader, first, end));
     return request->from > 0 && first == end ? YK_OK : finish(instructions, request->path);
 }
 
-static yk_status create(const struct yk_records *records,
-                        const struct yk_instructions_request *request, struct yk_instructions **out)
+static yk_status create(struct reader *reader, struct yk_instructions **out)
 {
+    const struct yk_instructions_request *request = reader->request;
     assert(request->longest > 1 && request->longest <= INT32_MAX);
     struct yk_instructions *instructions = calloc(1, sizeof *instructions);
     if (!instructions) {
         return yk_fail_out_of_memory();
     }
     const int32_t filling = yk_tokenizer_role(request->tokenizer, YK_TOKEN_PAD);
-    struct reader reader = {.request = request, .records = records};
     instructions->filling = filling >= 0 ? filling : 0;
-    const yk_status status = fill(instructions, &reader);
-    yk_instruction_line_close(&reader.line);
+    const yk_status status = fill(instructions, reader);
+    yk_instruction_line_close(&reader->line);
     if (status != YK_OK) {
         yk_instructions_close(instructions);
         return status;
@@ -220,46 +246,89 @@ yk_status yk_instructions_read(const char *bytes, size_t length,
                                const struct yk_instructions_request *request,
                                struct yk_instructions **out)
 {
-    struct yk_records records = {0};
+    struct source source = {.path = request->path};
+    struct reader reader = {.request = request, .sources = &source, .count = 1};
     struct yk_text said = {0};
-    YK_TRY(yk_records_cut(bytes, length, request->path, &records));
-    yk_status status = create(&records, request, out);
-    if (status == YK_ERROR_INPUT && records.lines) {
+    YK_TRY(yk_records_cut(bytes, length, request->path, &source.records));
+    yk_status status = create(&reader, out);
+    if (status == YK_ERROR_INPUT && source.records.lines) {
         yk_text_add(&said, yk_status_message());
         status = explain(bytes, length, request->path, yk_text_chars(&said));
     }
     yk_text_free(&said);
-    yk_records_free(&records);
+    yk_records_free(&source.records);
     return status;
+}
+
+/* base/file.h takes "-" for standard input. */
+static yk_status read_bytes(const char *path, struct yk_text *out)
+{
+    return yk_file_read_data(strcmp(path, "-") == 0 ? "./-" : path, out);
+}
+
+static yk_status open_source(const char *path, struct source *out)
+{
+    struct yk_text text = {0};
+    out->path = path;
+    yk_status status = read_bytes(path, &text);
+    if (status == YK_OK) {
+        status = yk_records_cut(yk_text_chars(&text), text.length, path, &out->records);
+    }
+    yk_text_free(&text); /* the records have their own */
+    return status;
+}
+
+/* What was refused in a file whose records are free by now. */
+static yk_status explain_file(yk_status status, const char *path)
+{
+    struct yk_text text = {0};
+    struct yk_text said = {0};
+    yk_text_add(&said, yk_status_message());
+    if (read_bytes(path, &text) == YK_OK) {
+        status = explain(yk_text_chars(&text), text.length, path, yk_text_chars(&said));
+    }
+    yk_text_free(&text);
+    yk_text_free(&said);
+    return status;
+}
+
+static yk_status open_files(const struct yk_instructions_request *request,
+                            const struct yk_file_list *files, struct yk_arena *arena,
+                            struct yk_instructions **out)
+{
+    struct source *sources = NULL;
+    yk_status status = YK_OK;
+    YK_TRY_NEW(arena, sources, files->count);
+    struct reader reader = {.request = request, .sources = sources, .count = files->count};
+    for (int32_t i = 0; status == YK_OK && i < files->count; i++) {
+        status = open_source(files->paths[i], &sources[i]);
+    }
+    const bool opened = status == YK_OK;
+    if (opened) {
+        status = create(&reader, out);
+    }
+    const bool lines = opened && reader.at < reader.count && sources[reader.at].records.lines;
+    for (int32_t i = 0; i < files->count; i++) {
+        yk_records_free(&sources[i].records);
+    }
+    return status == YK_ERROR_INPUT && lines ? explain_file(status, sources[reader.at].path)
+                                             : status;
 }
 
 yk_status yk_instructions_open(const struct yk_instructions_request *request,
                                struct yk_instructions **out)
 {
-    /* base/file.h takes "-" for standard input. */
-    const char *path = strcmp(request->path, "-") == 0 ? "./-" : request->path;
-    struct yk_text text = {0};
-    struct yk_text said = {0};
-    struct yk_records records = {0};
-    yk_status status = yk_file_read_data(path, &text);
+    struct yk_file_list files = {0};
+    struct yk_arena *arena = NULL;
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = yk_instruction_files_find(request->path, arena, &files);
+    if (status == YK_OK && files.count == 0) {
+        files = (struct yk_file_list){.paths = &request->path, .count = 1};
+    }
     if (status == YK_OK) {
-        status = yk_records_cut(yk_text_chars(&text), text.length, request->path, &records);
+        status = open_files(request, &files, arena, out);
     }
-    yk_text_free(&text); /* the records have their own */
-    if (status == YK_OK) {
-        status = create(&records, request, out);
-    }
-    const bool lines = records.lines != NULL;
-    yk_records_free(&records);
-    if (status == YK_ERROR_INPUT && lines) {
-        yk_text_add(&said, yk_status_message());
-        if (yk_file_read_data(path, &text) == YK_OK) {
-            status =
-                explain(yk_text_chars(&text), text.length, request->path, yk_text_chars(&said));
-        }
-        yk_text_free(&text);
-    }
-    yk_text_free(&said);
+    yk_arena_destroy(arena);
     return status;
 }
 

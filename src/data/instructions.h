@@ -1,8 +1,9 @@
 /*
  * Instructions: what is asked and what is to be answered, as tokens, from a file of one JSON object
- * a line, or of one list of objects. Each object is of one of four forms; other members are not
- * looked at, and blank lines are left out, as is a byte order mark at the very beginning of the
- * file. A list gives the same as its elements do as lines:
+ * a line, or of one list of objects; or from a folder of such files (data/instruction_files.h),
+ * which gives the same as one file of all their lines. Each object is of one of four forms; other
+ * members are not looked at, and blank lines are left out, as is a byte order mark at the very
+ * beginning of a file. A list gives the same as its elements do as lines:
  *
  *   {"prompt": "…", "completion": "…"}
  *       The tokens of both, each encoded by itself, with the tokenizer's begin token in front,

@@ -4,7 +4,6 @@
 #include "data/utf8.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +60,36 @@ static struct element scan(const char *bytes, size_t length, size_t at)
     }
     element.next = length;
     return element;
+}
+
+bool yk_records_first_object(const char *bytes, size_t length, const char **object, size_t *size)
+{
+    size_t begin = skip_space(bytes, length, yk_records_mark(bytes, length));
+    if (begin < length && bytes[begin] == '[') {
+        begin = skip_space(bytes, length, begin + 1);
+    }
+    if (begin == length || bytes[begin] != '{') {
+        return false;
+    }
+    int64_t depth = 0;
+    bool quoted = false;
+    for (size_t i = begin; i < length; i++) {
+        const char letter = bytes[i];
+        if (quoted && letter == '\\') {
+            i++;
+        } else if (letter == '"') {
+            quoted = !quoted;
+        } else if (!quoted) {
+            depth += letter == '{';
+            depth -= letter == '}';
+        }
+        if (depth == 0) {
+            *object = bytes + begin;
+            *size = i + 1 - begin;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* How many elements the list has whose first may begin at `at`; -1: it is broken. `items` and

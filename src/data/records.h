@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "data/lines.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,10 @@ void yk_records_free(struct yk_records *records);
  * "a.json:17: element 3". */
 void yk_records_place(const struct yk_records *records, int64_t index, int64_t line,
                       const char *source, struct yk_text *out);
+
+/* The first record of a file of which `bytes` are the beginning, where it is an object that ends
+ * within them. Its members are not parsed. */
+bool yk_records_first_object(const char *bytes, size_t length, const char **object, size_t *size);
 
 /* How long a byte order mark at the very beginning is: 0 where there is none. */
 size_t yk_records_mark(const char *bytes, size_t length);

@@ -3,6 +3,7 @@
 #include "support/support.h"
 #include "support/word_tokenizer.h"
 
+#include "data/instruction_files.h"
 #include "data/instructions.h"
 
 #include <stdlib.h>
@@ -509,6 +510,123 @@ static void a_file_is_read_by_its_path(void **state)
     assert_int_equal(support_scratch_drop(state), 0);
 }
 
+#define LIST                                                                                       \
+    "[{\"prompt\": \"w2\", \"completion\": \"w3\"}, {\"prompt\": \"w4\", \"completion\": \"w5\"}]"
+
+/* w0 is token 4, and each begins with <s>. */
+static void assert_prompts(const struct yk_instructions *instructions, int64_t count,
+                           const int32_t *expected)
+{
+    assert_int_equal(yk_instructions_count(instructions), count);
+    for (int64_t i = 0; i < count; i++) {
+        assert_int_equal(yk_instructions_at(instructions, i).tokens[1], expected[i]);
+    }
+}
+
+static void a_folder_is_its_files_one_after_the_other(void **state)
+{
+    (void)state;
+    static const int32_t all[] = {4, 6, 8, 4};
+    assert_int_equal(support_scratch_make(state), 0);
+    struct yk_instructions_request request = plain_request();
+    struct yk_instructions *instructions = NULL;
+    (void)support_scratch_write_text("f/a.jsonl", GOOD);
+    (void)support_scratch_write_text("f/b.JSON", LIST);
+    (void)support_scratch_write_text("f/deep/c.ndjson", GOOD);
+    (void)support_scratch_write("f/picture", "\xff\xd8\xff", 3);
+    request.path = support_scratch_path("f");
+    assert_ok(yk_instructions_open(&request, &instructions));
+    assert_prompts(instructions, 4, all);
+    yk_instructions_close(instructions);
+    request.until = 0.5;
+    assert_ok(yk_instructions_open(&request, &instructions));
+    assert_prompts(instructions, 2, all);
+    yk_instructions_close(instructions);
+    request.from = 0.5;
+    request.until = 0.75;
+    assert_ok(yk_instructions_open(&request, &instructions));
+    assert_prompts(instructions, 1, all + 2);
+    yk_instructions_close(instructions);
+    (void)support_scratch_write_text("f/c.json", "{\n\"name\": 1}");
+    request = plain_request();
+    request.path = support_scratch_path("f");
+    assert_int_equal(yk_instructions_open(&request, &instructions), YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_status_message(), "f/c.json: one object over several lines"));
+    assert_int_equal(support_scratch_drop(state), 0);
+}
+
+static int32_t count_files(const char *path)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_file_list files = {0};
+    assert_ok(yk_arena_create(&arena));
+    assert_ok(yk_instruction_files_find(path, arena, &files));
+    yk_arena_destroy(arena);
+    return files.count;
+}
+
+static void files_are_known_by_name_or_beginning(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        const char *text;
+        bool instructions;
+    } cases[] = {
+        {"a.jsonl", "", true},
+        {"a.JsonL", "x", true},
+        {"a.NDJSON", "x", true},
+        {"a.json", "[1]", true},
+        {"json", "x", false},
+        {"a.json.txt", "x", false},
+        {"a.txt", "", false},
+        {"a.txt", GOOD "text", true},
+        {"a.txt", "\xef\xbb\xbf \n" GOOD, true},
+        {"a", " [\n" GOOD ",", true},
+        {"a", "{\"conversations\": [], \"id\": \"}\"}", true},
+        {"a", "{\"messages\": []}", true},
+        {"a", "{\"instruction\": \"{\", \"output\": 1}", true},
+        {"a", "{\"messages\": {\"hello\": \"Hallo\"}}", false},
+        {"a", "{\"instruction\": \"w0\"}", false},
+        {"a", "{\"text\": \"w0\"}\n" GOOD, false},
+        {"a", "{prompt, completion}", false},
+        {"a", "{\"prompt\": \"w0\", \"completion\": \"w1\"", false},
+        {"a", "[[" GOOD "]]", false},
+        {"a", "[1]: a note", false},
+        {"a", "{% block %}", false},
+        {"a", "{", false},
+        {"a", "[", false},
+        {"a", "text\n" GOOD, false},
+    };
+    assert_int_equal(support_scratch_make(state), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *path = support_scratch_write_text(cases[i].name, cases[i].text);
+        assert_int_equal(count_files(path), cases[i].instructions);
+    }
+    assert_int_equal(count_files(support_scratch_path("none.json")), 1);
+    assert_int_equal(count_files(support_scratch_path("none.txt")), 0);
+    assert_int_equal(support_scratch_drop(state), 0);
+}
+
+static void a_folder_of_text_and_instructions_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(support_scratch_make(state), 0);
+    struct yk_file_list files = {0};
+    struct yk_arena *arena = NULL;
+    assert_ok(yk_arena_create(&arena));
+    (void)support_scratch_write_text("f/a.txt", "some text");
+    (void)support_scratch_write_text("f/empty.md", "");
+    assert_int_equal(count_files(support_scratch_path("f")), 0);
+    (void)support_scratch_write_text("f/b.log", GOOD);
+    assert_int_equal(yk_instruction_files_find(support_scratch_path("f"), arena, &files),
+                     YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_status_message(), "f/b.log is read as instructions, but "));
+    assert_non_null(strstr(yk_status_message(), "f/a.txt in the same folder is text"));
+    yk_arena_destroy(arena);
+    assert_int_equal(support_scratch_drop(state), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -527,6 +645,9 @@ int main(void)
         cmocka_unit_test(faulty_lines_are_left_out_where_it_is_wished),
         cmocka_unit_test(long_lines_are_cut_off_where_it_is_wished),
         cmocka_unit_test(a_file_is_read_by_its_path),
+        cmocka_unit_test(a_folder_is_its_files_one_after_the_other),
+        cmocka_unit_test(files_are_known_by_name_or_beginning),
+        cmocka_unit_test(a_folder_of_text_and_instructions_is_refused),
     };
     return cmocka_run_group_tests(tests, open_words, close_words);
 }

@@ -6,6 +6,7 @@
 
 #include "support/word_tokenizer.h"
 
+#include "data/instruction_files.h"
 #include "data/instruction_sampler.h"
 
 enum {
@@ -66,6 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!tokenizer) {
         tokenizer = support_word_tokenizer(names, 10, "<|begin_of_text|>");
     }
+    (void)yk_instruction_files_begin_so((const char *)data, size);
     for (int wishes = 0; wishes < 4; wishes++) {
         const struct yk_instructions_request request = {
             .path = "fuzz",

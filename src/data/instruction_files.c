@@ -1,0 +1,132 @@
+#include "data/instruction_files.h"
+
+#include "base/file.h"
+#include "data/instruction_line.h"
+#include "data/records.h"
+#include "data/utf8.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum content {
+    CONTENT_NO_TEXT,
+    CONTENT_TEXT,
+    CONTENT_INSTRUCTIONS,
+};
+
+static bool is_called_so(const char *path)
+{
+    static const char *const endings[] = {".jsonl", ".ndjson", ".json"};
+    const size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        const size_t wanted = strlen(endings[i]);
+        if (length > wanted && strcasecmp(path + length - wanted, endings[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool yk_instruction_files_begin_so(const char *bytes, size_t length)
+{
+    const char *object = NULL;
+    size_t size = 0;
+    return yk_records_first_object(bytes, length, &object, &size) &&
+           yk_instruction_line_has_form(object, size);
+}
+
+/* The beginning of a regular file, in `bytes` of YK_INSTRUCTION_BEGINNING. */
+static yk_status read_beginning(const char *path, char *bytes, size_t *out)
+{
+    int file = -1;
+    size_t length = 0;
+    ssize_t count = 1;
+    YK_TRY(yk_file_open(path, false, &file));
+    while (count > 0 && length < YK_INSTRUCTION_BEGINNING) {
+        count = read(file, bytes + length, YK_INSTRUCTION_BEGINNING - length);
+        length += count > 0 ? (size_t)count : 0;
+        if (count < 0 && errno == EINTR) {
+            count = 1;
+        }
+    }
+    const int fault = errno;
+    close(file);
+    *out = length;
+    return count >= 0 ? YK_OK
+                      : yk_fail(YK_ERROR_SYSTEM, "cannot read %s: %s", path, strerror(fault));
+}
+
+/* `bytes` have room for the beginning of a file. */
+static yk_status look(const char *path, char *bytes, enum content *out)
+{
+    size_t length = 0;
+    if (is_called_so(path)) {
+        *out = CONTENT_INSTRUCTIONS;
+        return YK_OK;
+    }
+    YK_TRY(read_beginning(path, bytes, &length));
+    const size_t valid = yk_utf8_valid_length(bytes, length);
+    /* The last character may be cut off. */
+    const size_t spare = length == YK_INSTRUCTION_BEGINNING ? YK_UTF8_MOST_BYTES - 1 : 0;
+    if (length == 0 || valid + spare < length) {
+        *out = CONTENT_NO_TEXT;
+    } else {
+        *out = yk_instruction_files_begin_so(bytes, valid) ? CONTENT_INSTRUCTIONS : CONTENT_TEXT;
+    }
+    return YK_OK;
+}
+
+static yk_status fail_mixed(const char *instructions, const char *text)
+{
+    return yk_fail(YK_ERROR_INPUT,
+                   "%s is read as instructions, but %s in the same folder is text; move one of "
+                   "them to another folder, or name a single file",
+                   instructions, text);
+}
+
+static yk_status sort_out(const struct yk_file_list *files, char *bytes, struct yk_arena *arena,
+                          struct yk_file_list *out)
+{
+    const char **found = NULL;
+    const char *text = NULL;
+    int32_t count = 0;
+    YK_TRY_NEW(arena, found, files->count);
+    for (int32_t i = 0; i < files->count; i++) {
+        enum content content = CONTENT_NO_TEXT;
+        YK_TRY(look(files->paths[i], bytes, &content));
+        if (content == CONTENT_INSTRUCTIONS) {
+            found[count++] = files->paths[i];
+        } else if (content == CONTENT_TEXT && !text) {
+            text = files->paths[i];
+        }
+    }
+    if (count > 0 && text) {
+        return fail_mixed(found[0], text);
+    }
+    *out = (struct yk_file_list){.paths = found, .count = count};
+    return YK_OK;
+}
+
+yk_status yk_instruction_files_find(const char *path, struct yk_arena *arena,
+                                    struct yk_file_list *out)
+{
+    struct stat info;
+    const char **named = NULL;
+    struct yk_file_list files = {0};
+    YK_TRY_NEW(arena, named, 1);
+    named[0] = path;
+    const bool there = stat(path, &info) == 0;
+    if (there && S_ISDIR(info.st_mode)) {
+        YK_TRY(yk_file_list_read(path, arena, &files));
+    } else if (is_called_so(path) || (there && S_ISREG(info.st_mode))) {
+        files = (struct yk_file_list){.paths = named, .count = 1};
+    }
+    char *bytes = malloc(YK_INSTRUCTION_BEGINNING);
+    const yk_status status = bytes ? sort_out(&files, bytes, arena, out) : yk_fail_out_of_memory();
+    free(bytes);
+    return status;
+}
