@@ -2,8 +2,7 @@
 
 #include <math.h>
 
-/* A rank's samples in a step: of the groups that it is in, one may only keep state. */
-static double share_of(const struct yk_plan *plan, int32_t rank)
+double yk_run_planned_share(const struct yk_plan *plan, int32_t rank)
 {
     int64_t share = 0;
     for (int32_t g = 0; g < plan->group_count; g++) {
@@ -24,7 +23,7 @@ void yk_run_planned_complete(const struct yk_planned *planned, int32_t number,
         out->device = planned->study->cluster->devices[plan->ranks[number].device].name;
     }
     if (!isfinite(out->share)) {
-        out->share = share_of(plan, number);
+        out->share = yk_run_planned_share(plan, number);
     }
     if (!isfinite(out->predicted.compute_s)) {
         out->predicted =

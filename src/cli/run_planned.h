@@ -5,6 +5,9 @@
 #include "planner/planned.h"
 #include "report/run_summary.h"
 
+/* A rank's samples in a step: of the groups that it is in, one may only keep state. */
+double yk_run_planned_share(const struct yk_plan *plan, int32_t rank);
+
 /* Fills in what is not known yet of rank `number`: its device, share, limit, and what is predicted
  * of it. Names stay those of the plan's cluster. */
 void yk_run_planned_complete(const struct yk_planned *planned, int32_t number,

@@ -21,7 +21,8 @@
 #include <unistd.h>
 
 enum {
-    PATH_SIZE = 4096
+    PATH_SIZE = 4096,
+    MOST_BEFORE = 17 /* plans: a run divides samples anew up to 16 times */
 };
 
 /* Starts as {0}, with a folder. */
@@ -30,8 +31,9 @@ struct reading {
     struct yk_arena *arena;
     struct yk_run_metrics metrics;
     struct yk_planning planning;
-    struct yk_planned *planned; /* in force at the end; NULL: the plan is not known */
-    struct yk_planned *first;   /* that the run began with; NULL: the same */
+    struct yk_planned *planned;             /* in force at the end; NULL: the plan is not known */
+    struct yk_planned *before[MOST_BEFORE]; /* in force earlier; [0] the run began with */
+    int32_t before_count;                   /* 0: none but `planned` */
     struct yk_trace *predicted;
     struct yk_trace *measured;
     struct yk_run_summary summary;
@@ -154,6 +156,49 @@ static yk_status find_shares(const struct reading *reading, double **out, int32_
     return YK_OK;
 }
 
+/* Whether a rank takes more samples by these shares than by any plan that is known. */
+static bool takes_more(const struct reading *reading, const struct yk_plan *last,
+                       const double *shares)
+{
+    for (int32_t r = 0; r < last->rank_count; r++) {
+        double most = yk_run_planned_share(last, r);
+        for (int32_t i = 0; i < reading->before_count; i++) {
+            most = fmax(most, yk_run_planned_share(reading->before[i]->plan, r));
+        }
+        if (shares[r] > most) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The plan that the run began with, and those between that and the last by which a rank took more
+ * samples, and so more memory, than by the others. */
+static yk_status examine_before(struct reading *reading, const struct yk_plan *plan,
+                                const struct yk_plan *last)
+{
+    const struct yk_plan_request *request = &reading->planning.request;
+    const struct yk_run_metrics *metrics = &reading->metrics;
+    YK_TRY(yk_planned_examine(request, plan, false, &reading->before[0]));
+    reading->before_count = 1;
+    for (int32_t i = 0; i + 1 < metrics->rebalancing_count; i++) {
+        const struct yk_run_report_rebalancing *change = &metrics->rebalancings[i];
+        const struct yk_plan *followed = plan;
+        if (reading->before_count == MOST_BEFORE || change->share_count != plan->rank_count ||
+            !takes_more(reading, last, change->shares)) {
+            continue;
+        }
+        YK_TRY(yk_run_planned_follow(plan, request->config, change->shares, change->share_count,
+                                     reading->arena, &followed));
+        if (followed != plan) {
+            YK_TRY(yk_planned_examine(request, followed, false,
+                                      &reading->before[reading->before_count]));
+            reading->before_count++;
+        }
+    }
+    return YK_OK;
+}
+
 static yk_status examine_plan(struct reading *reading, const char *path)
 {
     /* Measurements may have changed since: the step that was predicted then is in the folder. */
@@ -169,9 +214,20 @@ static yk_status examine_plan(struct reading *reading, const char *path)
     YK_TRY(
         yk_run_planned_follow(plan, request->config, shares, share_count, reading->arena, &last));
     if (last != plan) {
-        YK_TRY(yk_planned_examine(request, plan, false, &reading->first));
+        YK_TRY(examine_before(reading, plan, last));
     }
     return yk_planned_examine(request, last, false, &reading->planned);
+}
+
+/* The most memory of a rank by the plans that the run has gone by. */
+static const struct yk_memory_peak *peak_of(const struct reading *reading, int32_t rank)
+{
+    const struct yk_memory_peak *most = &reading->planned->trial.peaks[rank];
+    for (int32_t i = 0; i < reading->before_count; i++) {
+        const struct yk_memory_peak *peak = &reading->before[i]->trial.peaks[rank];
+        most = peak->bytes > most->bytes ? peak : most;
+    }
+    return most;
 }
 
 /* The ranks, out of the summary and of the plan, be it there. */
@@ -185,6 +241,9 @@ static yk_status fill_ranks(struct reading *reading)
     for (int32_t r = 0; r < count; r++) {
         ranks[r] = r < summary->rank_count ? summary->ranks[r] : yk_run_rank_unknown();
         if (r < planned) {
+            const double summarised = ranks[r].predicted_bytes;
+            ranks[r].predicted_bytes =
+                isfinite(summarised) ? summarised : peak_of(reading, r)->bytes;
             yk_run_planned_complete(reading->planned, r, &ranks[r]);
         }
     }
@@ -199,7 +258,8 @@ static yk_status fill_ranks(struct reading *reading)
 /* What the plan that the run began with says of the ranks, where another is in force. */
 static yk_status fill_first_ranks(struct reading *reading)
 {
-    const int32_t count = reading->first ? reading->first->plan->rank_count : 0;
+    const struct yk_planned *first = reading->before_count > 0 ? reading->before[0] : NULL;
+    const int32_t count = first ? first->plan->rank_count : 0;
     struct yk_run_rank *ranks = NULL;
     if (count == 0) {
         return YK_OK;
@@ -207,7 +267,7 @@ static yk_status fill_first_ranks(struct reading *reading)
     YK_TRY_NEW(reading->arena, ranks, count);
     for (int32_t r = 0; r < count; r++) {
         ranks[r] = yk_run_rank_unknown();
-        yk_run_planned_complete(reading->first, r, &ranks[r]);
+        yk_run_planned_complete(first, r, &ranks[r]);
     }
     reading->report.first_ranks = ranks;
     reading->report.first_rank_count = count;
@@ -226,7 +286,7 @@ static yk_status fill_memory(struct reading *reading)
         memory[r].limit_bytes = rank->limit_bytes;
         memory[r].measured_bytes = rank->measured_bytes;
         for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
-            memory[r].predicted_by_kind[k] = planned->trial.peaks[r].by_kind[k];
+            memory[r].predicted_by_kind[k] = peak_of(reading, r)->by_kind[k];
         }
     }
     reading->report.memory = memory;
@@ -392,7 +452,9 @@ static void close_run(struct reading *reading)
     yk_trace_destroy(reading->measured);
     yk_trace_destroy(reading->predicted);
     yk_planned_destroy(reading->planned);
-    yk_planned_destroy(reading->first);
+    for (int32_t i = 0; i < reading->before_count; i++) {
+        yk_planned_destroy(reading->before[i]);
+    }
     yk_planning_close(&reading->planning);
     yk_arena_destroy(reading->arena);
 }

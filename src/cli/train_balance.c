@@ -56,11 +56,13 @@ const struct yk_planned *yk_train_balance_plan(const struct yk_train_balance *ba
     return changes > 0 ? balance->found[changes - 1] : balance->planned;
 }
 
-void yk_train_balance_change(struct yk_train_balance *balance, int64_t step)
+double yk_train_balance_peak_bytes(const struct yk_train_balance *balance, int32_t rank)
 {
-    if (balance->changed_count < balance->found_count) {
-        balance->changed[balance->changed_count++] = step;
+    double most = balance->planned->trial.peaks[rank].bytes;
+    for (int32_t i = 0; i < balance->changed_count; i++) {
+        most = fmax(most, balance->found[i]->trial.peaks[rank].bytes);
     }
+    return most;
 }
 
 /* The plan before the change of that number. */
@@ -76,6 +78,19 @@ static void add_by_rank(const struct yk_plan *plan, const char *between, struct 
         const struct yk_plan_member *member = yk_planned_member(plan, r);
         yk_text_addf(out, "%s%" PRId64, r > 0 ? between : "", member ? member->share : 0);
     }
+}
+
+void yk_train_balance_change(struct yk_train_balance *balance, int64_t step)
+{
+    struct yk_text shares = {0};
+    if (balance->changed_count == balance->found_count) {
+        return;
+    }
+    balance->changed[balance->changed_count++] = step;
+    add_by_rank(yk_train_balance_plan(balance)->plan, " + ", &shares);
+    tell(YK_LOG_NOTE, "step %" PRId64 ": rebalanced: the ranks go on with %s samples", step,
+         yk_text_chars(&shares));
+    yk_text_free(&shares);
 }
 
 void yk_train_balance_add_text(const struct yk_train_balance *balance, struct yk_text *out)
@@ -143,13 +158,6 @@ static yk_status redivide(struct yk_train_balance *balance, const double *comput
     return yk_planned_examine(balance->request, plan, false, out);
 }
 
-static void add_shares(const struct yk_plan *plan, struct yk_text *out)
-{
-    for (int32_t i = 0; i < plan->groups[0].member_count; i++) {
-        yk_text_addf(out, "%s%" PRId64, i > 0 ? " + " : "", plan->groups[0].members[i].share);
-    }
-}
-
 /* Whether a plan has other shares than the one in force. */
 static bool differs(const struct yk_plan *a, const struct yk_plan *b)
 {
@@ -165,7 +173,6 @@ static const struct yk_program *change(struct yk_train_balance *balance, int64_t
                                        const double *compute_s)
 {
     struct yk_planned *found = NULL;
-    struct yk_text text = {0};
     const struct yk_plan *now = yk_train_balance_plan(balance)->plan;
     if (balance->found_count == MOST_CHANGES) {
         return NULL;
@@ -182,10 +189,6 @@ static const struct yk_program *change(struct yk_train_balance *balance, int64_t
         return NULL;
     }
     balance->found[balance->found_count++] = found;
-    add_shares(found->plan, &text);
-    tell(YK_LOG_NOTE, "step %" PRId64 ": rebalanced: the ranks go on with %s samples", step,
-         yk_text_chars(&text));
-    yk_text_free(&text);
     return found->trial.program;
 }
 

@@ -41,11 +41,16 @@ void yk_train_balance_close(struct yk_train_balance *balance);
 const struct yk_program *yk_train_balance_look(struct yk_train_balance *balance,
                                                const struct yk_run_step *step);
 
-/* The run has changed to the plan that was found last, after this step. */
+/* The run has changed to the plan that was found last, after this step, which may be later than
+ * the one it was found after: what was begun by then ends first. Rank 0 says so. */
 void yk_train_balance_change(struct yk_train_balance *balance, int64_t step);
 
 /* The plan in force. */
 const struct yk_planned *yk_train_balance_plan(const struct yk_train_balance *balance);
+
+/* The most memory of a rank by any plan that the run has gone by: what a plan does not need any
+ * more is free when the next begins, so they do not add up. */
+double yk_train_balance_peak_bytes(const struct yk_train_balance *balance, int32_t rank);
 
 /* "after step 40: 8 / 8 samples became 13 / 3", once for every change. */
 void yk_train_balance_add_text(const struct yk_train_balance *balance, struct yk_text *out);

@@ -135,6 +135,7 @@ yk_status yk_train_collect_results(struct yk_training *training)
     }
     YK_TRY(merge(training, handed));
     for (int32_t r = 0; r < planned->plan->rank_count; r++) {
+        training->ranks[r].predicted_bytes = yk_training_planned_bytes(training, r);
         yk_run_planned_complete(planned, r, &training->ranks[r]);
     }
     return YK_OK;

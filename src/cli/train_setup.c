@@ -385,6 +385,12 @@ const struct yk_planned *yk_training_planned(const struct yk_training *training)
     return training->balance ? yk_train_balance_plan(training->balance) : training->plan.planned;
 }
 
+double yk_training_planned_bytes(const struct yk_training *training, int32_t rank)
+{
+    return training->balance ? yk_train_balance_peak_bytes(training->balance, rank)
+                             : training->plan.planned->trial.peaks[rank].bytes;
+}
+
 void yk_training_close(struct yk_training *training)
 {
     yk_gauge_close(training->gauge);

@@ -60,6 +60,10 @@ void yk_training_close(struct yk_training *training);
 /* The plan in force: the one that the run began with, or that samples were divided anew by. */
 const struct yk_planned *yk_training_planned(const struct yk_training *training);
 
+/* The most memory of a rank by the plans that the run has gone by: what is measured is the most of
+ * the whole run, too. */
+double yk_training_planned_bytes(const struct yk_training *training, int32_t rank);
+
 /* The learning rate and optimizer that the words mean. */
 struct yk_rate yk_train_rate(const struct yk_train_words *words, int64_t steps);
 struct yk_optimizer yk_train_optimizer(const struct yk_train_words *words);

@@ -33,11 +33,6 @@ static void add_words(struct yk_text *out, const char *key, const char *words)
     yk_text_add_json(out, words);
 }
 
-static double planned_bytes(const struct yk_training *training)
-{
-    return yk_training_planned(training)->trial.peaks[0].bytes;
-}
-
 static double left_s(const struct yk_training *training)
 {
     const int64_t done = training->checkpoint ? training->checkpoint->state.step : 0;
@@ -74,7 +69,7 @@ static void announce_plan(const struct yk_training *training, struct yk_text *ou
     char memory[YK_UNITS_SIZE];
     char limit[YK_UNITS_SIZE];
     yk_units_format(planned->trial.step_s, YK_UNIT_SECONDS, step);
-    yk_units_format(planned_bytes(training), YK_UNIT_BYTES, memory);
+    yk_units_format(yk_training_planned_bytes(training, 0), YK_UNIT_BYTES, memory);
     yk_units_format(planned->plan->ranks[0].limit_bytes, YK_UNIT_BYTES, limit);
     yk_text_addf(out, "plan: %" PRId64 " sample%s a step, %s; %s\n", batch,
                  yk_wording_plural(batch), yk_precision_name(planned->plan->workload.precision),
@@ -117,7 +112,7 @@ static void begin_json(const struct yk_training *training, struct yk_text *out)
     yk_text_addf(out, ",\"micro_batches\":%d", (int)planned->plan->micro_batches);
     add_value(out, "predicted_step_s", planned->trial.step_s);
     add_value(out, "predicted_error", yk_band_error(&planned->trial.band));
-    add_value(out, "planned_bytes", planned_bytes(training));
+    add_value(out, "planned_bytes", yk_training_planned_bytes(training, 0));
     add_value(out, "limit_bytes", planned->plan->ranks[0].limit_bytes);
 }
 
@@ -208,7 +203,7 @@ static void write_speed(const struct yk_training *training, struct yk_text *out)
     yk_units_format(planned->trial.step_s, YK_UNIT_SECONDS, predicted);
     const bool own = run->device_bytes > 0; /* the device has memory of its own */
     yk_units_format(own ? run->device_bytes : yk_process_memory().peak_bytes, YK_UNIT_BYTES, peak);
-    yk_units_format(planned_bytes(training), YK_UNIT_BYTES, planned_memory);
+    yk_units_format(yk_training_planned_bytes(training, 0), YK_UNIT_BYTES, planned_memory);
     const double tokens_per_s = run->tokens / run->seconds;
     const struct yk_mfu mfu = yk_planned_mfu_at(planned, tokens_per_s);
     yk_text_addf(out, "  speed       %.0f tokens/s, MFU %.1f %% (exact %.1f)\n", tokens_per_s,
