@@ -186,7 +186,7 @@ static yk_status train_steps(struct running *running)
             YK_TRY(yk_run_steps_end_all(steps));
             YK_TRY(take_break(running));
         }
-        if (steps->change) {
+        if (steps->change && run->state.step < run->settings.steps && !steps->stopped) {
             YK_TRY(yk_run_steps_change(steps));
         }
     }
