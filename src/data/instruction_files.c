@@ -15,6 +15,7 @@
 enum content {
     CONTENT_NO_TEXT,
     CONTENT_TEXT,
+    CONTENT_JSON, /* by its name, and no instructions as far as can be seen */
     CONTENT_INSTRUCTIONS,
 };
 
@@ -64,18 +65,16 @@ static yk_status read_beginning(const char *path, char *bytes, size_t *out)
 static yk_status look(const char *path, char *bytes, enum content *out)
 {
     size_t length = 0;
-    if (is_called_so(path)) {
-        *out = CONTENT_INSTRUCTIONS;
-        return YK_OK;
-    }
     YK_TRY(read_beginning(path, bytes, &length));
     const size_t valid = yk_utf8_valid_length(bytes, length);
     /* The last character may be cut off. */
     const size_t spare = length == YK_INSTRUCTION_BEGINNING ? YK_UTF8_MOST_BYTES - 1 : 0;
-    if (length == 0 || valid + spare < length) {
-        *out = CONTENT_NO_TEXT;
+    if (yk_instruction_files_begin_so(bytes, valid)) {
+        *out = CONTENT_INSTRUCTIONS;
+    } else if (is_called_so(path)) {
+        *out = CONTENT_JSON;
     } else {
-        *out = yk_instruction_files_begin_so(bytes, valid) ? CONTENT_INSTRUCTIONS : CONTENT_TEXT;
+        *out = length == 0 || valid + spare < length ? CONTENT_NO_TEXT : CONTENT_TEXT;
     }
     return YK_OK;
 }
@@ -93,21 +92,25 @@ static yk_status sort_out(const struct yk_file_list *files, char *bytes, struct 
 {
     const char **found = NULL;
     const char *text = NULL;
+    const char *instructions = NULL;
     int32_t count = 0;
     YK_TRY_NEW(arena, found, files->count);
     for (int32_t i = 0; i < files->count; i++) {
         enum content content = CONTENT_NO_TEXT;
         YK_TRY(look(files->paths[i], bytes, &content));
-        if (content == CONTENT_INSTRUCTIONS) {
+        if (content == CONTENT_INSTRUCTIONS || content == CONTENT_JSON) {
             found[count++] = files->paths[i];
+        }
+        if (content == CONTENT_INSTRUCTIONS && !instructions) {
+            instructions = files->paths[i];
         } else if (content == CONTENT_TEXT && !text) {
             text = files->paths[i];
         }
     }
-    if (count > 0 && text) {
-        return fail_mixed(found[0], text);
+    if (instructions && text) {
+        return fail_mixed(instructions, text);
     }
-    *out = (struct yk_file_list){.paths = found, .count = count};
+    *out = (struct yk_file_list){.paths = found, .count = text ? 0 : count};
     return YK_OK;
 }
 
@@ -122,7 +125,10 @@ yk_status yk_instruction_files_find(const char *path, struct yk_arena *arena,
     const bool there = stat(path, &info) == 0;
     if (there && S_ISDIR(info.st_mode)) {
         YK_TRY(yk_file_list_read(path, arena, &files));
-    } else if (is_called_so(path) || (there && S_ISREG(info.st_mode))) {
+    } else if (is_called_so(path)) {
+        *out = (struct yk_file_list){.paths = named, .count = 1};
+        return YK_OK;
+    } else if (there && S_ISREG(info.st_mode)) {
         files = (struct yk_file_list){.paths = named, .count = 1};
     }
     char *bytes = malloc(YK_INSTRUCTION_BEGINNING);

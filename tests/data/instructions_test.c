@@ -617,6 +617,7 @@ static void a_folder_of_text_and_instructions_is_refused(void **state)
     assert_ok(yk_arena_create(&arena));
     (void)support_scratch_write_text("f/a.txt", "some text");
     (void)support_scratch_write_text("f/empty.md", "");
+    (void)support_scratch_write_text("f/package.json", "{\"name\": \"x\"}");
     assert_int_equal(count_files(support_scratch_path("f")), 0);
     (void)support_scratch_write_text("f/b.log", GOOD);
     assert_int_equal(yk_instruction_files_find(support_scratch_path("f"), arena, &files),
