@@ -19,6 +19,7 @@ struct yk_text {
     size_t length;
     size_t capacity;
     bool failed;
+    bool coloured; /* ready for a terminal: its writer escaped what others wrote, and coloured it */
 };
 
 void yk_text_free(struct yk_text *text);

@@ -93,9 +93,17 @@ static yk_status write_text(const struct arguments *arguments,
         .width = arguments->width > 0 ? (int)arguments->width : yk_terminal_width(),
         .colour = yk_terminal_colour(),
     };
-    YK_TRY(yk_schedule_report_summary(report, out));
+    struct yk_text summary = {0};
+    yk_status status = yk_schedule_report_summary(report, &summary);
+    /* The chart cleans the names in it: with the summary escaped, only its colours are left. */
+    yk_text_add_printable(out, yk_text_chars(&summary), summary.length);
     yk_text_add(out, "\n");
-    return yk_gantt_text_write(report->schedule, &gantt, out);
+    yk_text_free(&summary);
+    if (status == YK_OK) {
+        status = yk_gantt_text_write(report->schedule, &gantt, out);
+    }
+    out->coloured = gantt.colour;
+    return status;
 }
 
 /* The schedule in which each task runs where the file `path` says. */

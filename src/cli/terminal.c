@@ -259,42 +259,16 @@ static yk_status write_result(const char *bytes, size_t length)
     return yk_fail(YK_ERROR_SYSTEM, "cannot write standard output: %s", strerror(errno));
 }
 
-/* "\033[38;5;16m", as charts are coloured with: how long; 0 for anything else. */
-static size_t colour_length(const char *bytes, size_t length)
-{
-    if (length < 3 || bytes[0] != '\033' || bytes[1] != '[') {
-        return 0;
-    }
-    const size_t digits = strspn(bytes + 2, "0123456789;");
-    return bytes[2 + digits] == 'm' ? digits + 3 : 0;
-}
-
-/* All of `text` with control characters escaped, but for the colours of a chart. */
-static void add_result(const struct yk_text *text, bool coloured, struct yk_text *out)
-{
-    const char *at = yk_text_chars(text);
-    const char *end = at + text->length;
-    while (at < end) {
-        const size_t colour = coloured ? colour_length(at, (size_t)(end - at)) : 0;
-        if (colour > 0) {
-            yk_text_add_bytes(out, at, colour);
-            at += colour;
-            continue;
-        }
-        const char *next = memchr(at + 1, '\033', (size_t)(end - at) - 1);
-        const char *stop = next ? next : end;
-        yk_text_add_printable(out, at, (size_t)(stop - at));
-        at = stop;
-    }
-}
-
 yk_status yk_terminal_print(const struct yk_text *text)
 {
     struct yk_text printable = {0};
     if (speaker > 0) {
         return YK_OK;
     }
-    add_result(text, yk_terminal_colour(), &printable);
+    if (text->coloured) {
+        return write_result(yk_text_chars(text), text->length);
+    }
+    yk_text_add_printable(&printable, yk_text_chars(text), text->length);
     yk_status status = yk_text_status(&printable);
     if (status == YK_OK) {
         status = write_result(yk_text_chars(&printable), printable.length);

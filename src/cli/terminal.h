@@ -73,8 +73,8 @@ void yk_terminal_complain(const char *sentence);
 void yk_terminal_last_words(const char *sentence);
 
 /* Writes all of `text` to standard output, with control characters, which names from files may
- * hold, as visible escapes. A reader that has gone away is YK_ERROR_SYSTEM with an
- * empty sentence: nobody is left to read one. */
+ * hold, as visible escapes unless its writer did that (`coloured`). A reader that has gone away is
+ * YK_ERROR_SYSTEM with an empty sentence: nobody is left to read one. */
 yk_status yk_terminal_print(const struct yk_text *text) YK_MUST_USE;
 
 /* The same for text that is data, generated or decoded: escaped on a terminal alone, and as it is

@@ -1,4 +1,5 @@
-/* Gantt text: a schedule drawn with characters, one row a device, as wide as the terminal. */
+/* Gantt text: a schedule drawn with characters, one row a device, as wide as the terminal. Control
+ * characters in names become question marks: the only escapes are the colours of the chart. */
 #ifndef YK_REPORT_GANTT_TEXT_H
 #define YK_REPORT_GANTT_TEXT_H
 
