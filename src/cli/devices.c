@@ -1,8 +1,8 @@
-#include "base/file.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/datasheets.h"
+#include "cli/outputs.h"
 #include "cluster/discover.h"
 
 struct arguments {
@@ -111,17 +111,6 @@ static yk_status write_cluster(const struct yk_machine *machine, struct yk_text 
     return status;
 }
 
-static yk_status write_file(const struct yk_machine *machine, const char *path)
-{
-    struct yk_text text = {0};
-    yk_status status = write_cluster(machine, &text);
-    if (status == YK_OK) {
-        status = yk_file_write(path, &text);
-    }
-    yk_text_free(&text);
-    return status;
-}
-
 static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
@@ -133,11 +122,15 @@ static yk_status run(const void *given, struct yk_text *out)
         return arguments->json ? yk_datasheets_write_json(out) : yk_datasheets_write_text(out);
     }
     struct yk_machine machine = {0};
+    YK_TRY(yk_outputs_check(&arguments->output, 1, 0));
     YK_TRY(yk_discover(NULL, &machine));
+    YK_TRY(arguments->json ? write_cluster(&machine, out) : write_tables(&machine, out));
+    struct yk_outputs outputs = {0};
     if (arguments->output) {
-        YK_TRY(write_file(&machine, arguments->output));
+        yk_outputs_made(&outputs,
+                        write_cluster(&machine, yk_outputs_add(&outputs, arguments->output)));
     }
-    return arguments->json ? write_cluster(&machine, out) : write_tables(&machine, out);
+    return yk_outputs_write(&outputs, out);
 }
 
 static const struct yk_option options[] = {

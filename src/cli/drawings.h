@@ -19,13 +19,13 @@ struct yk_drawings {
 };
 
 /* Adds those that are wanted to `outputs`. */
-yk_status yk_drawings_make(const struct yk_drawings *drawings,
-                           const struct yk_schedule_report *report,
-                           struct yk_outputs *outputs) YK_MUST_USE;
+void yk_drawings_make(const struct yk_drawings *drawings, const struct yk_schedule_report *report,
+                      struct yk_outputs *outputs);
 
-/* The same, written at once. */
+/* The same, written at once as yk_outputs_write() does. */
 yk_status yk_drawings_write(const struct yk_drawings *drawings,
-                            const struct yk_schedule_report *report) YK_MUST_USE;
+                            const struct yk_schedule_report *report,
+                            struct yk_text *result) YK_MUST_USE;
 
 #define YK_OUTPUT_GROUP "Output options"
 

@@ -4,6 +4,7 @@
 #include "cli/eval_outputs.h"
 #include "cli/known.h"
 #include "cli/loaded.h"
+#include "cli/outputs.h"
 #include "cli/terminal.h"
 #include "cli/wording.h"
 #include "cli/workload.h"
@@ -32,6 +33,7 @@ struct result {
     int64_t tokens;
     struct yk_gauge *gauge;         /* with --counters; else NULL */
     struct yk_counter_rank counted; /* what it has come to */
+    struct yk_outputs outputs;      /* how --outputs went */
 };
 
 static void note_pass(void *user, double began_s, double done_s)
@@ -98,8 +100,9 @@ static yk_status open_and_evaluate(const struct arguments *arguments, struct yk_
     YK_TRY(yk_known_open(&request, &known, &dataset));
     yk_status status = evaluate(arguments, loaded, dataset, out);
     if (status == YK_OK && arguments->outputs) {
-        status = yk_eval_outputs_write(loaded->store, dataset, arguments->output_samples,
-                                       arguments->outputs);
+        yk_outputs_made(&out->outputs,
+                        yk_eval_outputs_write(loaded->store, dataset, arguments->output_samples,
+                                              arguments->outputs));
     }
     yk_dataset_close(dataset);
     return status;
@@ -168,6 +171,10 @@ static yk_status run(const void *given, struct yk_text *out)
         status =
             arguments->json ? write_json(&loaded, &result, out) : write_text(&loaded, &result, out);
     }
+    if (status == YK_OK) {
+        status = yk_outputs_write(&result.outputs, out);
+    }
+    yk_outputs_free(&result.outputs);
     yk_gauge_close(result.gauge);
     yk_loaded_close(&loaded);
     return status;

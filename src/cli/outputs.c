@@ -1,6 +1,7 @@
 #include "cli/outputs.h"
 
 #include "base/file.h"
+#include "cli/terminal.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -63,24 +64,68 @@ struct yk_text *yk_outputs_add(struct yk_outputs *outputs, const char *path)
 {
     assert(outputs->count < YK_OUTPUTS_MOST);
     struct yk_output *file = &outputs->files[outputs->count++];
-    file->path = path;
+    *file = (struct yk_output){.path = path};
     return &file->text;
 }
 
-yk_status yk_outputs_write(const struct yk_outputs *outputs)
+/* The first failure decides the status; the sentences of all are kept. */
+static void remember(struct yk_outputs *outputs, yk_status failure)
+{
+    const char *sentence = failure == YK_OK ? "" : yk_status_message();
+    if (outputs->status == YK_OK) {
+        outputs->status = failure;
+    }
+    if (*sentence) {
+        yk_text_addf(&outputs->sentences, "%s%s", outputs->sentences.length > 0 ? "; " : "",
+                     sentence);
+    }
+}
+
+static void drop_from(struct yk_outputs *outputs, size_t first)
+{
+    while (outputs->count > first) {
+        yk_text_free(&outputs->files[--outputs->count].text);
+    }
+}
+
+void yk_outputs_made(struct yk_outputs *outputs, yk_status made)
+{
+    if (made != YK_OK) {
+        remember(outputs, made);
+        drop_from(outputs, outputs->made_count);
+    }
+    outputs->made_count = outputs->count;
+}
+
+static void write_each(struct yk_outputs *outputs)
 {
     for (size_t i = 0; i < outputs->count; i++) {
         const struct yk_output *file = &outputs->files[i];
-        YK_TRY(outputs->own ? yk_file_write_own(file->path, &file->text)
-                            : yk_file_write(file->path, &file->text));
+        remember(outputs, outputs->own ? yk_file_write_own(file->path, &file->text)
+                                       : yk_file_write(file->path, &file->text));
     }
-    return YK_OK;
+}
+
+yk_status yk_outputs_write(struct yk_outputs *outputs, struct yk_text *result)
+{
+    write_each(outputs);
+    if (outputs->status != YK_OK && result) {
+        remember(outputs, yk_terminal_print(result));
+        yk_text_free(result);
+    }
+    yk_status status = outputs->status;
+    if (status != YK_OK) {
+        status = outputs->sentences.failed
+                     ? yk_fail_out_of_memory()
+                     : yk_fail(status, "%s", yk_text_chars(&outputs->sentences));
+    }
+    yk_outputs_free(outputs);
+    return status;
 }
 
 void yk_outputs_free(struct yk_outputs *outputs)
 {
-    for (size_t i = 0; i < outputs->count; i++) {
-        yk_text_free(&outputs->files[i].text);
-    }
-    outputs->count = 0;
+    drop_from(outputs, 0);
+    yk_text_free(&outputs->sentences);
+    *outputs = (struct yk_outputs){0};
 }

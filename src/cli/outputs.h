@@ -1,8 +1,8 @@
 /*
  * Outputs: the files a command writes beside its printed result.
  *
- * All are made before the first is written, so that a failure to make one leaves no file behind.
- * One thread at a time.
+ * A file that fails takes nothing else with it: the others are written and the result is printed
+ * all the same, and then the failure is reported. One thread at a time.
  */
 #ifndef YK_CLI_OUTPUTS_H
 #define YK_CLI_OUTPUTS_H
@@ -26,7 +26,10 @@ struct yk_output {
 struct yk_outputs {
     struct yk_output files[YK_OUTPUTS_MOST];
     size_t count;
-    bool own; /* within a folder of ours: links are not followed */
+    bool own;          /* within a folder of ours: links are not followed */
+    size_t made_count; /* of `count`: those that yk_outputs_made() has dealt with */
+    yk_status status;  /* of the first failure; the sentences of all are joined */
+    struct yk_text sentences;
 };
 
 /*
@@ -39,7 +42,13 @@ yk_status yk_outputs_check(const char *const *paths, size_t count, size_t input_
 /* The text to fill for the file at `path`. */
 struct yk_text *yk_outputs_add(struct yk_outputs *outputs, const char *path);
 
-yk_status yk_outputs_write(const struct yk_outputs *outputs) YK_MUST_USE;
+/* Says how the files went that were added since the last call: where they failed they are dropped,
+ * and yk_outputs_write() reports it. */
+void yk_outputs_made(struct yk_outputs *outputs, yk_status made);
+
+/* Writes all files, whichever of them fail, and frees them. If anything failed, prints `result`,
+ * the finished text of the command, if any, and empties it; then the failure is returned. */
+yk_status yk_outputs_write(struct yk_outputs *outputs, struct yk_text *result) YK_MUST_USE;
 void yk_outputs_free(struct yk_outputs *outputs);
 
 #endif

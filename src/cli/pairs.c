@@ -67,7 +67,7 @@ static yk_status write_files(const struct yk_gettext_pairs *pairs, const struct 
         add_line(texts[pair->held_out ? HELD_OUT_ENGLISH : ENGLISH], pair->source);
         add_line(texts[pair->held_out ? HELD_OUT_TRANSLATED : TRANSLATED], pair->translation);
     }
-    const yk_status status = yk_outputs_write(&outputs);
+    const yk_status status = yk_outputs_write(&outputs, NULL);
     yk_outputs_free(&outputs);
     return status;
 }

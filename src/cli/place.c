@@ -209,8 +209,8 @@ static yk_status export_map(const struct placing *placing, const struct yk_place
 }
 
 /* The page compares all placements; the picture and the trace are of the one shown. */
-static yk_status draw(const struct placing *placing, const struct yk_place_output *output,
-                      struct yk_outputs *outputs)
+static void draw(const struct placing *placing, const struct yk_place_output *output,
+                 struct yk_outputs *outputs)
 {
     struct yk_drawings drawings = placing->arguments->drawings;
     const struct yk_placement *shown = output->shown;
@@ -222,10 +222,11 @@ static yk_status draw(const struct placing *placing, const struct yk_place_outpu
         .kinds = shown->step->kinds,
     };
     if (drawings.html) {
-        YK_TRY(yk_place_write_page(output, yk_outputs_add(outputs, drawings.html)));
+        yk_outputs_made(outputs,
+                        yk_place_write_page(output, yk_outputs_add(outputs, drawings.html)));
         drawings.html = NULL;
     }
-    return yk_drawings_make(&drawings, &report, outputs);
+    yk_drawings_make(&drawings, &report, outputs);
 }
 
 /* A measured time that is for no layer of the model is probably misspelt. */
@@ -257,15 +258,9 @@ static yk_status show(const struct placing *placing, struct yk_text *out)
         return fail_no_fit(placing, &output);
     }
     struct yk_outputs outputs = {0};
-    yk_status status = draw(placing, &output, &outputs);
-    if (status == YK_OK) {
-        status = export_map(placing, output.shown, &outputs);
-    }
-    if (status == YK_OK) {
-        status = yk_outputs_write(&outputs);
-    }
-    yk_outputs_free(&outputs);
-    return status;
+    draw(placing, &output, &outputs);
+    yk_outputs_made(&outputs, export_map(placing, output.shown, &outputs));
+    return yk_outputs_write(&outputs, out);
 }
 
 static yk_status run(const void *given, struct yk_text *out)

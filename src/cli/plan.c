@@ -14,7 +14,6 @@
 #include "planner/planned.h"
 #include "planner/planned_facts.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -166,24 +165,6 @@ static yk_status prepare(const struct arguments *arguments, struct yk_planning *
     return YK_OK;
 }
 
-static yk_status write_plan(const struct arguments *arguments, const struct yk_planning *planning,
-                            const struct yk_planned *planned)
-{
-    struct yk_plan_context context = yk_planning_context(planning);
-    struct yk_outputs outputs = {0};
-    if (!arguments->output) {
-        return YK_OK;
-    }
-    context.path = arguments->output;
-    yk_status status =
-        yk_plan_file_write(planned->plan, &context, yk_outputs_add(&outputs, arguments->output));
-    if (status == YK_OK) {
-        status = yk_outputs_write(&outputs);
-    }
-    yk_outputs_free(&outputs);
-    return status;
-}
-
 /* What the export at `path` does not say, a line each. */
 static void log_notes(const char *path, const struct yk_text *notes)
 {
@@ -194,42 +175,38 @@ static void log_notes(const char *path, const struct yk_text *notes)
     }
 }
 
-static yk_status export_plan(const struct arguments *arguments, const struct yk_planned *planned)
+static yk_status export_plan(const struct arguments *arguments, const struct yk_planned *planned,
+                             struct yk_outputs *outputs)
 {
     const struct yk_exporter *exporter = exporter_of(arguments);
     const char *path = export_path(arguments);
-    struct yk_outputs outputs = {0};
     struct yk_text notes = {0};
-    if (!exporter) {
-        return YK_OK;
-    }
-    yk_status status =
-        exporter->write(planned->plan, planned->study->model, planned->study->cluster,
-                        yk_outputs_add(&outputs, path), &notes);
-    if (status == YK_OK) {
-        status = yk_outputs_write(&outputs);
-    }
+    struct yk_text *text = yk_outputs_add(outputs, path);
+    const yk_status status = exporter->write(planned->plan, planned->study->model,
+                                             planned->study->cluster, text, &notes);
     if (status == YK_OK) {
         log_notes(path, &notes);
     }
     yk_text_free(&notes);
-    yk_outputs_free(&outputs);
     return status;
 }
 
-/* A plan that another tool cannot follow is a plan nonetheless: it is written first. */
-static yk_status make_outputs(const struct arguments *arguments, const struct yk_planning *planning,
-                              const struct yk_planned *planned)
+/* A plan that another tool cannot follow is a plan nonetheless. */
+static yk_status write_files(const struct arguments *arguments, const struct yk_planning *planning,
+                             const struct yk_planned *planned, struct yk_text *out)
 {
-    YK_TRY(write_plan(arguments, planning, planned));
-    const yk_status status = export_plan(arguments, planned);
-    if (status != YK_OK && arguments->output) {
-        char place[96];
-        snprintf(place, sizeof place, "the plan is written, but not its export to %s",
-                 arguments->export);
-        return yk_fail_in(status, place);
+    struct yk_plan_context context = yk_planning_context(planning);
+    struct yk_outputs outputs = {0};
+    if (arguments->output) {
+        context.path = arguments->output;
+        yk_outputs_made(&outputs, yk_plan_file_write(planned->plan, &context,
+                                                     yk_outputs_add(&outputs, arguments->output)));
     }
-    return status;
+    if (arguments->export) {
+        const yk_status status = export_plan(arguments, planned, &outputs);
+        yk_outputs_made(&outputs, status == YK_OK ? status : yk_fail_in(status, "not exported"));
+    }
+    return yk_outputs_write(&outputs, out);
 }
 
 /* The plan of a placement, and what is to be said about it. */
@@ -269,7 +246,7 @@ static yk_status find_and_show(const struct arguments *arguments,
         status = yk_planned_fail_unfit(planned);
     }
     if (status == YK_OK) {
-        status = planned->plan ? make_outputs(arguments, planning, planned)
+        status = planned->plan ? write_files(arguments, planning, planned, out)
                                : yk_planned_fail_unfound(planned);
     }
     yk_planned_destroy(planned);

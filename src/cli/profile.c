@@ -13,26 +13,17 @@ enum {
     MOST_RANKS = 1024
 };
 
-static yk_status write_cluster(const struct yk_profiling *profiling)
-{
-    struct yk_outputs outputs = {0};
-    if (!profiling->words.cluster_output) {
-        return YK_OK;
-    }
-    yk_status status = yk_cluster_write(profiling->cluster,
-                                        yk_outputs_add(&outputs, profiling->words.cluster_output));
-    if (status == YK_OK) {
-        status = yk_outputs_write(&outputs);
-    }
-    yk_outputs_free(&outputs);
-    return status;
-}
-
 static yk_status write_results(const struct yk_profiling *profiling, struct yk_text *out)
 {
-    YK_TRY(write_cluster(profiling));
-    return profiling->words.json ? yk_profiling_write_json(profiling, out)
-                                 : yk_profiling_write_text(profiling, out);
+    const char *path = profiling->words.cluster_output;
+    struct yk_outputs outputs = {0};
+    YK_TRY(profiling->words.json ? yk_profiling_write_json(profiling, out)
+                                 : yk_profiling_write_text(profiling, out));
+    if (path) {
+        yk_outputs_made(&outputs,
+                        yk_cluster_write(profiling->cluster, yk_outputs_add(&outputs, path)));
+    }
+    return yk_outputs_write(&outputs, out);
 }
 
 static yk_status measure(struct yk_profiling *profiling, struct yk_text *out)

@@ -1,5 +1,6 @@
 #include "base/file.h"
 #include "cli/folder.h"
+#include "cli/outputs.h"
 #include "cli/profile.h"
 #include "cli/terminal.h"
 #include "cli/workload.h"
@@ -175,21 +176,9 @@ static bool is_empty(const struct yk_profile_report *report)
     return report->layer_row_count + report->link_row_count + report->fact_count == 0;
 }
 
-static yk_status show(struct showing *showing, struct yk_text *out)
+static yk_status write_report(const struct showing *showing, struct yk_text *out)
 {
-    const struct yk_profile_words *words = showing->words;
-    YK_TRY(yk_profiling_find_path(words, showing->arena, &showing->wish.path));
-    showing->wish.now = (int64_t)time(NULL);
-    showing->wish.device =
-        words->device && strcmp(words->device, "all") != 0 ? words->device : NULL;
-    if (words->model) {
-        YK_TRY(choose_layers(showing));
-    }
-    YK_TRY(read_profile(showing));
-    if (words->svg) {
-        YK_TRY(draw(showing));
-    }
-    if (words->json) {
+    if (showing->words->json) {
         return yk_profile_report_json(&showing->report, out);
     }
     if (is_empty(&showing->report)) {
@@ -200,6 +189,25 @@ static yk_status show(struct showing *showing, struct yk_text *out)
         return yk_text_status(out);
     }
     return yk_profile_report_text(&showing->report, yk_terminal_width(), out);
+}
+
+static yk_status show(struct showing *showing, struct yk_text *out)
+{
+    const struct yk_profile_words *words = showing->words;
+    struct yk_outputs outputs = {0};
+    YK_TRY(yk_profiling_find_path(words, showing->arena, &showing->wish.path));
+    showing->wish.now = (int64_t)time(NULL);
+    showing->wish.device =
+        words->device && strcmp(words->device, "all") != 0 ? words->device : NULL;
+    if (words->model) {
+        YK_TRY(choose_layers(showing));
+    }
+    YK_TRY(read_profile(showing));
+    YK_TRY(write_report(showing, out));
+    if (words->svg) {
+        yk_outputs_made(&outputs, draw(showing));
+    }
+    return yk_outputs_write(&outputs, out);
 }
 
 yk_status yk_profile_show_run(const struct yk_profile_words *words, struct yk_text *out)

@@ -145,19 +145,20 @@ static yk_status draw_figures(struct reporting *reporting)
 static yk_status make(struct reporting *reporting)
 {
     const struct arguments *arguments = reporting->arguments;
+    struct yk_outputs *outputs = &reporting->outputs;
     YK_TRY(examine(reporting));
     if (arguments->output) {
-        YK_TRY(yk_plan_report_page(&reporting->report,
-                                   yk_outputs_add(&reporting->outputs, arguments->output)));
+        yk_outputs_made(outputs, yk_plan_report_page(&reporting->report,
+                                                     yk_outputs_add(outputs, arguments->output)));
     }
     if (arguments->trace) {
-        YK_TRY(yk_trace_write_chrome(reporting->trace,
-                                     yk_outputs_add(&reporting->outputs, arguments->trace)));
+        yk_outputs_made(outputs, yk_trace_write_chrome(reporting->trace,
+                                                       yk_outputs_add(outputs, arguments->trace)));
     }
     if (arguments->svg) {
-        YK_TRY(draw_figures(reporting));
+        yk_outputs_made(outputs, draw_figures(reporting));
     }
-    return yk_outputs_write(&reporting->outputs);
+    return yk_outputs_write(outputs, NULL);
 }
 
 /* A run has been predicted and measured: there is nothing to search, and a trace is in it. */
@@ -204,7 +205,6 @@ static yk_status run(const void *given, struct yk_text *out)
         return report_run(arguments);
     }
     const yk_status status = make(&reporting);
-    yk_outputs_free(&reporting.outputs);
     yk_trace_destroy(reporting.trace);
     yk_tradeoff_destroy(reporting.tradeoff);
     yk_planned_destroy(reporting.planned);

@@ -498,26 +498,25 @@ static yk_status add_figures(const struct reading *reading, const char *folder,
     return YK_OK;
 }
 
-static yk_status draw(struct reading *reading, const char *output, const char *svg_folder,
-                      struct yk_outputs *outputs)
+static yk_status draw(struct reading *reading, const char *output, bool own, const char *svg_folder)
 {
+    struct yk_outputs outputs = {.own = own};
     YK_TRY(read_run(reading));
     if (output) {
-        YK_TRY(yk_run_report_page(&reading->report, yk_outputs_add(outputs, output)));
+        yk_outputs_made(&outputs,
+                        yk_run_report_page(&reading->report, yk_outputs_add(&outputs, output)));
     }
     if (svg_folder) {
-        YK_TRY(add_figures(reading, svg_folder, outputs));
+        yk_outputs_made(&outputs, add_figures(reading, svg_folder, &outputs));
     }
-    return yk_outputs_write(outputs);
+    return yk_outputs_write(&outputs, NULL);
 }
 
 static yk_status draw_all(const char *run_folder, const char *output, const char *svg_folder,
                           bool own)
 {
     struct reading reading = {.folder = run_folder};
-    struct yk_outputs outputs = {.own = own};
-    const yk_status status = draw(&reading, output, svg_folder, &outputs);
-    yk_outputs_free(&outputs);
+    const yk_status status = draw(&reading, output, own, svg_folder);
     close_run(&reading);
     return status;
 }

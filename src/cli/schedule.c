@@ -163,7 +163,7 @@ static yk_status run_one(const struct arguments *arguments, const struct yk_grap
     yk_status status = arguments->json ? yk_schedule_report_json(&report, out)
                                        : write_text(arguments, &report, out);
     if (status == YK_OK) {
-        status = yk_drawings_write(&arguments->drawings, &report);
+        status = yk_drawings_write(&arguments->drawings, &report, out);
     }
     yk_schedule_destroy(schedule);
     return status;
@@ -186,7 +186,7 @@ static yk_status run_all(const struct arguments *arguments, const struct yk_grap
             .source = source_of(arguments),
             .lower_bound = comparison.lower_bound,
         };
-        status = yk_drawings_write(&arguments->drawings, &report);
+        status = yk_drawings_write(&arguments->drawings, &report, out);
     }
     yk_comparison_free(&comparison);
     return status;

@@ -20,7 +20,8 @@ struct arguments {
     const char *trace;
 };
 
-static yk_status write_trace(const struct arguments *arguments, const struct yk_planned *planned)
+static yk_status write_trace(const struct arguments *arguments, const struct yk_planned *planned,
+                             struct yk_text *out)
 {
     struct yk_trace *trace = NULL;
     struct yk_outputs outputs = {0};
@@ -28,13 +29,10 @@ static yk_status write_trace(const struct arguments *arguments, const struct yk_
         return YK_OK;
     }
     YK_TRY(yk_sim_trace(planned->trial.sim, &trace));
-    yk_status status = yk_trace_write_chrome(trace, yk_outputs_add(&outputs, arguments->trace));
-    if (status == YK_OK) {
-        status = yk_outputs_write(&outputs);
-    }
-    yk_outputs_free(&outputs);
+    yk_outputs_made(&outputs,
+                    yk_trace_write_chrome(trace, yk_outputs_add(&outputs, arguments->trace)));
     yk_trace_destroy(trace);
-    return status;
+    return yk_outputs_write(&outputs, out);
 }
 
 static yk_status simulate(const struct arguments *arguments, struct yk_planning *planning,
@@ -58,7 +56,7 @@ static yk_status simulate(const struct arguments *arguments, struct yk_planning 
         status = yk_planned_fail_unfit(planned);
     }
     if (status == YK_OK) {
-        status = write_trace(arguments, planned);
+        status = write_trace(arguments, planned, out);
     }
     yk_planned_destroy(planned);
     return status;

@@ -207,21 +207,22 @@ static yk_status write_json(const struct yk_planning *planning, const struct yk_
     return yk_text_status(out);
 }
 
-static yk_status draw(const struct arguments *arguments, const struct yk_plan_tradeoff *charts)
+static yk_status write_files(const struct arguments *arguments, const struct yk_planning *planning,
+                             const struct yk_tradeoff *tradeoff,
+                             const struct yk_plan_tradeoff *charts, struct yk_text *out)
 {
     const char *const paths[] = {arguments->svg, arguments->memory_svg};
     struct yk_outputs outputs = {0};
-    yk_status status = YK_OK;
-    for (int32_t i = 0; i < 2 && status == YK_OK; i++) {
+    for (int32_t i = 0; i < 2; i++) {
         if (paths[i]) {
-            status = yk_plan_figure_tradeoff(&charts[i], yk_outputs_add(&outputs, paths[i]));
+            yk_outputs_made(
+                &outputs, yk_plan_figure_tradeoff(&charts[i], yk_outputs_add(&outputs, paths[i])));
         }
     }
-    if (status == YK_OK) {
-        status = yk_outputs_write(&outputs);
+    if (arguments->plans) {
+        yk_outputs_made(&outputs, yk_tradeoff_plans_write(planning, tradeoff, arguments->plans));
     }
-    yk_outputs_free(&outputs);
-    return status;
+    return yk_outputs_write(&outputs, out);
 }
 
 static yk_status weigh(const struct arguments *arguments, struct yk_planning *planning,
@@ -249,10 +250,7 @@ static yk_status weigh(const struct arguments *arguments, struct yk_planning *pl
     status = arguments->json ? write_json(planning, tradeoff, charts, out)
                              : write_text(planning, tradeoff, charts, out);
     if (status == YK_OK) {
-        status = draw(arguments, charts);
-    }
-    if (status == YK_OK && arguments->plans) {
-        status = yk_tradeoff_plans_write(planning, tradeoff, arguments->plans);
+        status = write_files(arguments, planning, tradeoff, charts, out);
     }
     yk_tradeoff_destroy(tradeoff);
     return status;

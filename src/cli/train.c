@@ -3,6 +3,7 @@
 #include "cli/counters.h"
 #include "cli/interrupt.h"
 #include "cli/launch.h"
+#include "cli/outputs.h"
 #include "cli/terminal.h"
 #include "cli/train_balance.h"
 #include "cli/train_progress.h"
@@ -55,10 +56,13 @@ static yk_status finish(struct yk_training *training, const struct yk_train_prog
         status = yk_train_collect_spent(training);
     }
     if (status == YK_OK && yk_train_team_rank(&training->team) == 0) {
-        status = yk_train_write_results(training, progress);
-        if (status == YK_OK && trained == YK_OK) {
-            status = yk_train_summarise(training, progress, out);
+        struct yk_outputs outputs = {0};
+        status = trained == YK_OK ? yk_train_summarise(training, progress, out) : YK_OK;
+        yk_outputs_made(&outputs, yk_train_write_results(training, progress));
+        if (status == YK_OK) {
+            status = yk_outputs_write(&outputs, out);
         }
+        yk_outputs_free(&outputs);
     }
     YK_TRY(yk_train_team_agree(&training->team, status));
     return trained == YK_OK ? YK_OK : fail_stopped(training);

@@ -61,9 +61,8 @@ static yk_status finish(const struct arguments *arguments, const struct yk_text 
     } else if (!arguments->bleu) {
         YK_TRY(yk_terminal_print_data(translated));
     }
-    const yk_status status = yk_outputs_write(&outputs);
-    yk_outputs_free(&outputs);
-    return status == YK_OK ? yk_text_status(out) : status;
+    YK_TRY(yk_outputs_write(&outputs, out));
+    return yk_text_status(out);
 }
 
 /* As many references as lines: a score at the end of a long translation must not fail on that. */
