@@ -68,6 +68,13 @@ struct yk_text *yk_outputs_add(struct yk_outputs *outputs, const char *path)
     return &file->text;
 }
 
+struct yk_text *yk_outputs_add_own(struct yk_outputs *outputs, const char *path)
+{
+    struct yk_text *text = yk_outputs_add(outputs, path);
+    outputs->files[outputs->count - 1].own = true;
+    return text;
+}
+
 /* The first failure decides the status; the sentences of all are kept. */
 static void remember(struct yk_outputs *outputs, yk_status failure)
 {
@@ -101,8 +108,8 @@ static void write_each(struct yk_outputs *outputs)
 {
     for (size_t i = 0; i < outputs->count; i++) {
         const struct yk_output *file = &outputs->files[i];
-        remember(outputs, outputs->own ? yk_file_write_own(file->path, &file->text)
-                                       : yk_file_write(file->path, &file->text));
+        remember(outputs, file->own ? yk_file_write_own(file->path, &file->text)
+                                    : yk_file_write(file->path, &file->text));
     }
 }
 

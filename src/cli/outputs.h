@@ -20,13 +20,13 @@ enum {
 struct yk_output {
     const char *path;
     struct yk_text text;
+    bool own; /* under a name of ours: a link there is not followed */
 };
 
 /* Starts as {0}. */
 struct yk_outputs {
     struct yk_output files[YK_OUTPUTS_MOST];
     size_t count;
-    bool own;          /* within a folder of ours: links are not followed */
     size_t made_count; /* of `count`: those that yk_outputs_made() has dealt with */
     yk_status status;  /* of the first failure; the sentences of all are joined */
     struct yk_text sentences;
@@ -39,8 +39,10 @@ struct yk_outputs {
  */
 yk_status yk_outputs_check(const char *const *paths, size_t count, size_t input_count) YK_MUST_USE;
 
-/* The text to fill for the file at `path`. */
+/* The text to fill for the file at `path`, which the user named; the other is for a name of ours,
+ * in a folder or where the user named none. */
 struct yk_text *yk_outputs_add(struct yk_outputs *outputs, const char *path);
+struct yk_text *yk_outputs_add_own(struct yk_outputs *outputs, const char *path);
 
 /* Says how the files went that were added since the last call: where they failed they are dropped,
  * and yk_outputs_write() reports it. */

@@ -205,7 +205,9 @@ static yk_status export_map(const struct placing *placing, const struct yk_place
                              "other; accumulate gradients over smaller batches");
     }
     note_export(path, exported, fastest);
-    return yk_export_accelerate(exported->map, yk_outputs_add(outputs, path));
+    return yk_export_accelerate(exported->map, placing->arguments->output
+                                                   ? yk_outputs_add(outputs, path)
+                                                   : yk_outputs_add_own(outputs, path));
 }
 
 /* The page compares all placements; the picture and the trace are of the one shown. */

@@ -181,7 +181,8 @@ static yk_status export_plan(const struct arguments *arguments, const struct yk_
     const struct yk_exporter *exporter = exporter_of(arguments);
     const char *path = export_path(arguments);
     struct yk_text notes = {0};
-    struct yk_text *text = yk_outputs_add(outputs, path);
+    struct yk_text *text = arguments->export_output ? yk_outputs_add(outputs, path)
+                                                    : yk_outputs_add_own(outputs, path);
     const yk_status status = exporter->write(planned->plan, planned->study->model,
                                              planned->study->cluster, text, &notes);
     if (status == YK_OK) {

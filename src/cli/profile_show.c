@@ -121,7 +121,7 @@ static yk_status write_picture(const struct showing *showing, const char *kind, 
     yk_text_add(&path, ".svg");
     yk_status status = yk_text_status(&path);
     if (status == YK_OK) {
-        status = yk_file_write(yk_text_chars(&path), picture);
+        status = yk_file_write_own(yk_text_chars(&path), picture);
     }
     yk_text_free(&path);
     return status;

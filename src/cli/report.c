@@ -105,7 +105,7 @@ static yk_status figure(struct reporting *reporting, const char *name, struct yk
     if (!kept) {
         return yk_fail_out_of_memory();
     }
-    *out = yk_outputs_add(&reporting->outputs, kept);
+    *out = yk_outputs_add_own(&reporting->outputs, kept);
     return YK_OK;
 }
 

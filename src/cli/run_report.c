@@ -473,7 +473,7 @@ static yk_status add_figure(const struct reading *reading, const char *folder, c
     if (!kept) {
         return yk_fail_out_of_memory();
     }
-    return draw(&reading->report, yk_outputs_add(outputs, kept));
+    return draw(&reading->report, yk_outputs_add_own(outputs, kept));
 }
 
 static yk_status add_figures(const struct reading *reading, const char *folder,
@@ -500,11 +500,12 @@ static yk_status add_figures(const struct reading *reading, const char *folder,
 
 static yk_status draw(struct reading *reading, const char *output, bool own, const char *svg_folder)
 {
-    struct yk_outputs outputs = {.own = own};
+    struct yk_outputs outputs = {0};
     YK_TRY(read_run(reading));
     if (output) {
-        yk_outputs_made(&outputs,
-                        yk_run_report_page(&reading->report, yk_outputs_add(&outputs, output)));
+        struct yk_text *page =
+            own ? yk_outputs_add_own(&outputs, output) : yk_outputs_add(&outputs, output);
+        yk_outputs_made(&outputs, yk_run_report_page(&reading->report, page));
     }
     if (svg_folder) {
         yk_outputs_made(&outputs, add_figures(reading, svg_folder, &outputs));

@@ -18,7 +18,7 @@ static yk_status write_plan(const struct yk_planning *planning, const struct yk_
         status = yk_plan_file_write(plan, &context, &text);
     }
     if (status == YK_OK) {
-        status = yk_file_write(yk_text_chars(&path), &text);
+        status = yk_file_write_own(yk_text_chars(&path), &text);
     }
     yk_text_free(&path);
     yk_text_free(&text);

@@ -278,12 +278,12 @@ static yk_status write_beginning(struct yk_training *training, struct yk_outputs
     YK_TRY(yk_plan_copy(training->plan.planned->plan, training->arena, &plan));
     plan->model_source = training->config_path;
     YK_TRY(yk_model_config_write(training->source.config, training->net->workload.precision,
-                                 yk_outputs_add(outputs, training->config_path)));
+                                 yk_outputs_add_own(outputs, training->config_path)));
     YK_TRY(yk_train_path(training->folder, "plan.json", training->arena, &path));
     context.path = path;
-    YK_TRY(yk_plan_file_write(plan, &context, yk_outputs_add(outputs, path)));
+    YK_TRY(yk_plan_file_write(plan, &context, yk_outputs_add_own(outputs, path)));
     YK_TRY(yk_train_path(training->folder, "run.json", training->arena, &path));
-    yk_text_add(yk_outputs_add(outputs, path), yk_text_chars(&training->settings_json));
+    yk_text_add(yk_outputs_add_own(outputs, path), yk_text_chars(&training->settings_json));
     return yk_outputs_write(outputs, NULL);
 }
 
@@ -353,7 +353,7 @@ static void set_run(struct yk_training *training, const char *base)
 /* The run's folder is rank 0's. */
 static yk_status begin_folder(struct yk_training *training)
 {
-    struct yk_outputs outputs = {.own = true};
+    struct yk_outputs outputs = {0};
     if (yk_train_team_rank(&training->team) > 0) {
         return YK_OK;
     }

@@ -94,5 +94,5 @@ yk_status yk_train_add_spent(const struct yk_training *training, struct yk_outpu
         return YK_OK;
     }
     YK_TRY(yk_train_path(training->folder, "op-times.json", training->arena, &path));
-    return yk_spent_write(training->spent, yk_outputs_add(outputs, path));
+    return yk_spent_write(training->spent, yk_outputs_add_own(outputs, path));
 }

@@ -251,20 +251,20 @@ static yk_status add_results(const struct yk_training *training,
     const char *path = NULL;
     struct yk_trace *predicted = NULL;
     YK_TRY(yk_train_path(training->folder, "summary.json", training->arena, &path));
-    YK_TRY(
-        write_json(training, yk_text_chars(&progress->checkpoint), yk_outputs_add(outputs, path)));
+    YK_TRY(write_json(training, yk_text_chars(&progress->checkpoint),
+                      yk_outputs_add_own(outputs, path)));
     YK_TRY(yk_train_add_spent(training, outputs));
     if (training->run.trace) {
         YK_TRY(yk_train_path(training->folder, "trace.json", training->arena, &path));
-        YK_TRY(yk_trace_write_chrome(training->run.trace, yk_outputs_add(outputs, path)));
+        YK_TRY(yk_trace_write_chrome(training->run.trace, yk_outputs_add_own(outputs, path)));
     }
     if (training->counters.count > 0) {
         YK_TRY(yk_train_path(training->folder, "counters.json", training->arena, &path));
-        YK_TRY(yk_counters_write(&training->counters, yk_outputs_add(outputs, path)));
+        YK_TRY(yk_counters_write(&training->counters, yk_outputs_add_own(outputs, path)));
     }
     YK_TRY(yk_train_path(training->folder, "trace-predicted.json", training->arena, &path));
     YK_TRY(yk_sim_trace(yk_training_planned(training)->trial.sim, &predicted));
-    const yk_status status = yk_trace_write_chrome(predicted, yk_outputs_add(outputs, path));
+    const yk_status status = yk_trace_write_chrome(predicted, yk_outputs_add_own(outputs, path));
     yk_trace_destroy(predicted);
     YK_TRY(status);
     return yk_outputs_write(outputs, NULL);
@@ -273,7 +273,7 @@ static yk_status add_results(const struct yk_training *training,
 yk_status yk_train_write_results(const struct yk_training *training,
                                  const struct yk_train_progress *progress)
 {
-    struct yk_outputs outputs = {.own = true};
+    struct yk_outputs outputs = {0};
     const char *page = NULL;
     const yk_status status = add_results(training, progress, &outputs);
     yk_outputs_free(&outputs);

@@ -30,7 +30,7 @@ static yk_status save_tokenizer(const struct arguments *arguments, const struct 
     yk_tokenizer_write(loaded->tokenizer, &text);
     yk_status status = yk_text_status(&text);
     if (status == YK_OK) {
-        status = yk_file_write(path, &text);
+        status = yk_file_write_own(path, &text);
     }
     yk_text_free(&text);
     return status;

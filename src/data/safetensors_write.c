@@ -1,5 +1,6 @@
 #include "data/safetensors_write.h"
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/names.h"
 #include "base/text.h"
@@ -233,6 +234,7 @@ static yk_status begin(struct yk_tensor_writer *writer, const struct yk_text *he
         prefix[i] = (unsigned char)(header->length >> (8 * i));
     }
     writer->header_bytes = header->length;
+    YK_TRY(yk_file_check_own(yk_text_chars(&writer->partial)));
     writer->descriptor = open(yk_text_chars(&writer->partial),
                               O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (writer->descriptor < 0) {

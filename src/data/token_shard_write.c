@@ -1,5 +1,6 @@
 #include "data/token_shard_write.h"
 
+#include "base/file.h"
 #include "base/grow.h"
 #include "base/text.h"
 #include "data/token_shard.h"
@@ -189,6 +190,7 @@ static yk_status look_at_place(struct yk_token_shard_writer *writer, int32_t num
 static yk_status begin_file(struct yk_token_shard_writer *writer)
 {
     static const unsigned char header[YK_TOKEN_SHARD_HEADER_BYTES] = {0};
+    const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
     if (writer->files == MOST_FILES || (writer->files > 0 && !writer->series)) {
         return yk_fail(
             YK_ERROR_INPUT, "more tokens than %s hold; put %s in each of a series of files",
@@ -197,9 +199,9 @@ static yk_status begin_file(struct yk_token_shard_writer *writer)
     YK_TRY(look_at_place(writer, writer->files));
     const char *name = name_of(writer, writer->files, true);
     YK_TRY(yk_text_status(&writer->name));
-    writer->descriptor = writer->in_place[writer->files]
-                             ? open_nameless()
-                             : open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    YK_TRY(yk_file_check_own(name));
+    writer->descriptor =
+        writer->in_place[writer->files] ? open_nameless() : open(name, flags, 0666);
     if (writer->descriptor < 0) {
         return fail_aside(writer, writer->files, errno);
     }

@@ -166,7 +166,7 @@ yk_status yk_adapter_save(const struct yk_store *store, const char *folder, cons
         status = yk_adapter_config_write(store->net, base, &text);
     }
     if (status == YK_OK) {
-        status = yk_file_write(path.bytes, &text);
+        status = yk_file_write_own(path.bytes, &text);
     }
     yk_text_free(&text);
     yk_text_free(&path);

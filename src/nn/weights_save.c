@@ -164,7 +164,7 @@ static yk_status write_text(const char *folder, const char *name, const struct y
     yk_text_addf(&path, "%s/%s", folder, name);
     yk_status status = yk_text_status(&path);
     if (status == YK_OK) {
-        status = yk_file_write(path.bytes, text);
+        status = yk_file_write_own(path.bytes, text);
     }
     yk_text_free(&path);
     return status;
