@@ -164,36 +164,58 @@ static void give_mode(int descriptor, const struct stat *existing)
     (void)fchmod(descriptor, existing ? existing->st_mode & 0777 : 0666 & ~mask);
 }
 
+/* Writes the file beside `path` under the name that `aside` gets; a failure leaves none. */
+static yk_status stage(const char *path, const struct stat *existing, const struct yk_text *text,
+                       struct yk_text *aside)
+{
+    yk_text_addf(aside, "%s.XXXXXX", path);
+    YK_TRY(yk_text_status(aside));
+    const int descriptor = mkstemp(aside->bytes);
+    FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    yk_status status = YK_OK;
+    if (stream) {
+        give_mode(descriptor, existing);
+        status = write_stream(stream, path, text);
+    } else {
+        status = fail_to_open(path);
+        if (descriptor >= 0) {
+            close(descriptor);
+        }
+    }
+    if (status != YK_OK && descriptor >= 0) {
+        unlink(aside->bytes);
+    }
+    if (status != YK_OK) {
+        yk_text_free(aside);
+    }
+    return status;
+}
+
+/* Removes a staged file that did not get its name. */
+static void drop(struct yk_text *aside)
+{
+    if (aside->length > 0) {
+        unlink(aside->bytes);
+    }
+    yk_text_free(aside);
+}
+
+static yk_status put_in_place(const char *path, struct yk_text *aside)
+{
+    const yk_status status = rename(aside->bytes, path) == 0 ? YK_OK : fail_to_open(path);
+    if (status == YK_OK) {
+        aside->length = 0;
+    }
+    drop(aside);
+    return status;
+}
+
 static yk_status write_aside(const char *path, const struct stat *existing,
                              const struct yk_text *text)
 {
     struct yk_text aside = {0};
-    yk_text_addf(&aside, "%s.XXXXXX", path);
-    yk_status status = yk_text_status(&aside);
-    if (status != YK_OK) {
-        return status;
-    }
-    const int descriptor = mkstemp(aside.bytes);
-    FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
-    if (!stream) {
-        status = fail_to_open(path);
-        if (descriptor >= 0) {
-            close(descriptor);
-            unlink(aside.bytes);
-        }
-        yk_text_free(&aside);
-        return status;
-    }
-    give_mode(descriptor, existing);
-    status = write_stream(stream, path, text);
-    if (status == YK_OK && rename(aside.bytes, path) != 0) {
-        status = fail_to_open(path);
-    }
-    if (status != YK_OK) {
-        unlink(aside.bytes);
-    }
-    yk_text_free(&aside);
-    return status;
+    YK_TRY(stage(path, existing, text, &aside));
+    return put_in_place(path, &aside);
 }
 
 yk_status yk_file_write(const char *path, const struct yk_text *text)
@@ -205,6 +227,46 @@ yk_status yk_file_write(const char *path, const struct yk_text *text)
         return write_in_place(path, text);
     }
     return write_aside(path, exists ? &existing : NULL, text);
+}
+
+/* All are staged, and what is written in place is written, before the first gets its name. */
+static yk_status write_all(const char *const *paths, const struct yk_text *const *texts,
+                           size_t count, struct yk_text *asides)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct stat existing;
+        YK_TRY(yk_text_status(texts[i]));
+        const bool exists = lstat(paths[i], &existing) == 0;
+        if (!exists || S_ISREG(existing.st_mode)) {
+            YK_TRY(stage(paths[i], exists ? &existing : NULL, texts[i], &asides[i]));
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (asides[i].length == 0) {
+            YK_TRY(write_in_place(paths[i], texts[i]));
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (asides[i].length > 0) {
+            YK_TRY(put_in_place(paths[i], &asides[i]));
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_file_write_all(const char *const *paths, const struct yk_text *const *texts,
+                            size_t count)
+{
+    struct yk_text *asides = calloc(count, sizeof *asides);
+    if (!asides) {
+        return yk_fail_out_of_memory();
+    }
+    const yk_status status = write_all(paths, texts, count, asides);
+    for (size_t i = 0; i < count; i++) {
+        drop(&asides[i]);
+    }
+    free(asides);
+    return status;
 }
 
 static yk_status fail_linked(const char *path)

@@ -49,4 +49,9 @@ yk_status yk_file_write_own(const char *path, const struct yk_text *text) YK_MUS
 /* Replaces the file by `text`; a path that is no plain file (a pipe, a terminal) is written to. */
 yk_status yk_file_write(const char *path, const struct yk_text *text) YK_MUST_USE;
 
+/* The same for files that are of use only together: every one is written before the first of them
+ * is replaced, so that a full disk leaves all of them as they were. */
+yk_status yk_file_write_all(const char *const *paths, const struct yk_text *const *texts,
+                            size_t count) YK_MUST_USE;
+
 #endif

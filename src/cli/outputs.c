@@ -113,9 +113,24 @@ static void write_each(struct yk_outputs *outputs)
     }
 }
 
+static void write_together(struct yk_outputs *outputs)
+{
+    const char *paths[YK_OUTPUTS_MOST] = {NULL};
+    const struct yk_text *texts[YK_OUTPUTS_MOST] = {NULL};
+    for (size_t i = 0; i < outputs->count; i++) {
+        paths[i] = outputs->files[i].path;
+        texts[i] = &outputs->files[i].text;
+    }
+    remember(outputs, yk_file_write_all(paths, texts, outputs->count));
+}
+
 yk_status yk_outputs_write(struct yk_outputs *outputs, struct yk_text *result)
 {
-    write_each(outputs);
+    if (outputs->together) {
+        write_together(outputs);
+    } else {
+        write_each(outputs);
+    }
     if (outputs->status != YK_OK && result) {
         remember(outputs, yk_terminal_print(result));
         yk_text_free(result);

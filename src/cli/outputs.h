@@ -27,6 +27,7 @@ struct yk_output {
 struct yk_outputs {
     struct yk_output files[YK_OUTPUTS_MOST];
     size_t count;
+    bool together;     /* of use only together: all are written, or none */
     size_t made_count; /* of `count`: those that yk_outputs_made() has dealt with */
     yk_status status;  /* of the first failure; the sentences of all are joined */
     struct yk_text sentences;

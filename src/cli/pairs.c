@@ -57,7 +57,7 @@ static void add_line(struct yk_text *out, const char *sentence)
 
 static yk_status write_files(const struct yk_gettext_pairs *pairs, const struct names *names)
 {
-    struct yk_outputs outputs = {0};
+    struct yk_outputs outputs = {.together = true};
     struct yk_text *texts[FILES] = {NULL};
     for (size_t i = 0; i < names->count; i++) {
         texts[i] = yk_outputs_add(&outputs, yk_text_chars(&names->paths[i]));
@@ -67,9 +67,7 @@ static yk_status write_files(const struct yk_gettext_pairs *pairs, const struct 
         add_line(texts[pair->held_out ? HELD_OUT_ENGLISH : ENGLISH], pair->source);
         add_line(texts[pair->held_out ? HELD_OUT_TRANSLATED : TRANSLATED], pair->translation);
     }
-    const yk_status status = yk_outputs_write(&outputs, NULL);
-    yk_outputs_free(&outputs);
-    return status;
+    return yk_outputs_write(&outputs, NULL);
 }
 
 static void add_text(const struct yk_gettext_pairs *pairs, const struct names *names,

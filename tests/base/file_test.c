@@ -4,9 +4,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -238,6 +240,50 @@ static void a_symbolic_link_stays_one(void **state)
     unlink(target);
 }
 
+/* The second is too long, as on a full disk; the third is a link, which is written through. */
+static void of_files_that_belong_together_all_are_replaced_or_none(void **state)
+{
+    (void)state;
+    char names[3][128];
+    char target[128];
+    char message[256];
+    const char *const paths[] = {names[0], names[1], names[2]};
+    struct yk_text texts[3] = {{0}};
+    const struct yk_text *const all[] = {&texts[0], &texts[1], &texts[2]};
+    struct rlimit before;
+    path_of("first", names[0]);
+    path_of("second", names[1]);
+    path_of("third", names[2]);
+    path_of("target", target);
+    write_ok(names[0], "old");
+    write_ok(target, "old");
+    assert_int_equal(symlink(target, names[2]), 0);
+    yk_text_add(&texts[0], "new");
+    yk_text_add_repeated(&texts[1], "long ", 100);
+    yk_text_add(&texts[2], "new");
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const struct rlimit little = {.rlim_cur = 100, .rlim_max = before.rlim_max};
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    const yk_status refused = yk_file_write_all(paths, all, 3);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    snprintf(message, sizeof message, "cannot write %s: File too large", names[1]);
+    assert_fails(refused, YK_ERROR_SYSTEM, message);
+    assert_holds(names[0], "old");
+    assert_holds(target, "old");
+    assert_int_equal(files_in_folder(), 3);
+    assert_ok(yk_file_write_all(paths, all, 3));
+    assert_holds(names[0], "new");
+    assert_holds(names[1], yk_text_chars(&texts[1]));
+    assert_holds(target, "new");
+    assert_int_equal(files_in_folder(), 4);
+    for (int i = 0; i < 3; i++) {
+        yk_text_free(&texts[i]);
+        assert_int_equal(unlink(names[i]), 0);
+    }
+    assert_int_equal(unlink(target), 0);
+}
+
 static void in_a_folder_of_ours_links_and_pipes_are_refused(void **state)
 {
     (void)state;
@@ -285,6 +331,7 @@ int main(void)
         cmocka_unit_test(the_mode_of_an_existing_file_stays),
         cmocka_unit_test(a_device_is_written_to_and_not_replaced),
         cmocka_unit_test(a_symbolic_link_stays_one),
+        cmocka_unit_test(of_files_that_belong_together_all_are_replaced_or_none),
         cmocka_unit_test(in_a_folder_of_ours_links_and_pipes_are_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
