@@ -26,6 +26,11 @@ static yk_status fail_to_read(const char *path, int error)
     return yk_fail(YK_ERROR_INPUT, "cannot read %s: %s", path, strerror(error));
 }
 
+static yk_status fail_irregular(const char *path)
+{
+    return yk_fail(YK_ERROR_INPUT, "%s is not a regular file", path);
+}
+
 /* Not even opened unless it may be read: opening a device may do something. */
 static yk_status check_kind(const char *path)
 {
@@ -36,10 +41,16 @@ static yk_status check_kind(const char *path)
     if (S_ISDIR(info.st_mode)) {
         return fail_to_read(path, EISDIR);
     }
-    if (!S_ISREG(info.st_mode) && !S_ISFIFO(info.st_mode)) {
-        return yk_fail(YK_ERROR_INPUT, "%s is not a regular file", path);
+    return S_ISREG(info.st_mode) || S_ISFIFO(info.st_mode) ? YK_OK : fail_irregular(path);
+}
+
+yk_status yk_file_check_regular(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || S_ISREG(info.st_mode)) {
+        return YK_OK;
     }
-    return YK_OK;
+    return S_ISDIR(info.st_mode) ? fail_to_read(path, EISDIR) : fail_irregular(path);
 }
 
 yk_status yk_file_open(const char *path, bool pipes, int *out)
@@ -56,7 +67,7 @@ yk_status yk_file_open(const char *path, bool pipes, int *out)
     }
     if (!S_ISREG(info.st_mode) && !(pipes && is_handed_pipe(descriptor, &info))) {
         close(descriptor);
-        return yk_fail(YK_ERROR_INPUT, "%s is not a regular file", path);
+        return fail_irregular(path);
     }
     const int flags = fcntl(descriptor, F_GETFL);
     (void)fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK);

@@ -35,6 +35,10 @@ yk_status yk_file_read_data(const char *path, struct yk_text *out) YK_MUST_USE;
  * waits. The caller closes the descriptor. */
 yk_status yk_file_open(const char *path, bool pipes, int *out) YK_MUST_USE;
 
+/* For who opens a file by its name itself: fails, as above, where something else has that name.
+ * What is not there is left to the opening. */
+yk_status yk_file_check_regular(const char *path) YK_MUST_USE;
+
 /*
  * For names within a folder that is the program's own, where a link is none of its making and is
  * not followed: the file that is open for writing, created where it is not there (`flags` beside

@@ -1,5 +1,7 @@
 #include "profile/database.h"
 
+#include "base/file.h"
+
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +60,8 @@ static void distrust(sqlite3 *file)
 yk_status yk_database_open(const char *path, bool make, struct yk_database **out)
 {
     const int flags = SQLITE_OPEN_READWRITE | (make ? SQLITE_OPEN_CREATE : 0);
+    /* SQLite would read a device as an empty database. */
+    YK_TRY(yk_file_check_regular(path));
     struct yk_database *database = calloc(1, sizeof *database);
     yk_status status = YK_OK;
     if (!database || !(database->path = strdup(path))) {
