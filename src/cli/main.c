@@ -8,6 +8,8 @@
 #include "cli/terminal.h"
 #include "cluster/launcher.h"
 
+#include <malloc.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -69,12 +71,28 @@ static yk_status show_short_help(void)
     return YK_ERROR_USAGE;
 }
 
+static bool has_limited_space(void)
+{
+    struct rlimit space;
+    return getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
+}
+
+/* glibc reserves 64 MiB of address space for each thread that allocates: where that is limited, all
+ * share what the first has. */
+static void prepare_memory(void)
+{
+#ifdef M_ARENA_MAX
+    if (has_limited_space()) {
+        (void)mallopt(M_ARENA_MAX, 1);
+    }
+#endif
+}
+
 /* OpenBLAS waits for threads of its own when the program ends, and one that asks for memory in vain
  * asks for ever: where the address space is limited, nothing of that kind is waited for. */
 static int leave(yk_status status)
 {
-    struct rlimit space;
-    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
+    if (has_limited_space()) {
         (void)fflush(NULL);
         _exit((int)status);
     }
@@ -83,6 +101,7 @@ static int leave(yk_status status)
 
 int main(int argc, char **argv)
 {
+    prepare_memory();
     yk_terminal_prepare();
     yk_log_set_sink(yk_terminal_log, NULL);
     if (argc < 2) {

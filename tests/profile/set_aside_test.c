@@ -171,7 +171,7 @@ static void a_folder_is_refused(void **state)
     struct yk_profile *profile = NULL;
     struct yk_text note = {0};
     assert_int_equal(yk_profile_create_or_set_aside(place->folder, &note, &profile),
-                     YK_ERROR_SYSTEM);
+                     YK_ERROR_INPUT);
     assert_int_equal(note.length, 0);
 }
 

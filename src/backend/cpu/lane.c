@@ -22,7 +22,8 @@ struct entry {
  * `done` is. */
 struct yk_backend_lane {
     pthread_t thread;
-    int threads; /* that share a kernel's work */
+    int threads;  /* that share a kernel's work */
+    bool started; /* they could all be had */
     struct yk_cpu_pins *pins;
     char name[16]; /* all that Linux keeps */
     struct yk_cpu_count put;
@@ -45,7 +46,6 @@ struct occurrence {
 static void *run_lane(void *argument)
 {
     struct yk_backend_lane *lane = argument;
-    lane->threads = yk_cpu_pin_lane(lane->pins, lane->name, lane->threads);
     for (uint64_t i = 0;; i++) {
         yk_cpu_count_wait(&lane->put, i + 1);
         const struct entry *entry = &lane->ring[i % RING];
@@ -72,16 +72,37 @@ void yk_cpu_put(struct yk_backend_lane *lane, yk_cpu_kernel kernel, const void *
     yk_cpu_count_raise(&lane->put, at + 1);
 }
 
-static yk_status start_thread(struct yk_backend_lane *lane, const char *name)
+/* The first op of a lane. */
+static void start_sharing(int threads, const void *op)
 {
+    (void)threads;
+    struct yk_backend_lane *const *lane = op;
+    (*lane)->started = yk_cpu_pin_lane((*lane)->pins, (*lane)->name, &(*lane)->threads);
+}
+
+static yk_status refuse_threads(int count, const char *name)
+{
+    return yk_fail(YK_ERROR_SYSTEM,
+                   "the system refuses %d thread%s for the lane '%s': raise the limit (ulimit -u, "
+                   "ulimit -v) or use fewer --threads",
+                   count, count == 1 ? "" : "s", name);
+}
+
+static yk_status start_threads(struct yk_backend_lane *lane, const char *name)
+{
+    const int threads = lane->threads; /* the lane may use fewer */
     strncpy(lane->name, name, sizeof lane->name - 1);
     if (pthread_create(&lane->thread, NULL, run_lane, lane) != 0) {
-        return yk_fail(
-            YK_ERROR_SYSTEM,
-            "the system refuses a thread for the lane '%s': raise the limit (ulimit -u, ulimit -v)",
-            name);
+        return refuse_threads(threads, name);
     }
     (void)pthread_setname_np(lane->thread, lane->name);
+    yk_cpu_put(lane, start_sharing, &lane, sizeof lane); /* NOLINT(bugprone-sizeof-expression) */
+    yk_cpu_count_wait(&lane->done, 1);
+    if (!lane->started) {
+        yk_cpu_put(lane, NULL, NULL, 0);
+        pthread_join(lane->thread, NULL);
+        return refuse_threads(threads, name);
+    }
     return YK_OK;
 }
 
@@ -97,7 +118,7 @@ yk_status yk_cpu_lane_create(struct yk_backend_device *device, const char *name,
     lane->pins = &device->pins;
     YK_TRY_GOTO(yk_cpu_count_start(&lane->put), free_lane);
     YK_TRY_GOTO(yk_cpu_count_start(&lane->done), end_put);
-    YK_TRY_GOTO(start_thread(lane, name), end_done);
+    YK_TRY_GOTO(start_threads(lane, name), end_done);
     *out = lane;
     return YK_OK;
 end_done:

@@ -1,5 +1,6 @@
 #include "backend/cpu/pin.h"
 
+#include "backend/cpu/share.h"
 #include "base/log.h"
 
 #include <sched.h>
@@ -79,19 +80,20 @@ static void pin_team(struct yk_cpu_pins *pins, int threads)
     pin(pins, &pins->cores[0], 1);
 }
 
-int yk_cpu_pin_lane(struct yk_cpu_pins *pins, const char *lane, int threads)
+bool yk_cpu_pin_lane(struct yk_cpu_pins *pins, const char *lane, int *threads)
 {
     if (pins->count == 0) {
-        return threads;
+        return yk_cpu_share_start(*threads);
     }
     if (strcmp(lane, "comm") == 0) {
         pin(pins, &pins->comm, 1);
-        return 1;
+        *threads = 1;
+        return true;
     }
-    if (strcmp(lane, "compute") == 0) {
-        pin_team(pins, threads);
-    } else {
-        pin(pins, pins->cores, pins->count);
+    pin(pins, pins->cores, pins->count);
+    const bool started = yk_cpu_share_start(*threads);
+    if (started && strcmp(lane, "compute") == 0) {
+        pin_team(pins, *threads);
     }
-    return threads;
+    return started;
 }

@@ -8,6 +8,7 @@
 #include "backend/backend.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct yk_cpu_pins {
@@ -21,8 +22,9 @@ yk_status yk_cpu_pins_start(struct yk_cpu_pins *pins,
                             const struct yk_backend_options *options) YK_MUST_USE;
 void yk_cpu_pins_end(struct yk_cpu_pins *pins);
 
-/* Called by the thread of a lane before anything else: pins it and the `threads` that it computes
- * with. Returns how many threads that is from now on: on the lane "comm", one. */
-int yk_cpu_pin_lane(struct yk_cpu_pins *pins, const char *lane, int threads);
+/* Called by the thread of a lane before anything else: starts the `*threads` that it computes with
+ * and pins them all. `*threads` is how many they are from now on: on the lane "comm", one. False
+ * where the system refuses so many. */
+bool yk_cpu_pin_lane(struct yk_cpu_pins *pins, const char *lane, int *threads);
 
 #endif

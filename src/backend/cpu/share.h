@@ -5,6 +5,7 @@
 #ifndef YK_BACKEND_CPU_SHARE_H
 #define YK_BACKEND_CPU_SHARE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -15,6 +16,10 @@ enum {
 };
 
 typedef void (*yk_cpu_piece)(const void *work, int64_t piece);
+
+/* Starts the threads that share the calling thread's work, which OpenMP keeps from then on. False
+ * where the system refuses so many: refused within a kernel, OpenMP would end the process. */
+bool yk_cpu_share_start(int threads);
 
 /* Runs pieces 0 to `pieces` − 1; one piece alone stays on the calling thread. */
 void yk_cpu_share(int threads, int64_t pieces, yk_cpu_piece run, const void *work);
