@@ -50,14 +50,15 @@ static void add_headlines(const struct yk_planned *planned, struct yk_text *out)
 /* How thorough the search was; nothing where there was none. */
 static void add_search(const struct yk_planned *planned, struct yk_text *out)
 {
-    if (planned->trials > 0) {
+    const bool searched = planned->trials > 0 || planned->cut_short;
+    if (searched) {
         yk_text_addf(out, "  search      %lld trial%s, %s\n", (long long)planned->trials,
                      planned->trials == 1 ? "" : "s",
                      !planned->cut_short                 ? "complete"
                      : planned->request.search.moves > 0 ? "cut short by the limit of trials"
                                                          : "cut short by the budget");
     }
-    if (planned->plan || planned->trials > 0) {
+    if (planned->plan || searched) {
         yk_text_add(out, "\n");
     }
 }

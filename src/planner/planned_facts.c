@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 enum {
-    WORDS_SIZE = 64
+    WORDS_SIZE = 128
 };
 
 /* Of the ranks that take part, in the workload's precision. */
@@ -59,8 +59,11 @@ yk_status yk_planned_fail_unfound(const struct yk_planned *planned)
     if (planned->cut_short && planned->request.search.moves > 0) {
         snprintf(found, sizeof found, "was found in %lld trials", (long long)planned->trials);
     } else if (planned->cut_short) {
-        snprintf(found, sizeof found, "was found within the budget of %.3g s",
-                 planned->request.search.budget_s);
+        snprintf(found, sizeof found,
+                 "was found within the budget of %.3g s, which cut the search short after %lld "
+                 "trial%s",
+                 planned->request.search.budget_s, (long long)planned->trials,
+                 planned->trials == 1 ? "" : "s");
     }
     if (planned->missing_device < 0) {
         return yk_fail(YK_ERROR_NO_FIT, "no plan for %s %s%s; %s", model, found,

@@ -7,6 +7,7 @@
 #include "support/support.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -76,7 +77,11 @@ static void check_jump(int64_t jump, double memory_bytes)
     } else {
         assert_true(planned->cut_short);
         assert_int_equal(yk_planned_fail_unfound(planned), YK_ERROR_NO_FIT);
+        char counted[64];
+        snprintf(counted, sizeof counted, "s, which cut the search short after %lld trial%s",
+                 (long long)planned->trials, planned->trials == 1 ? "" : "s");
         assert_non_null(strstr(yk_status_message(), "was found within the budget of"));
+        assert_non_null(strstr(yk_status_message(), counted));
     }
     yk_planned_destroy(planned);
     free_asked(&asked);
