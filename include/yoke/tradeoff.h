@@ -20,7 +20,8 @@ enum {
     YOKE_TRADEOFF_MOST_POINTS = 200
 };
 
-/* Arrays have `points` numbers; NAN: nothing fits there. */
+/* Arrays have `points` numbers; NAN: nothing fits there, or the budget of the request ended before.
+ */
 struct yoke_tradeoff_info {
     int32_t points;
     const char *definition; /* what the split is of, in words */
@@ -29,12 +30,14 @@ struct yoke_tradeoff_info {
     const double *part;    /* of the free memory, reserved for scheduling */
     const double *split_s; /* the step, when strategies are chosen first in what is left */
     const int32_t *kept;   /* layers that strategies keep */
-    double joint_s;        /* the step, when both are decided together */
+    double joint_s;        /* the step, when both are decided together; NAN: there was no time */
     int32_t joint_kept;
     const double *memory_bytes; /* of every device, at most */
     const double *joint_of_memory_s;
     const double *ahead_of_memory_s; /* fully-sharded, gathers one ahead */
     double bound_s;                  /* no plan is faster */
+    int32_t split_points;            /* that there was time for, the first ones; at least one */
+    int32_t memory_points;           /* likewise; maybe none */
 };
 
 /* Both curves with 2 to YOKE_TRADEOFF_MOST_POINTS points, for one micro-batch on all devices; 0
@@ -50,7 +53,7 @@ enum yoke_tradeoff_chart {
     YOKE_TRADEOFF_MEMORY, /* the step against the devices' memory */
 };
 
-/* A chart as an SVG that stands alone. */
+/* A chart as an SVG that stands alone. YOKE_ERROR_INPUT where it has no point. */
 YOKE_API yoke_status yoke_tradeoff_draw(const yoke_tradeoff *tradeoff,
                                         enum yoke_tradeoff_chart chart, char **out) YOKE_MUST_USE;
 

@@ -42,6 +42,7 @@ struct reporting {
     struct yk_trace *trace;
     struct yk_plan_curve curves[3];
     struct yk_plan_tradeoff charts[2];
+    int32_t chart_count;
     struct yk_plan_report report;
     struct yk_outputs outputs;
 };
@@ -64,7 +65,15 @@ static yk_status find_tradeoff(struct reporting *reporting)
         return YK_OK;
     }
     YK_TRY(status);
-    yk_tradeoff_charts(reporting->tradeoff, reporting->curves, reporting->charts);
+    reporting->chart_count =
+        yk_tradeoff_charts(reporting->tradeoff, reporting->curves, reporting->charts);
+    if (yk_tradeoff_is_cut_short(reporting->tradeoff)) {
+        yk_log(YK_LOG_WARNING,
+               "the budget cut the trade-off of the page short: %d of %d splits, %d of %d sizes of "
+               "memory",
+               reporting->tradeoff->split_points, reporting->tradeoff->points,
+               reporting->tradeoff->memory_points, reporting->tradeoff->points);
+    }
     return YK_OK;
 }
 
@@ -88,7 +97,7 @@ static yk_status examine(struct reporting *reporting)
     YK_TRY(yk_planned_report(reporting->planned, reporting->trace, planning->arena,
                              &reporting->report));
     reporting->report.tradeoffs = reporting->charts;
-    reporting->report.tradeoff_count = reporting->tradeoff ? 2 : 0;
+    reporting->report.tradeoff_count = reporting->chart_count;
     return YK_OK;
 }
 

@@ -1,5 +1,6 @@
 #include "planner/tradeoff.h"
 
+#include "base/log.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "cli/command.h"
@@ -76,8 +77,8 @@ static yk_status add_split(const struct yk_tradeoff *tradeoff, struct yk_text *o
     double least_s = 0;
     double most_s = 0;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
-    find_range(tradeoff->split_s, tradeoff->points, &least_s, &most_s);
-    for (int32_t i = 0; i < tradeoff->points; i++) {
+    find_range(tradeoff->split_s, tradeoff->split_points, &least_s, &most_s);
+    for (int32_t i = 0; i < tradeoff->split_points; i++) {
         char time[YK_UNITS_SIZE];
         char percent[YK_TRADEOFF_PERCENT_SIZE];
         format_time(tradeoff->split_s[i], time);
@@ -104,8 +105,8 @@ static yk_status add_memory(const struct yk_tradeoff *tradeoff, struct yk_text *
     double least_s = 0;
     double most_s = 0;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
-    find_range(tradeoff->joint_of_memory_s, tradeoff->points, &least_s, &most_s);
-    for (int32_t i = 0; i < tradeoff->points; i++) {
+    find_range(tradeoff->joint_of_memory_s, tradeoff->memory_points, &least_s, &most_s);
+    for (int32_t i = 0; i < tradeoff->memory_points; i++) {
         char bytes[YK_UNITS_SIZE];
         char joint[YK_UNITS_SIZE];
         char ahead[YK_UNITS_SIZE];
@@ -146,17 +147,35 @@ static yk_status write_text(const struct yk_planning *planning, const struct yk_
     yk_text_addf(out, "\n%s\n%s Here that is %s.\n\n", charts[0].title, charts[0].definition,
                  bytes);
     YK_TRY(add_split(tradeoff, out));
-    yk_text_addf(out,
-                 "\n  best split   %s %% for scheduling: %s\n"
-                 "  together     %s ±%.0f %%, %d layers kept\n"
-                 "  bound        %s\n"
-                 "  times        ",
-                 percent, best, joint, 100 * yk_band_error(&tradeoff->band), tradeoff->joint_kept,
-                 bound);
+    yk_text_addf(out, "\n  best split   %s %% for scheduling: %s\n", percent, best);
+    if (tradeoff->joint) {
+        yk_text_addf(out, "  together     %s ±%.0f %%, %d layers kept\n", joint,
+                     100 * yk_band_error(&tradeoff->band), tradeoff->joint_kept);
+    }
+    yk_text_addf(out, "  bound        %s\n  times        ", bound);
     yk_band_describe(&tradeoff->band, out);
-    yk_text_addf(out, "\n\n%s\n%s\n\n", charts[1].title, charts[1].definition);
-    YK_TRY(add_memory(tradeoff, out));
+    yk_text_add(out, "\n");
+    if (yk_tradeoff_is_cut_short(tradeoff)) {
+        yk_text_addf(out,
+                     "  search       cut short by the budget: %d of %d splits, %d of %d sizes of "
+                     "memory\n",
+                     tradeoff->split_points, tradeoff->points, tradeoff->memory_points,
+                     tradeoff->points);
+    }
+    if (tradeoff->memory_points > 0) {
+        yk_text_addf(out, "\n%s\n%s\n\n", charts[1].title, charts[1].definition);
+        YK_TRY(add_memory(tradeoff, out));
+    }
     return yk_text_status(out);
+}
+
+static void add_number(double value, struct yk_text *out)
+{
+    if (isfinite(value)) {
+        yk_text_add_number(out, value);
+    } else {
+        yk_text_add(out, "null");
+    }
 }
 
 static void add_list(const char *key, const double *values, int32_t count, struct yk_text *out)
@@ -164,11 +183,7 @@ static void add_list(const char *key, const double *values, int32_t count, struc
     yk_text_addf(out, ",\"%s\":[", key);
     for (int32_t i = 0; i < count; i++) {
         yk_text_add(out, i > 0 ? "," : "");
-        if (isfinite(values[i])) {
-            yk_text_add_number(out, values[i]);
-        } else {
-            yk_text_add(out, "null");
-        }
+        add_number(values[i], out);
     }
     yk_text_add(out, "]");
 }
@@ -189,34 +204,41 @@ static yk_status write_json(const struct yk_planning *planning, const struct yk_
     yk_text_add(out, ",\"definition\":");
     yk_text_add_json(out, charts[0].definition);
     add_list("free_bytes", &tradeoff->free_bytes, 1, out);
-    add_list("part", tradeoff->part, tradeoff->points, out);
-    add_list("split_s", tradeoff->split_s, tradeoff->points, out);
+    yk_text_addf(out, ",\"points\":%d,\"cut_short\":%s", tradeoff->points,
+                 yk_tradeoff_is_cut_short(tradeoff) ? "true" : "false");
+    add_list("part", tradeoff->part, tradeoff->split_points, out);
+    add_list("split_s", tradeoff->split_s, tradeoff->split_points, out);
     yk_text_add(out, ",\"kept\":[");
-    for (int32_t i = 0; i < tradeoff->points; i++) {
+    for (int32_t i = 0; i < tradeoff->split_points; i++) {
         yk_text_addf(out, "%s%d", i > 0 ? "," : "", tradeoff->kept[i]);
     }
     yk_text_add(out, "],\"joint_s\":");
-    yk_text_add_number(out, tradeoff->joint_s);
+    add_number(tradeoff->joint_s, out);
     yk_text_addf(out, ",\"joint_kept\":%d,\"bound_s\":", tradeoff->joint_kept);
     yk_text_add_number(out, tradeoff->bound_s);
     yk_band_write_json(&tradeoff->band, out);
-    add_list("memory_bytes", tradeoff->memory_bytes, tradeoff->points, out);
-    add_list("joint_of_memory_s", tradeoff->joint_of_memory_s, tradeoff->points, out);
-    add_list("ahead_of_memory_s", tradeoff->ahead_of_memory_s, tradeoff->points, out);
+    add_list("memory_bytes", tradeoff->memory_bytes, tradeoff->memory_points, out);
+    add_list("joint_of_memory_s", tradeoff->joint_of_memory_s, tradeoff->memory_points, out);
+    add_list("ahead_of_memory_s", tradeoff->ahead_of_memory_s, tradeoff->memory_points, out);
     yk_text_add(out, "}\n");
     return yk_text_status(out);
 }
 
+/* Of the charts the first `count`, which have points. */
 static yk_status write_files(const struct arguments *arguments, const struct yk_planning *planning,
                              const struct yk_tradeoff *tradeoff,
-                             const struct yk_plan_tradeoff *charts, struct yk_text *out)
+                             const struct yk_plan_tradeoff *charts, int32_t count,
+                             struct yk_text *out)
 {
     const char *const paths[] = {arguments->svg, arguments->memory_svg};
     struct yk_outputs outputs = {0};
     for (int32_t i = 0; i < 2; i++) {
-        if (paths[i]) {
+        if (paths[i] && i < count) {
             yk_outputs_made(
                 &outputs, yk_plan_figure_tradeoff(&charts[i], yk_outputs_add(&outputs, paths[i])));
+        } else if (paths[i]) {
+            yk_log(YK_LOG_WARNING, "%s is not written: the budget ended before its first point",
+                   paths[i]);
         }
     }
     if (arguments->plans) {
@@ -246,11 +268,11 @@ static yk_status weigh(const struct arguments *arguments, struct yk_planning *pl
         return yk_fail(YK_ERROR_INPUT, "%s", yk_status_message());
     }
     YK_TRY(status);
-    yk_tradeoff_charts(tradeoff, curves, charts);
+    const int32_t drawn = yk_tradeoff_charts(tradeoff, curves, charts);
     status = arguments->json ? write_json(planning, tradeoff, charts, out)
                              : write_text(planning, tradeoff, charts, out);
     if (status == YK_OK) {
-        status = write_files(arguments, planning, tradeoff, charts, out);
+        status = write_files(arguments, planning, tradeoff, charts, drawn, out);
     }
     yk_tradeoff_destroy(tradeoff);
     return status;
@@ -308,7 +330,7 @@ static const struct yk_option options[] = {
         .name = "budget",
         .placeholder = "SECONDS",
         .help = "How long all of it may take; half of that is for the integer program that looks "
-                "for strategies and order together",
+                "for strategies and order together. When it ends, the points so far are printed",
         .group = YK_SEARCH_GROUP,
         .preset = "5",
         .kind = YK_OPTION_SECONDS,
@@ -363,7 +385,8 @@ static const struct yk_example examples[] = {
 
 static const struct yk_exit exits[] = {
     {YK_ERROR_NO_FIT, "not even fully-sharded layers fit the devices' memory"},
-    {YK_ERROR_INPUT, "the model, the cluster or the profile makes no sense"},
+    {YK_ERROR_INPUT, "the model, the cluster or the profile makes no sense, or the budget is too "
+                     "small for a single point"},
     {0, NULL},
 };
 
@@ -375,7 +398,10 @@ const struct yk_command yk_command_tradeoff = {
         "gathers, or it can hold what is gathered ahead of its use, which hides them. Printed are "
         "the predicted step for every split of the free memory between the two, with strategies "
         "chosen first and communication ordered in what is left; the plan in which both are "
-        "decided together; and the step for every size of the devices' memory.",
+        "decided together; and the step for every size of the devices' memory. Where the budget "
+        "ends before "
+        "that, all outputs hold the points that were computed, and a line says how many of how "
+        "many they are.",
     .examples = examples,
     .options = options,
     .option_count = sizeof options / sizeof options[0],

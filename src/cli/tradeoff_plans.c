@@ -37,7 +37,7 @@ yk_status yk_tradeoff_plans_write(const struct yk_planning *planning,
                                   const struct yk_tradeoff *tradeoff, const char *folder)
 {
     YK_TRY(yk_folder_make(folder));
-    for (int32_t i = 0; i < tradeoff->points; i++) {
+    for (int32_t i = 0; i < tradeoff->split_points; i++) {
         char percent[YK_TRADEOFF_PERCENT_SIZE];
         char name[sizeof "split-" + YK_TRADEOFF_PERCENT_SIZE];
         yk_tradeoff_percent(tradeoff, tradeoff->part[i], 3, percent);

@@ -15,8 +15,8 @@ void yk_tradeoff_percent(const struct yk_tradeoff *tradeoff, double part, int di
                          char out[YK_TRADEOFF_PERCENT_SIZE]);
 
 /*
- * Writes into `folder`, which is made where it is missing, split-NNN.json for every split that
- * fits, NNN being that percent in three digits (split-012.5.json), and joint.json.
+ * Writes into `folder`, which is made where it is missing, split-NNN.json for every split that is
+ * there and fits, NNN being that percent in three digits (split-012.5.json), and joint.json.
  */
 yk_status yk_tradeoff_plans_write(const struct yk_planning *planning,
                                   const struct yk_tradeoff *tradeoff,

@@ -32,7 +32,7 @@ yoke_status yoke_plan_page(const yoke_plan *plan, const yoke_tradeoff *tradeoff,
     yk_status status = begin(plan, &reporting);
     if (status == YK_OK) {
         reporting.report.tradeoffs = tradeoff ? tradeoff->charts : NULL;
-        reporting.report.tradeoff_count = tradeoff ? YK_LIBRARY_CHARTS : 0;
+        reporting.report.tradeoff_count = tradeoff ? tradeoff->chart_count : 0;
         status = yk_plan_report_page(&reporting.report, &text);
     }
     end(&reporting);

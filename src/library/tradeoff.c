@@ -11,7 +11,7 @@ static const double usual_budget_s = 5;
 static void tell(struct yoke_tradeoff *handle)
 {
     const struct yk_tradeoff *found = handle->found;
-    yk_tradeoff_charts(found, handle->curves, handle->charts);
+    handle->chart_count = yk_tradeoff_charts(found, handle->curves, handle->charts);
     handle->info = (struct yoke_tradeoff_info){
         .points = found->points,
         .definition = handle->charts[YOKE_TRADEOFF_SPLIT].definition,
@@ -26,6 +26,8 @@ static void tell(struct yoke_tradeoff *handle)
         .joint_of_memory_s = found->joint_of_memory_s,
         .ahead_of_memory_s = found->ahead_of_memory_s,
         .bound_s = found->bound_s,
+        .split_points = found->split_points,
+        .memory_points = found->memory_points,
     };
 }
 
@@ -87,6 +89,9 @@ static yk_status draw(const yoke_tradeoff *tradeoff, enum yoke_tradeoff_chart ch
 {
     if ((int)chart < 0 || (int)chart >= YK_LIBRARY_CHARTS) {
         return yk_fail(YK_ERROR_USAGE, "a trade-off has no chart %d", (int)chart);
+    }
+    if ((int32_t)chart >= tradeoff->chart_count) {
+        return yk_fail(YK_ERROR_INPUT, "the budget ended before the first point of this chart");
     }
     return yk_plan_figure_tradeoff(&tradeoff->charts[chart], out);
 }

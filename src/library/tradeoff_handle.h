@@ -15,6 +15,7 @@ struct yoke_tradeoff {
     struct yk_tradeoff *found;
     struct yk_plan_curve curves[YK_LIBRARY_CURVES];
     struct yk_plan_tradeoff charts[YK_LIBRARY_CHARTS]; /* in the order of yoke_tradeoff_chart */
+    int32_t chart_count;                               /* of these, that have points */
     struct yoke_tradeoff_info info;
 };
 

@@ -8,7 +8,12 @@
 #include "planner/trial.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+enum {
+    TITLE_SIZE = 96
+};
 
 /* Of the time that is left: for the integer program. */
 static const double milp_part = 0.5;
@@ -203,15 +208,13 @@ static yk_status split_point(const struct weighing *weighing, const struct yk_pl
 {
     struct yk_tradeoff *tradeoff = weighing->tradeoff;
     double *most_bytes = NULL;
-    const double part = (double)point / (tradeoff->points - 1);
+    const double part = tradeoff->part[point];
     struct yk_plan *plan = NULL;
     struct yk_plan *kept = NULL;
     bool ordered = false;
     YK_TRY(yk_plan_copy(base, arena, &plan));
     keep_layers(weighing, problem, (1 - part) * tradeoff->free_bytes, plan);
-    tradeoff->part[point] = part;
     tradeoff->kept[point] = count_kept(plan);
-    tradeoff->split_s[point] = NAN;
     YK_TRY_NEW(arena, most_bytes, yk_plan_slot_count(plan));
     limit_slots(weighing, problem, plan, part, most_bytes);
     const struct yk_ordering ordering = {.method = YK_ORDERING_GREEDY, .most_bytes = most_bytes};
@@ -235,6 +238,7 @@ static yk_status weigh_split(const struct weighing *weighing, const struct yk_pl
     for (int32_t i = 0; i < weighing->tradeoff->points; i++) {
         yk_study_report(weighing->study, "splits of memory");
         YK_TRY(split_point(weighing, base, problem, i, arena));
+        weighing->tradeoff->split_points++;
     }
     YK_TRY(join(weighing, base, YK_ORDERING_GREEDY, arena, &joint_s, &joint));
     YK_TRY(offer(weighing, joint, joint_s));
@@ -285,8 +289,6 @@ static yk_status memory_point(const struct weighing *weighing, int32_t point,
     struct yk_plan *base = NULL;
     struct yk_plan *joint = NULL;
     limit_memory(weighing, tradeoff->memory_bytes[point]);
-    tradeoff->ahead_of_memory_s[point] = NAN;
-    tradeoff->joint_of_memory_s[point] = NAN;
     YK_TRY(plain_plan(weighing, arena, &plain));
     if (!plain) {
         return YK_OK;
@@ -323,6 +325,7 @@ static yk_status weigh_memory(const struct weighing *weighing)
         if (i > 0 && tradeoff->joint_of_memory_s[i - 1] < tradeoff->joint_of_memory_s[i]) {
             tradeoff->joint_of_memory_s[i] = tradeoff->joint_of_memory_s[i - 1];
         }
+        tradeoff->memory_points++;
     }
     return YK_OK;
 }
@@ -339,6 +342,41 @@ static yk_status take_curves(struct yk_tradeoff *tradeoff)
     YK_TRY_NEW(tradeoff->arena, tradeoff->memory_gib, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->joint_of_memory_s, n);
     YK_TRY_NEW(tradeoff->arena, tradeoff->ahead_of_memory_s, n);
+    for (int64_t i = 0; i < n; i++) {
+        tradeoff->part[i] = (double)i / (double)(n - 1);
+        tradeoff->split_s[i] = NAN;
+        tradeoff->memory_bytes[i] = NAN;
+        tradeoff->memory_gib[i] = NAN;
+        tradeoff->joint_of_memory_s[i] = NAN;
+        tradeoff->ahead_of_memory_s[i] = NAN;
+    }
+    return YK_OK;
+}
+
+/* That the time is up ends a curve: the points before are there. */
+static yk_status end_curve(const struct weighing *weighing, yk_status status)
+{
+    const bool some = weighing->tradeoff->split_points > 0;
+    return status == YK_ERROR_STOPPED && some ? YK_OK : status;
+}
+
+static yk_status make_titles(struct yk_tradeoff *tradeoff)
+{
+    static const char *const titles[] = {"Step time against the split of memory",
+                                         "Step time against the devices' memory"};
+    const int32_t counts[] = {tradeoff->split_points, tradeoff->memory_points};
+    for (int i = 0; i < 2; i++) {
+        char title[TITLE_SIZE];
+        int length = snprintf(title, sizeof title, "%s", titles[i]);
+        if (counts[i] < tradeoff->points) {
+            length = snprintf(title, sizeof title, "%s: %d of %d points", titles[i], counts[i],
+                              tradeoff->points);
+        }
+        tradeoff->titles[i] = yk_arena_copy_text(tradeoff->arena, title, (size_t)length);
+        if (!tradeoff->titles[i]) {
+            return yk_fail_out_of_memory();
+        }
+    }
     return YK_OK;
 }
 
@@ -367,11 +405,14 @@ static yk_status weigh(struct weighing *weighing, struct yk_arena *arena)
                        "fully-sharded and recomputed; take a smaller batch",
                        study->model->config->name);
     }
-    YK_TRY(weigh_split(weighing, base, arena));
+    YK_TRY(end_curve(weighing, weigh_split(weighing, base, arena)));
+    if (!weighing->tradeoff->joint) {
+        weighing->tradeoff->joint_s = NAN;
+    }
     YK_TRY(yk_least_step_s(study, &weighing->tradeoff->bound_s));
-    YK_TRY(weigh_memory(weighing));
+    YK_TRY(end_curve(weighing, weigh_memory(weighing)));
     weighing->tradeoff->band = *yk_prices_band(study->prices);
-    return YK_OK;
+    return make_titles(weighing->tradeoff);
 }
 
 yk_status yk_tradeoff_find(const struct yk_plan_request *request,
@@ -395,11 +436,10 @@ yk_status yk_tradeoff_find(const struct yk_plan_request *request,
         status = weigh(&weighing, scratch);
     }
     if (status == YK_ERROR_STOPPED) {
-        status =
-            yk_fail(YK_ERROR_STOPPED,
-                    "the curves were not complete within the budget of %.3g s; give more time, "
-                    "or ask for fewer points",
-                    request->search.budget_s);
+        status = yk_fail(
+            YK_ERROR_STOPPED,
+            "no point of the curves was complete within the budget of %.3g s; give more time",
+            request->search.budget_s);
     }
     yk_arena_destroy(scratch);
     yk_study_destroy(weighing.study);
@@ -418,24 +458,29 @@ void yk_tradeoff_destroy(struct yk_tradeoff *tradeoff)
     }
 }
 
-void yk_tradeoff_charts(const struct yk_tradeoff *tradeoff, struct yk_plan_curve *curves,
-                        struct yk_plan_tradeoff charts[2])
+bool yk_tradeoff_is_cut_short(const struct yk_tradeoff *tradeoff)
+{
+    return tradeoff->split_points < tradeoff->points || tradeoff->memory_points < tradeoff->points;
+}
+
+int32_t yk_tradeoff_charts(const struct yk_tradeoff *tradeoff, struct yk_plan_curve *curves,
+                           struct yk_plan_tradeoff charts[2])
 {
     int32_t best = -1;
-    for (int32_t i = 0; i < tradeoff->points; i++) {
+    for (int32_t i = 0; i < tradeoff->split_points; i++) {
         if (!isnan(tradeoff->split_s[i]) &&
             (best < 0 || tradeoff->split_s[i] < tradeoff->split_s[best])) {
             best = i;
         }
     }
     curves[0] = (struct yk_plan_curve){"strategies first, then the order", tradeoff->part,
-                                       tradeoff->split_s, tradeoff->points};
+                                       tradeoff->split_s, tradeoff->split_points};
     curves[1] = (struct yk_plan_curve){"strategies and order together", tradeoff->memory_gib,
-                                       tradeoff->joint_of_memory_s, tradeoff->points};
+                                       tradeoff->joint_of_memory_s, tradeoff->memory_points};
     curves[2] = (struct yk_plan_curve){"fully-sharded, one gather ahead", tradeoff->memory_gib,
-                                       tradeoff->ahead_of_memory_s, tradeoff->points};
+                                       tradeoff->ahead_of_memory_s, tradeoff->memory_points};
     charts[0] = (struct yk_plan_tradeoff){
-        .title = "Step time against the split of memory",
+        .title = tradeoff->titles[0],
         .definition =
             "Free memory is what is left on the fullest rank, in the fullest slot, beside "
             "state, activations and one layer's parameters and gradient. One part of it "
@@ -451,7 +496,7 @@ void yk_tradeoff_charts(const struct yk_tradeoff *tradeoff, struct yk_plan_curve
         .bound_s = tradeoff->bound_s,
     };
     charts[1] = (struct yk_plan_tradeoff){
-        .title = "Step time against the devices' memory",
+        .title = tradeoff->titles[1],
         .definition = "The most bytes of every device that the plan may use.",
         .x_label = "memory of a device, GiB",
         .curves = &curves[1],
@@ -461,4 +506,5 @@ void yk_tradeoff_charts(const struct yk_tradeoff *tradeoff, struct yk_plan_curve
         .joint_s = NAN,
         .bound_s = tradeoff->bound_s,
     };
+    return tradeoff->memory_points > 0 ? 2 : 1;
 }
