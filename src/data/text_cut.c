@@ -63,7 +63,9 @@ static bool are_known_words(const struct yk_json *node)
 
 void yk_text_cut_read_words(const struct yk_json *pre_tokenizer, struct yk_text_cut *out)
 {
-    *out = (struct yk_text_cut){.possible = are_known_words(pre_tokenizer)};
+    const bool prefixed =
+        has_type(pre_tokenizer, "ByteLevel") && has_flag(pre_tokenizer, "add_prefix_space", true);
+    *out = (struct yk_text_cut){.possible = are_known_words(pre_tokenizer), .lines = !prefixed};
 }
 
 static bool has_space(const char *words)
@@ -153,6 +155,21 @@ static bool begins_word(const char *text, size_t length)
            !yk_unicode_is(character, YK_UNICODE_DROPPED);
 }
 
+/* Whether a line ends before `at`, alone between what begins words. */
+static bool is_behind_line(const struct yk_text_cut *cut, const char *text, size_t length,
+                           size_t at)
+{
+    if (!cut->lines || at < 2 || text[at - 1] != '\n' ||
+        cut->begins_token[(unsigned char)text[at]]) {
+        return false;
+    }
+    size_t before = at - 2;
+    while (before > 0 && ((unsigned char)text[before] & 0xc0) == 0x80) {
+        before--;
+    }
+    return begins_word(text + before, at - 1 - before) && begins_word(text + at, length - at);
+}
+
 size_t yk_text_cut_find(const struct yk_text_cut *cut, const char *text, size_t length)
 {
     if (!cut->possible || length < 3) {
@@ -160,6 +177,9 @@ size_t yk_text_cut_find(const struct yk_text_cut *cut, const char *text, size_t 
     }
     for (size_t at = length - 2; at > 0; at--) {
         const unsigned char before = (unsigned char)text[at - 1];
+        if (is_behind_line(cut, text, length, at)) {
+            return at;
+        }
         if (text[at] != ' ' || cut->begins_token[(unsigned char)text[at + 1]] ||
             !begins_word(text + at + 1, length - at - 1)) {
             continue;

@@ -201,6 +201,26 @@ static void tokens_that_take_spaces_are_kept_from_cuts(void **state)
     }
 }
 
+/* Not within or behind several ends of lines, which may be one word or two. */
+static void a_text_without_spaces_is_cut_behind_a_line(void **state)
+{
+    (void)state;
+    static const char words[] = "\xe4\xb8\xad.\nab\n\ncd\r\nef\n";
+    static const char *const prefixes[] = {"false", "true"};
+    for (int i = 0; i < 2; i++) {
+        struct yk_text file = {0};
+        struct yk_json *root = NULL;
+        struct yk_text_cut cut = {0};
+        yk_text_addf(&file, "{\"type\": \"ByteLevel\", \"add_prefix_space\": %s}", prefixes[i]);
+        assert_ok(yk_json_parse(file.bytes, file.length, &root));
+        yk_text_cut_read_words(root, &cut);
+        assert_true(cut.possible);
+        assert_int_equal(yk_text_cut_find(&cut, words, strlen(words)), i == 0 ? 5 : 0);
+        yk_json_destroy(root);
+        yk_text_free(&file);
+    }
+}
+
 static void nothing_is_cut_of_which_nothing_is_known(void **state)
 {
     (void)state;
@@ -248,6 +268,7 @@ int main(void)
         cmocka_unit_test(pieces_have_the_tokens_of_the_whole),
         cmocka_unit_test(a_space_put_before_a_text_is_put_before_no_piece),
         cmocka_unit_test(tokens_that_take_spaces_are_kept_from_cuts),
+        cmocka_unit_test(a_text_without_spaces_is_cut_behind_a_line),
         cmocka_unit_test(nothing_is_cut_of_which_nothing_is_known),
         cmocka_unit_test(a_text_of_characters_is_one_piece),
     };
