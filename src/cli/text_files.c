@@ -112,7 +112,7 @@ static yk_status walk_file(struct walk *walk, const char *path, struct yk_text_r
             yk_terminal_progress(NULL, walk->what, done < 1 ? done : 1);
         }
         if (atomic_load(walk->stop)) {
-            return yk_fail(YK_ERROR_STOPPED, "stopped; nothing was written");
+            return yk_fail(YK_ERROR_STOPPED, "stopped between two pieces");
         }
     } while (length > 0);
     return YK_OK;
@@ -124,6 +124,7 @@ static yk_status walk_all(struct walk *walk, const struct yk_text_cut *cut)
         const char *path = walk->files->paths[i];
         struct yk_text_reader *reader = NULL;
         YK_TRY(yk_text_reader_open(path, cut, YK_TEXT_READER_PIECE, &reader));
+        yk_text_reader_watch(reader, walk->stop);
         const yk_status status = walk_file(walk, path, reader);
         yk_text_reader_close(reader);
         YK_TRY(status);
@@ -135,6 +136,11 @@ static yk_status walk_all(struct walk *walk, const struct yk_text_cut *cut)
                        walk->files->count > 1 ? " and the others" : "");
     }
     return YK_OK;
+}
+
+yk_status yk_text_files_fail_stopped(void)
+{
+    return yk_fail(YK_ERROR_STOPPED, "stopped; nothing was written");
 }
 
 yk_status yk_text_files_walk(const struct yk_text_files *files, const struct yk_text_cut *cut,
@@ -150,7 +156,7 @@ yk_status yk_text_files_walk(const struct yk_text_files *files, const struct yk_
     const yk_status status = walk_all(&walk, cut);
     yk_terminal_progress_end();
     *bytes = walk.bytes;
-    return status;
+    return status == YK_ERROR_STOPPED ? yk_text_files_fail_stopped() : status;
 }
 
 void yk_text_files_describe(const struct yk_text_files *files, int64_t bytes, struct yk_text *out)

@@ -31,10 +31,14 @@ struct yk_text_taker {
     void *user;
 };
 
-/* Hands over all pieces. `*bytes` is how many there were; without any it fails. */
+/* Hands over all pieces. `*bytes` is how many there were; without any it fails. A signal that asks
+ * the program to end ends it between two pieces, or when the taker does: YK_ERROR_STOPPED. */
 yk_status yk_text_files_walk(const struct yk_text_files *files, const struct yk_text_cut *cut,
                              const char *what, const struct yk_text_taker *taker,
                              int64_t *bytes) YK_MUST_USE;
+
+/* YK_ERROR_STOPPED, in the words for who has written nothing. */
+yk_status yk_text_files_fail_stopped(void);
 
 /* "3 files, 1.2MB". */
 void yk_text_files_describe(const struct yk_text_files *files, int64_t bytes, struct yk_text *out);

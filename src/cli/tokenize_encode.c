@@ -1,12 +1,19 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/units.h"
+#include "cli/interrupt.h"
+#include "cli/terminal.h"
 #include "cli/text_files.h"
 #include "cli/tokenize.h"
 #include "data/token_shard_write.h"
 #include "data/tokenizer.h"
 
 #include <inttypes.h>
+
+enum {
+    MOST_SHOWN_BYTES = 1 << 22,
+    TOKENS_BETWEEN_LOOKS = 1 << 14
+};
 
 /* Files on their way to tokens. */
 struct encoding {
@@ -17,6 +24,7 @@ struct encoding {
     struct yk_text_cut cut;
     struct yk_text_files files;
     struct yk_ids ids;
+    const atomic_bool *stop;
     int32_t end; /* put behind each file; −1: none */
     int64_t bytes;
 
@@ -25,6 +33,7 @@ struct encoding {
     double seconds;
 
     struct yk_text *shown;
+    bool printed;         /* some of it, and what is shown is the rest */
     int32_t shown_files;  /* begun */
     int64_t shown_tokens; /* of the file that is shown; −1 between files */
 };
@@ -36,6 +45,8 @@ static yk_status open_all(struct encoding *encoding)
     YK_TRY(yk_tokenizer_open(words->tokenizer, &encoding->tokenizer));
     YK_TRY(yk_text_cut_of(encoding->tokenizer, &encoding->cut));
     YK_TRY(yk_encoder_create(encoding->tokenizer, &encoding->encoder));
+    encoding->stop = yk_interrupt_watch_termination();
+    yk_encoder_watch(encoding->encoder, encoding->stop);
     encoding->end = -1;
     if (words->append_end) {
         encoding->end = yk_tokenizer_role(encoding->tokenizer, YK_TOKEN_END);
@@ -173,6 +184,20 @@ static void begin_file(struct encoding *encoding, const char *path)
     encoding->shown_tokens = 0;
 }
 
+/* What is shown is held back until it is complete, as long as it is short. */
+static yk_status print_long(struct encoding *encoding)
+{
+    struct yk_text *shown = encoding->shown;
+    YK_TRY(yk_text_status(shown));
+    if (shown->length < MOST_SHOWN_BYTES) {
+        return YK_OK;
+    }
+    YK_TRY(yk_terminal_print(shown));
+    encoding->printed = true;
+    shown->length = 0;
+    return YK_OK;
+}
+
 static yk_status show_piece(void *user, const char *path, const char *text, size_t length)
 {
     struct encoding *encoding = user;
@@ -182,6 +207,12 @@ static yk_status show_piece(void *user, const char *path, const char *text, size
     }
     for (int64_t i = 0; i < encoding->ids.count; i++) {
         YK_TRY(add_token(encoding, encoding->ids.items[i]));
+        if (i % TOKENS_BETWEEN_LOOKS == 0) {
+            YK_TRY(print_long(encoding));
+            if (atomic_load(encoding->stop)) {
+                return yk_fail(YK_ERROR_STOPPED, "stopped between two tokens");
+            }
+        }
     }
     if (length == 0) {
         yk_text_add(encoding->shown, encoding->words->json ? "]}" : "\n");
@@ -202,5 +233,8 @@ yk_status yk_tokenize_show(const struct yk_tokenize_words *words, struct yk_text
     }
     yk_text_add(out, words->json ? "]}\n" : "");
     close_all(&encoding);
+    if (status == YK_ERROR_STOPPED && encoding.printed) {
+        return yk_fail(YK_ERROR_STOPPED, "stopped; the tokens are not complete");
+    }
     return status == YK_OK ? yk_text_status(out) : status;
 }

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/units.h"
+#include "cli/interrupt.h"
 #include "cli/terminal.h"
 #include "cli/text_files.h"
 #include "cli/tokenize.h"
@@ -157,14 +158,16 @@ static yk_status learn(struct lesson *lesson)
         .specials = lesson->style.specials,
         .special_count = lesson->style.special_count,
         .token_count = (int32_t)lesson->words->learn,
+        .stop = yk_interrupt_watch_termination(),
         .least_times = lesson->least_times,
     };
     YK_TRY(
         yk_text_files_walk(&lesson->files, &lesson->cut, "counting words", &taker, &lesson->bytes));
-    YK_TRY(yk_bpe_learn(&request, &lesson->learned));
+    yk_status status = yk_bpe_learn(&request, &lesson->learned);
+    YK_TRY(status == YK_ERROR_STOPPED ? yk_text_files_fail_stopped() : status);
     struct yk_text file = {0};
     yk_bpe_file_write(&lesson->learned, &lesson->style, &file);
-    const yk_status status = yk_file_write(lesson->words->output, &file);
+    status = yk_file_write(lesson->words->output, &file);
     yk_text_free(&file);
     lesson->seconds = yk_clock_now_s() - start_s;
     return status;

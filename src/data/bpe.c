@@ -258,6 +258,11 @@ void yk_bpe_room_destroy(struct yk_bpe_room *room)
     }
 }
 
+void yk_bpe_room_watch(struct yk_bpe_room *room, const atomic_bool *stop)
+{
+    room->word.stop = stop;
+}
+
 static yk_status encode_new(const struct yk_bpe *bpe, struct yk_bpe_word *word, const char *bytes,
                             size_t length)
 {

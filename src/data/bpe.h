@@ -15,6 +15,7 @@
 #include "data/ids.h"
 #include "data/token_map.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 struct yk_bpe;
@@ -27,6 +28,9 @@ void yk_bpe_destroy(struct yk_bpe *bpe);
 
 yk_status yk_bpe_room_create(struct yk_bpe_room **out) YK_MUST_USE;
 void yk_bpe_room_destroy(struct yk_bpe_room *room);
+
+/* Once the flag is set, encoding a long word ends with YK_ERROR_STOPPED. NULL: none. */
+void yk_bpe_room_watch(struct yk_bpe_room *room, const atomic_bool *stop);
 
 /* Adds the tokens of a word, given as its bytes, to `out`. A room serves one model. */
 yk_status yk_bpe_encode(const struct yk_bpe *bpe, struct yk_bpe_room *room, const char *word,

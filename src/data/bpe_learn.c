@@ -12,7 +12,8 @@
 #include <string.h>
 
 enum {
-    BYTES = 256
+    BYTES = 256,
+    STEPS_BETWEEN_LOOKS = 1 << 14
 };
 
 /* A word on its way from bytes to tokens: a row in the learner's `ids`. */
@@ -31,7 +32,18 @@ struct learner {
     struct yk_bpe_rule *rules;
     int32_t rule_count;
     int32_t rule_capacity;
+    const atomic_bool *stop; /* NULL: none */
+    uint32_t steps;          /* between looks at it */
 };
+
+/* For every token that is looked at. */
+static inline yk_status check_stop(struct learner *learner)
+{
+    const bool look = ++learner->steps % STEPS_BETWEEN_LOOKS == 0 && learner->stop;
+    return look && atomic_load(learner->stop)
+               ? yk_fail(YK_ERROR_STOPPED, "stopped while a tokenizer was learned")
+               : YK_OK;
+}
 
 static yk_status add_specials(struct learner *learner, const struct yk_bpe_lesson *lesson)
 {
@@ -97,6 +109,7 @@ static yk_status add_words(struct learner *learner, const struct yk_word_counts 
         }
         for (size_t k = 1; k < word.length; k++) {
             const struct yk_pair pair = {.left = ids[k - 1], .right = ids[k]};
+            YK_TRY(check_stop(learner));
             YK_TRY(yk_pair_queue_change(learner->queue, pair, word.times, i));
         }
         learner->words[i] =
@@ -141,6 +154,7 @@ static yk_status join_in_word(struct learner *learner, struct yk_pair pair, int3
     int32_t *ids = learner->ids + word->start;
     size_t kept = 0;
     for (size_t i = 0; i < word->length; kept++) {
+        YK_TRY(check_stop(learner));
         if (ids[i] != pair.left || i + 1 >= word->length || ids[i + 1] != pair.right) {
             ids[kept] = ids[i];
             i++;
@@ -269,7 +283,7 @@ static yk_status learn(struct learner *learner, const struct yk_bpe_lesson *less
 
 yk_status yk_bpe_learn(const struct yk_bpe_lesson *lesson, struct yk_bpe_learned *out)
 {
-    struct learner learner = {0};
+    struct learner learner = {.stop = lesson->stop};
     const yk_status status = learn(&learner, lesson);
     yk_pair_queue_destroy(learner.queue);
     free(learner.words);

@@ -15,14 +15,16 @@
 #include "data/token_map.h"
 #include "data/word_counts.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 struct yk_bpe_lesson {
     const struct yk_word_counts *words;
     const char *const *specials; /* names of tokens that stand for no text; the first ids */
     int32_t special_count;
-    int32_t token_count; /* to end with, the special ones among them */
-    int64_t least_times; /* a pair must stand to be joined; 0 or 1: each */
+    int32_t token_count;     /* to end with, the special ones among them */
+    const atomic_bool *stop; /* NULL: none; once it is set, it ends with YK_ERROR_STOPPED */
+    int64_t least_times;     /* a pair must stand to be joined; 0 or 1: each */
 };
 
 /* Two neighbours become one. */

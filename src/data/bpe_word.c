@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum {
-    SHORT = 32 /* tokens; up to here looking through all pairs is quicker than keeping a heap */
+    SHORT = 32, /* tokens; up to here looking through all pairs is quicker than keeping a heap */
+    STEPS_BETWEEN_LOOKS = 1 << 14
 };
 
 struct yk_bpe_symbol {
@@ -32,9 +33,9 @@ void yk_bpe_word_free(struct yk_bpe_word *word)
 
 yk_status yk_bpe_word_reserve(struct yk_bpe_word *word, size_t count)
 {
-    if (count > INT32_MAX / 4) {
+    if (count > YK_BPE_WORD_LONGEST) {
         return yk_fail(YK_ERROR_INPUT, "a word of %zu bytes, where at most %d are supported", count,
-                       INT32_MAX / 4);
+                       YK_BPE_WORD_LONGEST);
     }
     if ((int32_t)count > word->capacity) {
         const size_t capacity = count < SHORT ? SHORT : count;
@@ -177,14 +178,23 @@ static bool is_stale(const struct yk_bpe_word *word, const struct yk_merges *mer
     return !merge || merge->id != step->id;
 }
 
+/* Looked at every now and then. */
+static yk_status check_stop(const struct yk_bpe_word *word, int64_t step)
+{
+    const bool stopped = step % STEPS_BETWEEN_LOOKS == 0 && word->stop && atomic_load(word->stop);
+    return stopped ? yk_fail(YK_ERROR_STOPPED, "stopped within a word") : YK_OK;
+}
+
 static yk_status merge_long(struct yk_bpe_word *word, const struct yk_merges *merges)
 {
     YK_TRY(link_symbols(word));
     word->step_count = 0;
     for (int32_t i = 0; i + 1 < word->count; i++) {
+        YK_TRY(check_stop(word, i));
         YK_TRY(consider(word, merges, i));
     }
-    while (word->step_count > 0) {
+    for (int64_t i = 0; word->step_count > 0; i++) {
+        YK_TRY(check_stop(word, i));
         const struct yk_bpe_step step = pop(word);
         if (is_stale(word, merges, &step)) {
             continue;

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "data/merges.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,9 +25,15 @@ struct yk_bpe_word {
     struct yk_bpe_step *steps; /* a heap: the one that is next stands first */
     int32_t step_count;
     int32_t step_capacity;
+
+    const atomic_bool *stop; /* NULL: none; once it is set, merging ends with YK_ERROR_STOPPED */
 };
 
 void yk_bpe_word_free(struct yk_bpe_word *word);
+
+enum {
+    YK_BPE_WORD_LONGEST = (1 << 24) + 1 /* bytes; merging takes up to about 40 times as many */
+};
 
 /* Makes room for `count` tokens, which the caller then writes into `ids`. */
 yk_status yk_bpe_word_reserve(struct yk_bpe_word *word, size_t count) YK_MUST_USE;

@@ -13,6 +13,7 @@ struct yk_encoder {
     struct yk_pre_tokenizer_room room;
     struct yk_bpe_room *bpe;
     struct yk_text normalised;
+    const atomic_bool *stop; /* NULL: none */
 };
 
 /* What the words of one text are handed to. */
@@ -49,6 +50,12 @@ void yk_encoder_destroy(struct yk_encoder *encoder)
     }
 }
 
+void yk_encoder_watch(struct yk_encoder *encoder, const atomic_bool *stop)
+{
+    encoder->stop = stop;
+    yk_bpe_room_watch(encoder->bpe, stop);
+}
+
 static yk_status add_characters(const struct yk_vocabulary *vocabulary, const char *text,
                                 size_t length, const char *source, struct yk_ids *out)
 {
@@ -81,6 +88,9 @@ static yk_status take_word(void *taker, const char *word, size_t length)
 {
     const struct taker *to = taker;
     const struct yk_tokenizer *tokenizer = to->encoder->tokenizer;
+    if (to->encoder->stop && atomic_load(to->encoder->stop)) {
+        return yk_fail(YK_ERROR_STOPPED, "stopped between two words");
+    }
     if (tokenizer->bpe) {
         return yk_bpe_encode(tokenizer->bpe, to->encoder->bpe, word, length, to->out);
     }

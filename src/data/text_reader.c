@@ -2,16 +2,19 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "data/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
-    BLOCK_BYTES = 1 << 18 /* asked for at a time */
+    BLOCK_BYTES = 1 << 18, /* asked for at a time */
+    WAIT_MS = 100,         /* between looks whether to stop */
 };
 
 struct yk_text_reader {
@@ -19,7 +22,9 @@ struct yk_text_reader {
     struct yk_text path;
     struct yk_text held; /* bytes that were read: first the piece that was given out */
     size_t given;
+    size_t checked; /* of the bytes held: they are UTF-8 */
     size_t piece;
+    const atomic_bool *stop;    /* NULL: none */
     struct yk_utf8_place place; /* of the first byte held */
     int descriptor;
     bool ended;
@@ -63,6 +68,26 @@ void yk_text_reader_close(struct yk_text_reader *reader)
     free(reader);
 }
 
+void yk_text_reader_watch(struct yk_text_reader *reader, const atomic_bool *stop)
+{
+    reader->stop = stop;
+}
+
+/* Waits until there is something to read, or until the reader is to stop. */
+static yk_status wait_for_bytes(const struct yk_text_reader *reader)
+{
+    struct pollfd ready = {.fd = reader->descriptor, .events = POLLIN};
+    int count = 0;
+    do {
+        if (reader->stop && atomic_load(reader->stop)) {
+            return yk_fail(YK_ERROR_STOPPED, "stopped while %s was read",
+                           yk_text_chars(&reader->path));
+        }
+        count = poll(&ready, 1, WAIT_MS);
+    } while (count == 0 || (count < 0 && errno == EINTR));
+    return YK_OK;
+}
+
 /* Reads until `wanted` bytes are held or the file ends. */
 static yk_status fill(struct yk_text_reader *reader, size_t wanted)
 {
@@ -70,6 +95,7 @@ static yk_status fill(struct yk_text_reader *reader, size_t wanted)
     struct yk_text *held = &reader->held;
     while (!reader->ended && held->length < wanted) {
         const size_t start = held->length;
+        YK_TRY(wait_for_bytes(reader));
         yk_text_add_bytes(held, zeros, sizeof zeros);
         YK_TRY(yk_text_status(held));
         ssize_t taken = -1;
@@ -119,34 +145,9 @@ static void drop_given(struct yk_text_reader *reader)
         reader->place = place_of(reader, reader->given);
         memmove(held->bytes, held->bytes + reader->given, held->length - reader->given);
         held->length -= reader->given;
+        reader->checked -= reader->given;
         reader->given = 0;
     }
-}
-
-yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text, size_t *length)
-{
-    drop_given(reader);
-    size_t wanted = reader->cut.possible ? reader->piece : SIZE_MAX;
-    size_t end = 0;
-    while (end == 0) {
-        YK_TRY(fill(reader, wanted));
-        const size_t held = reader->held.length;
-        if (held <= wanted && reader->ended) {
-            end = held;
-            break;
-        }
-        end = yk_text_cut_find(&reader->cut, yk_text_chars(&reader->held),
-                               held < wanted ? held : wanted);
-        wanted = wanted > SIZE_MAX / 2 ? SIZE_MAX : wanted * 2;
-    }
-    *text = yk_text_chars(&reader->held);
-    *length = end;
-    const size_t valid = yk_utf8_valid_length(*text, end);
-    if (valid < end) {
-        return fail_at(reader, valid);
-    }
-    reader->given = end;
-    return YK_OK;
 }
 
 /* How many bytes at the end may be the beginning of a character that goes on behind. */
@@ -159,6 +160,67 @@ static size_t unfinished(const char *bytes, size_t length)
         }
     }
     return 0;
+}
+
+/* What is no text is refused as soon as it is read, not when a piece ends. */
+static yk_status check_held(struct yk_text_reader *reader)
+{
+    const char *bytes = yk_text_chars(&reader->held);
+    const size_t held = reader->held.length;
+    const size_t whole = held - (reader->ended ? 0 : unfinished(bytes, held));
+    if (whole <= reader->checked) {
+        return YK_OK;
+    }
+    reader->checked += yk_utf8_valid_length(bytes + reader->checked, whole - reader->checked);
+    return reader->checked < whole ? fail_at(reader, reader->checked) : YK_OK;
+}
+
+static yk_status fail_too_long(const struct yk_text_reader *reader)
+{
+    char limit[YK_UNITS_SIZE];
+    const char *path = yk_text_chars(&reader->path);
+    if (!reader->cut.possible) {
+        yk_units_format(YK_TEXT_READER_UNKNOWN, YK_UNIT_BYTES, limit);
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s is longer than %s, and it is not known where text can be cut for this "
+                       "tokenizer; split the file",
+                       path, limit);
+    }
+    yk_units_format(YK_TEXT_READER_LONGEST, YK_UNIT_BYTES, limit);
+    return yk_fail(YK_ERROR_INPUT,
+                   "%s:%" PRId64 ":%" PRId64 ": from here on, %s of text have no space and no end "
+                   "of a line to be cut at; at most that many may be one piece",
+                   path, reader->place.line, reader->place.column, limit);
+}
+
+yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text, size_t *length)
+{
+    drop_given(reader);
+    const size_t most = reader->cut.possible ? YK_TEXT_READER_LONGEST : YK_TEXT_READER_UNKNOWN;
+    size_t wanted = reader->piece;
+    size_t end = 0;
+    for (;; wanted *= 2) {
+        wanted = wanted < most ? wanted : most;
+        YK_TRY(fill(reader, wanted + 1)); /* one more says whether the file ends */
+        YK_TRY(check_held(reader));
+        const size_t held = reader->held.length;
+        if (held <= wanted && reader->ended) {
+            end = held;
+            break;
+        }
+        end = yk_text_cut_find(&reader->cut, yk_text_chars(&reader->held),
+                               held < wanted ? held : wanted);
+        if (end > 0) {
+            break;
+        }
+        if (wanted == most) {
+            return fail_too_long(reader);
+        }
+    }
+    *text = yk_text_chars(&reader->held);
+    *length = end;
+    reader->given = end;
+    return YK_OK;
 }
 
 static yk_status check(struct yk_text_reader *reader, bool *out)

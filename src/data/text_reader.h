@@ -1,7 +1,7 @@
 /*
  * Text reader: a file of UTF-8 text, piece by piece, so that a file of any size needs little
- * memory. Pieces end where the text may be cut (data/text_cut.h); where it may not, all of it is
- * one piece.
+ * memory. Pieces end where the text may be cut (data/text_cut.h); where nothing is known about
+ * that, all of it is one piece. A piece that would be longer than the limits below is refused.
  *
  * What is no text is refused by its line and column in the file. One thread at a time.
  */
@@ -11,11 +11,14 @@
 #include "base/status.h"
 #include "data/text_cut.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 enum {
-    YK_TEXT_READER_PIECE = 1 << 22 /* bytes that suit */
+    YK_TEXT_READER_PIECE = 1 << 22,   /* bytes that suit */
+    YK_TEXT_READER_LONGEST = 1 << 24, /* bytes without a place to cut */
+    YK_TEXT_READER_UNKNOWN = 1 << 30, /* bytes of all, where no place is known */
 };
 
 struct yk_text_reader;
@@ -25,6 +28,9 @@ struct yk_text_reader;
 yk_status yk_text_reader_open(const char *path, const struct yk_text_cut *cut, size_t piece,
                               struct yk_text_reader **out) YK_MUST_USE;
 void yk_text_reader_close(struct yk_text_reader *reader);
+
+/* Once the flag is set, a piece that is being read ends with YK_ERROR_STOPPED. NULL: none. */
+void yk_text_reader_watch(struct yk_text_reader *reader, const atomic_bool *stop);
 
 /* The next piece, which stays until the next call; of 0 bytes at the end. */
 yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text,

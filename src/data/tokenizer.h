@@ -18,6 +18,7 @@
 #include "data/ids.h"
 #include "data/vocabulary.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -79,6 +80,9 @@ struct yk_encoder;
 yk_status yk_encoder_create(const struct yk_tokenizer *tokenizer,
                             struct yk_encoder **out) YK_MUST_USE;
 void yk_encoder_destroy(struct yk_encoder *encoder);
+
+/* Once the flag is set, encoding ends with YK_ERROR_STOPPED. NULL: none. */
+void yk_encoder_watch(struct yk_encoder *encoder, const atomic_bool *stop);
 
 enum yk_framing {
     YK_FRAMING_NONE,

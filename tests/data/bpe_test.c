@@ -214,6 +214,45 @@ static void a_million_equal_letters_are_one_word(void **state)
     free(word);
 }
 
+static void a_word_that_is_too_long_is_refused(void **state)
+{
+    (void)state;
+    struct model model;
+    struct yk_ids ids = {0};
+    const size_t length = ((size_t)1 << 24) + 2;
+    char *word = malloc(length);
+    assert_non_null(word);
+    memset(word, 'a', length);
+    open_model(NULL, 0, "{\"merges\": []}", &model);
+    assert_ok(yk_bpe_encode(model.bpe, model.room, word, length - 1, &ids));
+    assert_int_equal(ids.count, length - 1);
+    assert_fails(yk_bpe_encode(model.bpe, model.room, word, length, &ids), YK_ERROR_INPUT,
+                 "a word of 16777218 bytes, where at most 16777217 are supported");
+    yk_ids_free(&ids);
+    free(word);
+    close_model(&model);
+}
+
+static void encoding_ends_within_a_word_when_it_is_to_stop(void **state)
+{
+    (void)state;
+    static const char *const merged[] = {"aa"};
+    struct model model;
+    struct yk_ids ids = {0};
+    atomic_bool stop = true;
+    char word[1000];
+    memset(word, 'a', sizeof word);
+    open_model(merged, 1, "{\"merges\": [\"a a\"]}", &model);
+    yk_bpe_room_watch(model.room, &stop);
+    assert_int_equal(yk_bpe_encode(model.bpe, model.room, word, sizeof word, &ids),
+                     YK_ERROR_STOPPED);
+    atomic_store(&stop, false);
+    assert_ok(yk_bpe_encode(model.bpe, model.room, word, sizeof word, &ids));
+    assert_int_equal(ids.count, sizeof word / 2);
+    yk_ids_free(&ids);
+    close_model(&model);
+}
+
 static void bytes_without_a_token_are_left_out_or_unknown(void **state)
 {
     (void)state;
@@ -303,6 +342,8 @@ int main(void)
         cmocka_unit_test(a_token_without_merges_is_used_only_where_merges_are_ignored),
         cmocka_unit_test(words_of_all_lengths_become_what_the_definition_says),
         cmocka_unit_test(a_million_equal_letters_are_one_word),
+        cmocka_unit_test(a_word_that_is_too_long_is_refused),
+        cmocka_unit_test(encoding_ends_within_a_word_when_it_is_to_stop),
         cmocka_unit_test(bytes_without_a_token_are_left_out_or_unknown),
         cmocka_unit_test(broken_models_are_refused),
         cmocka_unit_test(bytes_are_written_by_the_letters_of_gpt2),

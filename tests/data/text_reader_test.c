@@ -5,7 +5,9 @@
 #include "data/text_reader.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct yk_text_cut at_spaces = {.possible = true};
 
@@ -111,6 +113,58 @@ static void what_is_no_text_is_refused_by_its_place_in_the_file(void **state)
     assert_refused_at("one two\n\n three\0 four", 21, "3:7: a zero byte: this is no text");
 }
 
+/* As much as may be one piece, and a byte more. */
+static void what_cannot_be_cut_is_refused_where_it_is_too_long(void **state)
+{
+    (void)state;
+    struct yk_text pieces = {0};
+    char *bytes = malloc(YK_TEXT_READER_LONGEST + 1);
+    assert_non_null(bytes);
+    memset(bytes, 'a', YK_TEXT_READER_LONGEST + 1);
+    read_all(support_scratch_write("a.txt", bytes, YK_TEXT_READER_LONGEST), &at_spaces,
+             YK_TEXT_READER_PIECE, &pieces);
+    assert_int_equal(pieces.length, YK_TEXT_READER_LONGEST);
+    yk_text_free(&pieces);
+    assert_refused_at(bytes, YK_TEXT_READER_LONGEST + 1,
+                      "1:1: from here on, 16MiB of text have no space and no end of a line to be "
+                      "cut at; at most that many may be one piece");
+    free(bytes);
+}
+
+/* Of zeros without end, nobody looks for the end of the first word. */
+static void what_is_no_text_is_refused_before_a_piece_ends(void **state)
+{
+    (void)state;
+    static const struct yk_text_cut none = {0};
+    const struct yk_text_cut *const cuts[] = {&at_spaces, &none};
+    const char *path = support_scratch_write_text("sparse.txt", "word");
+    char message[700];
+    snprintf(message, sizeof message, "%s:1:5: a zero byte: this is no text", path);
+    assert_int_equal(truncate(path, (off_t)1 << 36), 0);
+    for (int i = 0; i < 2; i++) {
+        struct yk_text_reader *reader = NULL;
+        const char *text = NULL;
+        size_t length = 0;
+        assert_ok(yk_text_reader_open(path, cuts[i], YK_TEXT_READER_PIECE, &reader));
+        assert_fails(yk_text_reader_next(reader, &text, &length), YK_ERROR_INPUT, message);
+        yk_text_reader_close(reader);
+    }
+}
+
+static void a_reader_that_is_to_stop_reads_no_further(void **state)
+{
+    (void)state;
+    struct yk_text_reader *reader = NULL;
+    const char *text = NULL;
+    size_t length = 0;
+    atomic_bool stop = true;
+    const char *path = support_scratch_write_text("a.txt", "one two three");
+    assert_ok(yk_text_reader_open(path, &at_spaces, 4, &reader));
+    yk_text_reader_watch(reader, &stop);
+    assert_int_equal(yk_text_reader_next(reader, &text, &length), YK_ERROR_STOPPED);
+    yk_text_reader_close(reader);
+}
+
 static void texts_are_told_from_other_files(void **state)
 {
     (void)state;
@@ -151,6 +205,9 @@ int main(void)
         in_scratch(without_a_place_to_cut_all_is_one_piece),
         in_scratch(a_long_file_comes_whole),
         in_scratch(what_is_no_text_is_refused_by_its_place_in_the_file),
+        in_scratch(what_cannot_be_cut_is_refused_where_it_is_too_long),
+        in_scratch(what_is_no_text_is_refused_before_a_piece_ends),
+        in_scratch(a_reader_that_is_to_stop_reads_no_further),
         in_scratch(texts_are_told_from_other_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
