@@ -1,16 +1,23 @@
 #include "base/file.h"
 
+#include "base/free_memory.h"
 #include "base/units.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+enum {
+    MEMORY_PER_DATA = 8 /* bytes for each one that is read: of a character, a token takes four while
+                           it is made and two or four where it is kept */
+};
 
 /* A pipe without a name, whose other end is or was somebody's who started this process; opening one
  * with a name would wait until somebody writes to it. */
@@ -75,34 +82,41 @@ yk_status yk_file_open(const char *path, bool pipes, int *out)
     return YK_OK;
 }
 
-static yk_status fail_too_long(const char *path, uint64_t most)
+/* How many bytes may be read, and the words about who may have no more, and why. */
+struct limit {
+    uint64_t most;
+    const char *who;
+    const char *why;
+};
+
+static yk_status fail_too_long(const char *path, const struct limit *limit)
 {
-    char limit[YK_UNITS_SIZE];
-    yk_units_format((double)most, YK_UNIT_BYTES, limit);
-    return yk_fail(YK_ERROR_INPUT, "%s is longer than the %s that a file of its kind may have",
-                   path, limit);
+    char most[YK_UNITS_SIZE];
+    yk_units_format((double)limit->most, YK_UNIT_BYTES, most);
+    return yk_fail(YK_ERROR_INPUT, "%s is longer than the %s that %s may have%s", path, most,
+                   limit->who, limit->why);
 }
 
 /* What is known to be too long is not read up to there. */
-static yk_status check_length(int descriptor, const char *path, uint64_t most)
+static yk_status check_length(int descriptor, const char *path, const struct limit *limit)
 {
     struct stat info;
-    if (fstat(descriptor, &info) != 0 || (uint64_t)info.st_size <= most) {
+    if (fstat(descriptor, &info) != 0 || (uint64_t)info.st_size <= limit->most) {
         return YK_OK;
     }
     char size[YK_UNITS_SIZE];
-    char limit[YK_UNITS_SIZE];
+    char most[YK_UNITS_SIZE];
     yk_units_format((double)info.st_size, YK_UNIT_BYTES, size);
-    yk_units_format((double)most, YK_UNIT_BYTES, limit);
-    return yk_fail(YK_ERROR_INPUT, "%s has %s; a file of its kind may have at most %s", path, size,
-                   limit);
+    yk_units_format((double)limit->most, YK_UNIT_BYTES, most);
+    return yk_fail(YK_ERROR_INPUT, "%s has %s; %s may have at most %s%s", path, size, limit->who,
+                   most, limit->why);
 }
 
-static yk_status read_descriptor(int descriptor, const char *path, uint64_t most,
+static yk_status read_descriptor(int descriptor, const char *path, const struct limit *limit,
                                  struct yk_text *out)
 {
     char piece[1 << 16];
-    uint64_t left = most;
+    uint64_t left = limit->most;
     for (;;) {
         const ssize_t length = read(descriptor, piece, sizeof piece);
         if (length < 0 && errno == EINTR) {
@@ -112,7 +126,7 @@ static yk_status read_descriptor(int descriptor, const char *path, uint64_t most
             return length == 0 ? YK_OK : fail_to_read(path, errno);
         }
         if ((uint64_t)length > left) {
-            return fail_too_long(path, most);
+            return fail_too_long(path, limit);
         }
         left -= (uint64_t)length;
         yk_text_add_bytes(out, piece, (size_t)length);
@@ -120,19 +134,25 @@ static yk_status read_descriptor(int descriptor, const char *path, uint64_t most
     }
 }
 
-yk_status yk_file_read_most(const char *path, uint64_t most, struct yk_text *out)
+static yk_status read_limited(const char *path, const struct limit *limit, struct yk_text *out)
 {
     int descriptor = -1;
     if (strcmp(path, "-") == 0) {
-        return read_descriptor(STDIN_FILENO, "standard input", most, out);
+        return read_descriptor(STDIN_FILENO, "standard input", limit, out);
     }
     YK_TRY(yk_file_open(path, true, &descriptor));
-    yk_status status = check_length(descriptor, path, most);
+    yk_status status = check_length(descriptor, path, limit);
     if (status == YK_OK) {
-        status = read_descriptor(descriptor, path, most, out);
+        status = read_descriptor(descriptor, path, limit, out);
     }
     close(descriptor);
     return status;
+}
+
+yk_status yk_file_read_most(const char *path, uint64_t most, struct yk_text *out)
+{
+    const struct limit limit = {.most = most, .who = "a file of its kind", .why = ""};
+    return read_limited(path, &limit, out);
 }
 
 yk_status yk_file_read(const char *path, struct yk_text *out)
@@ -142,7 +162,16 @@ yk_status yk_file_read(const char *path, struct yk_text *out)
 
 yk_status yk_file_read_data(const char *path, struct yk_text *out)
 {
-    return yk_file_read_most(path, UINT64_MAX, out);
+    const double free = yk_free_memory_bytes();
+    const double most = fmax(free / MEMORY_PER_DATA, YK_FILE_DOCUMENT_BYTES);
+    const double left = fmax(most - (double)out->length, 0);
+    const struct limit limit = {
+        .most = free > 0 ? (uint64_t)left : UINT64_MAX,
+        .who = "data that is read whole",
+        .why = ", an eighth of the memory that is free; use less of it (text for training may be "
+               "turned into tokens: yoke tokenize -o)",
+    };
+    return read_limited(path, &limit, out);
 }
 
 static yk_status write_stream(FILE *stream, const char *path, const struct yk_text *text)

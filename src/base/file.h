@@ -28,7 +28,8 @@ yk_status yk_file_read(const char *path, struct yk_text *out) YK_MUST_USE;
 /* The same for a file of at most `most` bytes. */
 yk_status yk_file_read_most(const char *path, uint64_t most, struct yk_text *out) YK_MUST_USE;
 
-/* The same for data, which may be as long as memory holds. */
+/* The same for data: `out` may become as long as an eighth of the memory that is free, because what
+ * is made of it takes several times as much. */
 yk_status yk_file_read_data(const char *path, struct yk_text *out) YK_MUST_USE;
 
 /* Opens a regular file for reading; with `pipes`, also a pipe that this process was handed. Never

@@ -1,10 +1,10 @@
 #include "backend/cpu/memory.h"
 
 #include "backend/cpu/lane.h"
+#include "base/free_memory.h"
 #include "base/units.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,31 +20,18 @@ struct copy {
     size_t bytes;
 };
 
-/* What the system could give without swapping; 0 when it does not say. */
-static double free_bytes(void)
-{
-    FILE *stream = fopen("/proc/meminfo", "r");
-    if (!stream) {
-        return 0;
-    }
-    char line[128];
-    double kibibytes = 0;
-    while (fgets(line, sizeof line, stream)) {
-        if (strncmp(line, "MemAvailable:", 13) == 0) {
-            kibibytes = strtod(line + 13, NULL);
-            break;
-        }
-    }
-    (void)fclose(stream);
-    return kibibytes * 1024;
-}
-
 static yk_status refuse(size_t bytes, double free)
 {
     char asked[YK_UNITS_SIZE];
     char left[YK_UNITS_SIZE];
     yk_units_format((double)bytes, YK_UNIT_BYTES, asked);
     yk_units_format(free, YK_UNIT_BYTES, left);
+    if ((double)bytes <= free) {
+        return yk_fail(YK_ERROR_NO_FIT,
+                       "cpu: the system refuses %s of memory, though %s are free: raise the limit "
+                       "(ulimit -v), or make the batch or the model smaller",
+                       asked, left);
+    }
     return yk_fail(YK_ERROR_NO_FIT,
                    "cpu: %s of memory were asked for and %s are free: make the batch or the model "
                    "smaller, or give other devices more of it",
@@ -66,7 +53,7 @@ yk_status yk_cpu_take(struct yk_backend_device *device, size_t bytes, void **out
 {
     (void)device;
     const size_t extra = YK_BACKEND_ALIGNMENT + sizeof(void *);
-    const double free = free_bytes();
+    const double free = yk_free_memory_bytes();
     if (bytes > SIZE_MAX - extra || (free > 0 && (double)bytes > free)) {
         return refuse(bytes, free);
     }
