@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/free_memory.h"
 #include "base/units.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
@@ -15,7 +16,8 @@
 
 enum {
     LEAST_TIMES = 2, /* min_frequency of Hugging Face's ByteLevelBPETokenizer */
-    BYTES = 256
+    BYTES = 256,
+    MEMORY_PER_WORDS = 16 /* bytes for each one that counting takes */
 };
 
 /* A tokenizer that is being learned. */
@@ -131,6 +133,7 @@ static yk_status prepare(struct lesson *lesson)
     YK_TRY(status);
     YK_TRY(yk_word_room_create(&lesson->room.patterns));
     YK_TRY(yk_word_counts_create(&lesson->counts));
+    yk_word_counts_limit(lesson->counts, yk_free_memory_bytes() / MEMORY_PER_WORDS);
     YK_TRY(yk_text_files_list(&lesson->words->files, lesson->arena, &lesson->files));
     return yk_tokenize_check_output(lesson->words, &lesson->files, lesson->arena);
 }

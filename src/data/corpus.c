@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "data/file_list.h"
 #include "data/instruction_files.h"
+#include "data/text_reader.h"
 #include "data/token_shard.h"
 #include "data/utf8.h"
 
@@ -60,15 +61,21 @@ static yk_status join(const char *path, bool by_name, struct joined *out)
 {
     struct yk_text *text = &out->text;
     const size_t start = text->length;
+    bool is_text = true;
+    if (!by_name) {
+        YK_TRY(yk_text_reader_check(path, &is_text));
+    }
+    if (!is_text) {
+        return YK_OK;
+    }
     YK_TRY(yk_file_read_data(path, text));
     const size_t length = text->length - start;
     const char *bytes = yk_text_chars(text) + start;
     const size_t valid = yk_utf8_valid_length(bytes, length);
-    if (valid < length && by_name) {
+    if (valid < length) {
         return yk_vocabulary_fail_at(bytes, length, valid, path);
     }
-    if (valid < length || length == 0) {
-        text->length = start;
+    if (length == 0) {
         return YK_OK;
     }
     /* Of a pipe, this is the first look at what it holds. */

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ struct yk_word_counts {
     int32_t capacity;
     int32_t *slots; /* index of a word, or −1; at most half of them are taken */
     int32_t slot_count;
+    double most; /* bytes of all words; 0: any number */
 };
 
 static void clear(int32_t *slots, int32_t count)
@@ -57,6 +59,24 @@ void yk_word_counts_destroy(struct yk_word_counts *counts)
         free(counts->slots);
         free(counts);
     }
+}
+
+void yk_word_counts_limit(struct yk_word_counts *counts, double most)
+{
+    counts->most = most;
+}
+
+static yk_status check_room(const struct yk_word_counts *counts, size_t length)
+{
+    const double bytes = (double)counts->bytes.length + (double)length +
+                         (double)counts->count * (double)sizeof *counts->words;
+    if (counts->most <= 0 || bytes <= counts->most) {
+        return YK_OK;
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "more than %" PRId32 " different words, for which there is not enough memory; "
+                   "use less text",
+                   counts->count);
 }
 
 /* The slot of a word, or the empty one where it belongs. */
@@ -109,6 +129,7 @@ yk_status yk_word_counts_add(struct yk_word_counts *counts, const char *word, si
         counts->words[*slot].times++;
         return YK_OK;
     }
+    YK_TRY(check_room(counts, length));
     if (counts->count >= counts->slot_count / 2) {
         YK_TRY(double_slots(counts));
         slot = slot_of(counts, word, length, hash);

@@ -21,6 +21,10 @@ struct yk_word_count {
 yk_status yk_word_counts_create(struct yk_word_counts **out) YK_MUST_USE;
 void yk_word_counts_destroy(struct yk_word_counts *counts);
 
+/* What is made of the words takes about ten times the memory that they take here: from `most` bytes
+ * on, a new word is refused. 0, as at first: never. */
+void yk_word_counts_limit(struct yk_word_counts *counts, double most);
+
 yk_status yk_word_counts_add(struct yk_word_counts *counts, const char *word,
                              size_t length) YK_MUST_USE;
 

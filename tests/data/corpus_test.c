@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct yk_corpus *open_part(const char *path, double part)
 {
@@ -70,6 +71,8 @@ static void a_folder_is_its_texts_joined_without_what_is_no_text(void **state)
     support_scratch_write_text("empty", "");
     support_scratch_write("picture", "\x89PNG\0\0", 6);
     support_scratch_write("latin1.txt", "caf\xe9", 4);
+    /* More than the memory of any machine: it is not read up to its end. */
+    assert_int_equal(truncate(support_scratch_write_text("zeros", ""), (off_t)1 << 43), 0);
     support_scratch_write_text("build/out.txt", "built");
     support_scratch_write_text(".hidden", "hidden");
     struct yk_corpus *corpus = open_part(support_scratch_folder(), 1);

@@ -68,12 +68,30 @@ static void many_words_are_told_apart(void **state)
     yk_word_counts_destroy(counts);
 }
 
+/* A word takes its bytes and 32 more: length, place, count and hash. */
+static void words_beyond_the_limit_are_refused(void **state)
+{
+    (void)state;
+    struct yk_word_counts *counts = NULL;
+    assert_ok(yk_word_counts_create(&counts));
+    yk_word_counts_limit(counts, 2 * (32 + 3));
+    assert_ok(yk_word_counts_add(counts, "one", 3));
+    assert_ok(yk_word_counts_add(counts, "two", 3));
+    assert_ok(yk_word_counts_add(counts, "one", 3));
+    assert_fails(
+        yk_word_counts_add(counts, "three", 5), YK_ERROR_INPUT,
+        "more than 2 different words, for which there is not enough memory; use less text");
+    assert_int_equal(yk_word_counts_count(counts), 2);
+    yk_word_counts_destroy(counts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_counted_in_the_order_they_come),
         cmocka_unit_test(bytes_of_all_kinds_make_words),
         cmocka_unit_test(many_words_are_told_apart),
+        cmocka_unit_test(words_beyond_the_limit_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
