@@ -194,9 +194,9 @@ const struct yk_command yk_command_tokenize = {
         "With --tokenizer, the tokens of the texts are printed, one line of ids for each file, or "
         "with -o written to a shard as llm.c has them: two bytes a token, or four where the "
         "tokenizer has more than 65,536. Files of any size are encoded in pieces, whose tokens are "
-        "those of the whole; 16 MiB of text without a place to cut, a space or the end of a line "
-        "between two words, are refused, and so is a file of more than 1 GiB where the words of "
-        "its tokenizer are of no known kind. Long lists of ids are printed as they come.\n\n"
+        "those of the whole; 1 GiB of text without a place to cut, such as a space between two "
+        "words, is refused, and so is a file of more than 1 GiB where the words of its tokenizer "
+        "are of no known kind. Long lists of ids are printed as they come.\n\n"
         "With --learn, a byte-level BPE tokenizer is learned from the texts. Its merges are those "
         "that Hugging Face's BpeTrainer finds when each file is one text of train_from_iterator() "
         "(train() cuts files into lines), and its file can be read by their tokenizers.",

@@ -8,6 +8,7 @@
 #include "cli/text_files.h"
 #include "cli/tokenize.h"
 #include "data/bpe_file.h"
+#include "data/bpe_word.h"
 #include "data/pre_tokenizer.h"
 #include "data/utf8.h"
 
@@ -140,15 +141,16 @@ static yk_status prepare(struct lesson *lesson)
 
 static yk_status count_word(void *counts, const char *word, size_t length)
 {
+    YK_TRY(yk_bpe_word_check(length));
     return yk_word_counts_add(counts, word, length);
 }
 
 static yk_status count_words(void *user, const char *path, const char *text, size_t length)
 {
     struct lesson *lesson = user;
-    (void)path;
-    return yk_pre_tokenizer_run(lesson->pre_tokenizer, &lesson->room, text, length, count_word,
-                                lesson->counts);
+    const yk_status status = yk_pre_tokenizer_run(lesson->pre_tokenizer, &lesson->room, text,
+                                                  length, count_word, lesson->counts);
+    return status == YK_OK ? YK_OK : yk_fail_in(status, path);
 }
 
 static yk_status learn(struct lesson *lesson)

@@ -31,12 +31,17 @@ void yk_bpe_word_free(struct yk_bpe_word *word)
     *word = (struct yk_bpe_word){0};
 }
 
+yk_status yk_bpe_word_check(size_t length)
+{
+    return length <= YK_BPE_WORD_LONGEST
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT, "a word of %zu bytes, where at most %d are supported",
+                         length, YK_BPE_WORD_LONGEST);
+}
+
 yk_status yk_bpe_word_reserve(struct yk_bpe_word *word, size_t count)
 {
-    if (count > YK_BPE_WORD_LONGEST) {
-        return yk_fail(YK_ERROR_INPUT, "a word of %zu bytes, where at most %d are supported", count,
-                       YK_BPE_WORD_LONGEST);
-    }
+    YK_TRY(yk_bpe_word_check(count));
     if ((int32_t)count > word->capacity) {
         const size_t capacity = count < SHORT ? SHORT : count;
         int32_t *ids = realloc(word->ids, capacity * sizeof *ids);

@@ -32,8 +32,11 @@ struct yk_bpe_word {
 void yk_bpe_word_free(struct yk_bpe_word *word);
 
 enum {
-    YK_BPE_WORD_LONGEST = (1 << 24) + 1 /* bytes; merging takes up to about 40 times as many */
+    YK_BPE_WORD_LONGEST = 1 << 24 /* bytes; merging takes up to about 40 times as many */
 };
+
+/* Refuses a longer word. */
+yk_status yk_bpe_word_check(size_t length) YK_MUST_USE;
 
 /* Makes room for `count` tokens, which the caller then writes into `ids`. */
 yk_status yk_bpe_word_reserve(struct yk_bpe_word *word, size_t count) YK_MUST_USE;

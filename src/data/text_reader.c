@@ -175,28 +175,32 @@ static yk_status check_held(struct yk_text_reader *reader)
     return reader->checked < whole ? fail_at(reader, reader->checked) : YK_OK;
 }
 
+static size_t most_of(const struct yk_text_reader *reader)
+{
+    return reader->piece * YK_TEXT_READER_MOST;
+}
+
 static yk_status fail_too_long(const struct yk_text_reader *reader)
 {
     char limit[YK_UNITS_SIZE];
     const char *path = yk_text_chars(&reader->path);
+    yk_units_format((double)most_of(reader), YK_UNIT_BYTES, limit);
     if (!reader->cut.possible) {
-        yk_units_format(YK_TEXT_READER_UNKNOWN, YK_UNIT_BYTES, limit);
         return yk_fail(YK_ERROR_INPUT,
                        "%s is longer than %s, and it is not known where text can be cut for this "
                        "tokenizer; split the file",
                        path, limit);
     }
-    yk_units_format(YK_TEXT_READER_LONGEST, YK_UNIT_BYTES, limit);
     return yk_fail(YK_ERROR_INPUT,
-                   "%s:%" PRId64 ":%" PRId64 ": from here on, %s of text have no space and no end "
-                   "of a line to be cut at; at most that many may be one piece",
+                   "%s:%" PRId64 ":%" PRId64 ": from here on, %s of text have no place to be cut "
+                   "at, such as a space between two words; split the file",
                    path, reader->place.line, reader->place.column, limit);
 }
 
 yk_status yk_text_reader_next(struct yk_text_reader *reader, const char **text, size_t *length)
 {
     drop_given(reader);
-    const size_t most = reader->cut.possible ? YK_TEXT_READER_LONGEST : YK_TEXT_READER_UNKNOWN;
+    const size_t most = most_of(reader);
     size_t wanted = reader->piece;
     size_t end = 0;
     for (;; wanted *= 2) {

@@ -17,8 +17,7 @@
 
 enum {
     YK_TEXT_READER_PIECE = 1 << 22,   /* bytes that suit */
-    YK_TEXT_READER_LONGEST = 1 << 24, /* bytes without a place to cut */
-    YK_TEXT_READER_UNKNOWN = 1 << 30, /* bytes of all, where no place is known */
+    YK_TEXT_READER_MOST = 256,        /* times as long at most, where there is no place to cut */
 };
 
 struct yk_text_reader;

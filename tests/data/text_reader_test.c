@@ -117,17 +117,25 @@ static void what_is_no_text_is_refused_by_its_place_in_the_file(void **state)
 static void what_cannot_be_cut_is_refused_where_it_is_too_long(void **state)
 {
     (void)state;
+    enum {
+        PIECE = 1 << 12,
+        MOST = PIECE * YK_TEXT_READER_MOST
+    };
+    struct yk_text_reader *reader = NULL;
     struct yk_text pieces = {0};
-    char *bytes = malloc(YK_TEXT_READER_LONGEST + 1);
+    const char *text = NULL;
+    size_t length = 0;
+    char *bytes = malloc(MOST + 1);
     assert_non_null(bytes);
-    memset(bytes, 'a', YK_TEXT_READER_LONGEST + 1);
-    read_all(support_scratch_write("a.txt", bytes, YK_TEXT_READER_LONGEST), &at_spaces,
-             YK_TEXT_READER_PIECE, &pieces);
-    assert_int_equal(pieces.length, YK_TEXT_READER_LONGEST);
+    memset(bytes, 'a', MOST + 1);
+    read_all(support_scratch_write("a.txt", bytes, MOST), &at_spaces, PIECE, &pieces);
+    assert_int_equal(pieces.length, MOST);
     yk_text_free(&pieces);
-    assert_refused_at(bytes, YK_TEXT_READER_LONGEST + 1,
-                      "1:1: from here on, 16MiB of text have no space and no end of a line to be "
-                      "cut at; at most that many may be one piece");
+    const char *path = support_scratch_write("a.txt", bytes, MOST + 1);
+    assert_ok(yk_text_reader_open(path, &at_spaces, PIECE, &reader));
+    assert_int_equal(yk_text_reader_next(reader, &text, &length), YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_status_message(), ":1:1: from here on, 1MiB of text have no place"));
+    yk_text_reader_close(reader);
     free(bytes);
 }
 
