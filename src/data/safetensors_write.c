@@ -45,6 +45,7 @@ yk_status yk_tensor_writer_create(const char *path, struct yk_tensor_writer **ou
         return yk_fail_out_of_memory();
     }
     writer->descriptor = -1;
+    YK_TRY_GOTO(yk_file_check_regular(path), fail); /* a device would be replaced */
     yk_text_add(&writer->path, path);
     yk_text_addf(&writer->partial, "%s.partial", path);
     YK_TRY_GOTO(yk_text_status(&writer->path), fail);
