@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -18,7 +20,8 @@
 #endif
 
 enum {
-    MOST_BUFFERS = 512
+    MOST_BUFFERS = 512,
+    SURE_BUFFERS = 50, /* that every build has */
 };
 
 /* Parts of OpenBLAS that no header of its declares; a build may hide them. */
@@ -68,6 +71,18 @@ static bool allocate(int count, int own)
     return mapped;
 }
 
+/* A build has room for two buffers for each of its threads. What goes beyond them is kept in a list
+ * that OpenBLAS 0.3 writes past the end of when it frees the last ones. */
+static int count_buffers(void)
+{
+    static const char key[] = "MAX_THREADS=";
+    const char *built = strstr(openblas_get_config(), key);
+    const long threads = built ? strtol(built + sizeof key - 1, NULL, 10) : 0;
+    const long buffers = 2 * (threads < MOST_BUFFERS ? threads : MOST_BUFFERS);
+    return buffers < SURE_BUFFERS ? SURE_BUFFERS
+                                  : (int)(buffers < MOST_BUFFERS ? buffers : MOST_BUFFERS);
+}
+
 yk_status yk_cpu_blas_reserve(int threads)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -77,12 +92,13 @@ yk_status yk_cpu_blas_reserve(int threads)
     (void)pthread_mutex_lock(&lock);
     if (own < 0) {
         own = openblas_get_parallel() == OPENBLAS_THREAD ? openblas_get_num_threads() - 1 : 0;
-        own = own < MOST_BUFFERS / 2 ? own : MOST_BUFFERS / 2;
+        own = own < count_buffers() / 4 ? own : count_buffers() / 4;
         /* Kernels share their work themselves, cut so that the result does not depend on how many
          * threads there are. */
         openblas_set_num_threads(1);
     }
-    const int wanted = threads + own < MOST_BUFFERS ? threads : MOST_BUFFERS - own;
+    const int most = count_buffers() - 2 * own; /* own threads may have theirs by now */
+    const int wanted = threads < most ? threads : most;
     if (wanted > reserved && blas_memory_alloc && blas_memory_free) {
         status = allocate(wanted, own) ? YK_OK : fail_to_map(wanted + 2 * own);
         reserved = status == YK_OK ? wanted : reserved;
