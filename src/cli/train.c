@@ -59,6 +59,7 @@ static yk_status finish(struct yk_training *training, const struct yk_train_prog
         struct yk_outputs outputs = {0};
         status = trained == YK_OK ? yk_train_summarise(training, progress, out) : YK_OK;
         yk_outputs_made(&outputs, yk_train_write_results(training, progress));
+        yk_outputs_made(&outputs, yk_train_write_page(training));
         if (status == YK_OK) {
             status = yk_outputs_write(&outputs, out);
         }

@@ -274,10 +274,14 @@ yk_status yk_train_write_results(const struct yk_training *training,
                                  const struct yk_train_progress *progress)
 {
     struct yk_outputs outputs = {0};
-    const char *page = NULL;
     const yk_status status = add_results(training, progress, &outputs);
     yk_outputs_free(&outputs);
-    YK_TRY(status);
+    return status;
+}
+
+yk_status yk_train_write_page(const struct yk_training *training)
+{
+    const char *page = NULL;
     YK_TRY(yk_train_path(training->folder, "report.html", training->arena, &page));
     return yk_run_report_write(training->folder, page);
 }

@@ -17,9 +17,11 @@ yk_status yk_train_summarise(const struct yk_training *training,
                              const struct yk_train_progress *progress,
                              struct yk_text *out) YK_MUST_USE;
 
-/* Writes the last step as it was and as it was predicted, the summary and the page into the run's
- * folder. */
+/* Writes the last step as it was and as it was predicted, and the summary, into the run's folder.
+ */
 yk_status yk_train_write_results(const struct yk_training *training,
                                  const struct yk_train_progress *progress) YK_MUST_USE;
+/* And the page, of what is in the folder. */
+yk_status yk_train_write_page(const struct yk_training *training) YK_MUST_USE;
 
 #endif
