@@ -110,6 +110,12 @@ static yk_status sort_out(const struct yk_file_list *files, char *bytes, struct 
     if (instructions && text) {
         return fail_mixed(instructions, text);
     }
+    if (count > 0 && !instructions && !text) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s is JSON without instructions, and there is no text beside it; to train "
+                       "on it as text, call it .txt",
+                       found[0]);
+    }
     *out = (struct yk_file_list){.paths = found, .count = text ? 0 : count};
     return YK_OK;
 }
@@ -125,7 +131,10 @@ yk_status yk_instruction_files_find(const char *path, struct yk_arena *arena,
     const bool there = stat(path, &info) == 0;
     if (there && S_ISDIR(info.st_mode)) {
         YK_TRY(yk_file_list_read(path, arena, &files));
-    } else if (is_called_so(path)) {
+    } else if (is_called_so(path)) { /* broken ones are refused where they are read */
+        int file = -1;
+        YK_TRY(yk_file_open(path, false, &file));
+        close(file);
         *out = (struct yk_file_list){.paths = named, .count = 1};
         return YK_OK;
     } else if (there && S_ISREG(info.st_mode)) {

@@ -8,8 +8,8 @@
  *                    are looked at.
  * A folder holds instructions where all files in it do (data/file_list.h says which count). Files
  * that are not text are left out, as everywhere. Beside text, JSON of another kind is text as well:
- * the package.json of some source code. Instructions beside text are refused by the name of a file:
- * one or the other would not be learned from as it is meant.
+ * the package.json of some source code; alone it is refused. Instructions beside text are refused
+ * by the name of a file: one or the other would not be learned from as it is meant.
  */
 #ifndef YK_DATA_INSTRUCTION_FILES_H
 #define YK_DATA_INSTRUCTION_FILES_H

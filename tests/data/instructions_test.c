@@ -603,7 +603,17 @@ static void files_are_known_by_name_or_beginning(void **state)
         const char *path = support_scratch_write_text(cases[i].name, cases[i].text);
         assert_int_equal(count_files(path), cases[i].instructions);
     }
-    assert_int_equal(count_files(support_scratch_path("none.json")), 1);
+    struct yk_arena *arena = NULL;
+    struct yk_file_list files = {0};
+    assert_ok(yk_arena_create(&arena));
+    assert_int_equal(yk_instruction_files_find(support_scratch_path("none.json"), arena, &files),
+                     YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_status_message(), "cannot open"));
+    (void)support_scratch_write_text("j/notes.json", "{\"cells\": []}");
+    assert_int_equal(yk_instruction_files_find(support_scratch_path("j"), arena, &files),
+                     YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_status_message(), "notes.json is JSON without instructions"));
+    yk_arena_destroy(arena);
     assert_int_equal(count_files(support_scratch_path("none.txt")), 0);
     assert_int_equal(support_scratch_drop(state), 0);
 }
