@@ -144,7 +144,14 @@ yk_status yk_plan_source_store(const char *source, const char *plan, struct yk_a
     struct yk_text path = {0};
     struct yk_text way = {0};
     struct yk_text stored = {0};
-    if (source[0] == '/' || folder_length(plan) == 0) {
+    const size_t beside = folder_length(plan);
+    if (beside > 1 && source[0] == '/' && strncmp(source, plan, beside) == 0) {
+        yk_text_add(&way, source + beside);
+        mark_path(&way, &stored);
+        yk_text_free(&way);
+        return keep(&stored, arena, out);
+    }
+    if (source[0] == '/' || beside == 0) {
         yk_text_add(&stored, source);
         return keep(&stored, arena, out);
     }

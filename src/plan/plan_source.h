@@ -10,7 +10,8 @@
 #include "base/status.h"
 
 /* `source`, a path from here, as the plan file at `plan` says it. The file may be one that is yet
- * to be written. An absolute path stays as it is. In the arena. */
+ * to be written. An absolute path stays as it is, unless it leads to the plan's own folder. In the
+ * arena. */
 yk_status yk_plan_source_store(const char *source, const char *plan, struct yk_arena *arena,
                                const char **out) YK_MUST_USE;
 

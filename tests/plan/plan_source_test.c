@@ -114,6 +114,8 @@ static void files_that_are_yet_to_be_written_are_named_so_too(void **state)
 static void what_is_no_relative_path_stays(void **state)
 {
     assert_stored(state, "/dev/null", "plans/plan.json", "/dev/null");
+    assert_stored(state, "/run/a/config.json", "/run/a/plan.json", "config.json");
+    assert_stored(state, "/run/ab/config.json", "/run/a/plan.json", "/run/ab/config.json");
     assert_found(state, "2xrtx3090 @ 32GB/s", "plans/plan.json", "2xrtx3090 @ 32GB/s");
     assert_found(state, "/dev/null", "plans/plan.json", "/dev/null");
 }
