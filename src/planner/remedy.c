@@ -226,6 +226,9 @@ yk_status yk_remedy_find(const struct yk_place_request *request, const struct yk
     }
     char time[YK_UNITS_SIZE];
     yk_units_format(cheapest_s, YK_UNIT_SECONDS, time);
-    yk_text_addf(out, "cheapest remedy: %s (%s a step)", cheapest, time);
+    yk_text_addf(out, "%s: %s (%s a step)",
+                 yk_deadline_has_passed(deadline) ? "the cheapest remedy found in that time"
+                                                  : "cheapest remedy",
+                 cheapest, time);
     return yk_text_status(out);
 }
