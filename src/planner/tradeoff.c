@@ -353,10 +353,14 @@ static yk_status take_curves(struct yk_tradeoff *tradeoff)
     return YK_OK;
 }
 
-/* That the time is up ends a curve: the points before are there. */
+/* That the time is up ends a curve: the points before are there, as long as one of them fits. */
 static yk_status end_curve(const struct weighing *weighing, yk_status status)
 {
-    const bool some = weighing->tradeoff->split_points > 0;
+    const struct yk_tradeoff *tradeoff = weighing->tradeoff;
+    bool some = false;
+    for (int32_t i = 0; i < tradeoff->split_points; i++) {
+        some = some || isfinite(tradeoff->split_s[i]);
+    }
     return status == YK_ERROR_STOPPED && some ? YK_OK : status;
 }
 
