@@ -16,8 +16,8 @@
 #include <stddef.h>
 
 enum {
-    YK_TEXT_READER_PIECE = 1 << 22,   /* bytes that suit */
-    YK_TEXT_READER_MOST = 256,        /* times as long at most, where there is no place to cut */
+    YK_TEXT_READER_PIECE = 1 << 22, /* bytes that suit */
+    YK_TEXT_READER_MOST = 256,      /* times as long at most, where there is no place to cut */
 };
 
 struct yk_text_reader;
