@@ -2,9 +2,8 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "cli/command.h"
-#include "cli/help_page.h"
-#include "cli/suggest.h"
+#include "cli/commands/commands.h"
+#include "cli/options/help_page.h"
 #include "cli/terminal.h"
 #include "cluster/launcher.h"
 
@@ -13,6 +12,14 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+/* --quiet means the same to all commands that have it. */
+static bool is_quiet(const struct yk_command *command, const void *arguments)
+{
+    const struct yk_option_table table = yk_command_options(command);
+    const struct yk_option *quiet = yk_option_find(&table, "quiet");
+    return quiet && *(const bool *)((const char *)arguments + quiet->offset);
+}
 
 static yk_status run_command(const struct yk_command *command, char *const *words, int count,
                              struct yk_text *out)
@@ -25,6 +32,9 @@ static yk_status run_command(const struct yk_command *command, char *const *word
     if (status == YK_OK) {
         status = yk_options_parse(command, words, count, arena, arguments, &help);
     }
+    if (status == YK_OK && is_quiet(command, arguments)) {
+        yk_terminal_be_quiet();
+    }
     if (status == YK_OK) {
         status = help ? yk_help_page_write(command, yk_terminal_width(), out)
                       : command->run(arguments, out);
@@ -35,7 +45,7 @@ static yk_status run_command(const struct yk_command *command, char *const *word
 
 static yk_status fail_unknown_command(const char *word)
 {
-    const char *meant = yk_suggest_choice(word, yk_command_choices);
+    const char *meant = yk_option_nearest_choice(word, yk_command_choices);
     return meant ? yk_fail(YK_ERROR_USAGE, "there is no command \"%s\"; did you mean \"%s\"?", word,
                            meant)
                  : yk_fail(YK_ERROR_USAGE, "there is no command \"%s\"; yoke --help lists them",
@@ -45,7 +55,7 @@ static yk_status fail_unknown_command(const char *word)
 static yk_status run(int count, char *const *words, struct yk_text *out)
 {
     if (words[0][0] == '-') {
-        return run_command(&yk_command_root, words, count, out);
+        return run_command(yk_command_list()->root, words, count, out);
     }
     const struct yk_command *command = yk_command_find(words[0]);
     if (!command) {
@@ -103,6 +113,7 @@ int main(int argc, char **argv)
 {
     prepare_memory();
     yk_terminal_prepare();
+    yk_command_register(&yk_commands);
     yk_log_set_sink(yk_terminal_log, NULL);
     if (argc < 2) {
         return (int)show_short_help();

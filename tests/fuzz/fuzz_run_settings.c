@@ -1,7 +1,7 @@
 /* Fuzz target of run.json: settings that are accepted have names and values, and a page. */
 #include "fuzz/fuzz.h"
 
-#include "cli/run_settings.h"
+#include "job/reporting/run_settings.h"
 
 #include <string.h>
 

@@ -1,0 +1,61 @@
+#include "base/folder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    MOST_PATH = 4096
+};
+
+bool yk_folder_is(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+bool yk_folder_is_same(const char *a, const char *b)
+{
+    struct stat first;
+    struct stat second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+bool yk_folder_has(const char *folder, const char *name)
+{
+    char path[MOST_PATH];
+    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return length > 0 && length < (int)sizeof path && access(path, F_OK) == 0;
+}
+
+static yk_status make(const char *path)
+{
+    if (mkdir(path, 0777) == 0) {
+        return YK_OK;
+    }
+    const int reason = errno; /* asking whether it is there has a reason of its own */
+    return yk_folder_is(path) ? YK_OK
+                              : yk_fail(YK_ERROR_SYSTEM, "%s: cannot make this folder: %s", path,
+                                        strerror(reason));
+}
+
+yk_status yk_folder_make(const char *path)
+{
+    char part[MOST_PATH];
+    const size_t length = strlen(path);
+    if (length >= sizeof part) {
+        return yk_fail(YK_ERROR_USAGE, "%.60s…: this path is too long", path);
+    }
+    memcpy(part, path, length + 1);
+    for (size_t i = 1; i < length; i++) {
+        if (part[i] == '/' && part[i - 1] != '/') {
+            part[i] = '\0';
+            YK_TRY(make(part));
+            part[i] = '/';
+        }
+    }
+    return make(path);
+}

@@ -1,0 +1,280 @@
+#include "base/option.h"
+
+#include "base/nearest.h"
+#include "base/number.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MOST_CHOICES = 128
+};
+
+const char *yk_option_nearest(const char *word, const char *const *names, size_t count)
+{
+    const char *found = NULL;
+    size_t matches = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (*word && strncmp(names[i], word, strlen(word)) == 0) {
+            found = names[i];
+            matches++;
+        }
+    }
+    return matches == 1 ? found : yk_nearest(word, names, count);
+}
+
+const char *yk_option_nearest_choice(const char *word, yk_choices choices)
+{
+    const char *names[MOST_CHOICES];
+    struct yk_choice choice = {0};
+    size_t count = 0;
+    while (count < MOST_CHOICES && choices(count, &choice)) {
+        names[count++] = choice.name;
+    }
+    return yk_option_nearest(word, names, count);
+}
+
+static yk_status fail_choice(const char *label, const char *word, yk_choices choices)
+{
+    struct yk_text names = {0};
+    struct yk_choice choice = {0};
+    for (size_t i = 0; choices(i, &choice); i++) {
+        yk_text_addf(&names, "%s%s", i > 0 ? ", " : "", choice.name);
+    }
+    const char *meant = yk_option_nearest_choice(word, choices);
+    const yk_status status =
+        meant ? yk_fail(YK_ERROR_USAGE, "%s: \"%s\" is none of %s; did you mean %s?", label, word,
+                        yk_text_chars(&names), meant)
+              : yk_fail(YK_ERROR_USAGE, "%s: \"%s\" is none of %s", label, word,
+                        yk_text_chars(&names));
+    yk_text_free(&names);
+    return status;
+}
+
+yk_status yk_option_check_choice(const char *label, const char *word, yk_choices choices)
+{
+    struct yk_choice choice = {0};
+    for (size_t i = 0; choices(i, &choice); i++) {
+        if (strcmp(choice.name, word) == 0) {
+            return YK_OK;
+        }
+    }
+    return fail_choice(label, word, choices);
+}
+
+static yk_status read_integer(const struct yk_option *option, const char *word, int64_t *out)
+{
+    if (!yk_number_read_integer(word, strlen(word), out)) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "--%s: \"%s\" is not a whole number from %" PRId64 " to %" PRId64,
+                       option->name, word, option->least, option->most);
+    }
+    if (*out < option->least) {
+        return yk_fail(YK_ERROR_USAGE, "--%s must be at least %" PRId64 ", not %s", option->name,
+                       option->least, word);
+    }
+    if (*out > option->most) {
+        return yk_fail(YK_ERROR_USAGE, "--%s must be at most %" PRId64 ", not %s", option->name,
+                       option->most, word);
+    }
+    return YK_OK;
+}
+
+static yk_status read_amount(const struct yk_option *option, const char *word, double *out)
+{
+    const bool seconds = option->kind == YK_OPTION_SECONDS;
+    const bool bare = seconds && yk_number_read(word, strlen(word), out);
+    if (!bare && yk_units_read(word, seconds ? YK_UNIT_SECONDS : option->unit, out) != YK_OK) {
+        return seconds ? yk_fail(YK_ERROR_USAGE,
+                                 "--%s: \"%s\" is not a time; write seconds such as 2, or 500ms, "
+                                 "2min",
+                                 option->name, word)
+                       : yk_fail(YK_ERROR_USAGE, "--%s: %s", option->name, yk_status_message());
+    }
+    if (*out < 0 || (*out == 0 && !option->zero)) {
+        return yk_fail(YK_ERROR_USAGE, "--%s must be %s, not %s", option->name,
+                       option->zero ? "0 or more" : "more than 0", word);
+    }
+    return YK_OK;
+}
+
+static yk_status read_factor(const struct yk_option *option, const char *word, double *out)
+{
+    if (!yk_number_read(word, strlen(word), out) || !(*out >= 1)) {
+        return yk_fail(YK_ERROR_USAGE, "--%s must be a number of 1 or more, not \"%s\"",
+                       option->name, word);
+    }
+    return YK_OK;
+}
+
+/* "more than 0 and at most 1": what a NUMBER or PERCENT may be, times `scale`. */
+static void describe_range(const struct yk_option *option, double scale, const char *unit,
+                           char *out, size_t size)
+{
+    const int length = snprintf(out, size, "%s", option->zero ? "0 or more" : "more than 0");
+    if (option->ceiling > 0 && length > 0 && (size_t)length < size) {
+        (void)snprintf(out + length, size - (size_t)length, " and %s %g%s",
+                       option->below ? "less than" : "at most", scale * option->ceiling, unit);
+    }
+}
+
+static bool is_in_range(const struct yk_option *option, double value)
+{
+    const double ceiling = option->ceiling > 0 ? option->ceiling : INFINITY;
+    return (option->zero ? value >= 0 : value > 0) &&
+           (option->below ? value < ceiling : value <= ceiling);
+}
+
+static yk_status read_number(const struct yk_option *option, const char *word, double *out)
+{
+    char range[80];
+    describe_range(option, 1, "", range, sizeof range);
+    if (!yk_number_read(word, strlen(word), out) || !is_in_range(option, *out)) {
+        return yk_fail(YK_ERROR_USAGE, "--%s: \"%s\" is not a number that is %s", option->name,
+                       word, range);
+    }
+    return YK_OK;
+}
+
+static yk_status read_percent(const struct yk_option *option, const char *word, double *out)
+{
+    const size_t length = strlen(word);
+    char range[80];
+    double percent = NAN;
+    describe_range(option, 100, "%", range, sizeof range);
+    if (length < 2 || word[length - 1] != '%' || !yk_number_read(word, length - 1, &percent)) {
+        return yk_fail(YK_ERROR_USAGE, "--%s: \"%s\" is no part; write it such as 40%%",
+                       option->name, word);
+    }
+    *out = percent / 100;
+    if (!is_in_range(option, *out)) {
+        return yk_fail(YK_ERROR_USAGE, "--%s must be %s, not %s", option->name, range, word);
+    }
+    return YK_OK;
+}
+
+static yk_status read_list(const struct yk_option *option, const char *word, struct yk_arena *arena,
+                           struct yk_option_list *out)
+{
+    struct yk_option_list list = {NULL, 1};
+    for (const char *c = word; *c; c++) {
+        list.count += *c == ',';
+    }
+    YK_TRY_NEW(arena, list.values, list.count);
+    const char *part = word;
+    for (int32_t i = 0; i < list.count; i++) {
+        const size_t length = strcspn(part, ",");
+        if (!yk_number_read(part, length, &list.values[i]) || list.values[i] <= 0) {
+            return yk_fail(YK_ERROR_USAGE, "--%s: \"%.*s\" is not a positive number", option->name,
+                           (int)length, part);
+        }
+        part += length + 1;
+    }
+    *out = list;
+    return YK_OK;
+}
+
+static yk_status read_text(const struct yk_option *option, const char *word, const char **out)
+{
+    if (!*word) {
+        return yk_fail(YK_ERROR_USAGE, "--%s needs a value that is not empty", option->name);
+    }
+    if (option->kind == YK_OPTION_FILE && strcmp(word, "-") == 0) {
+        return yk_fail(YK_ERROR_USAGE, "--%s needs the name of a file to write, not -",
+                       option->name);
+    }
+    *out = word;
+    return YK_OK;
+}
+
+void yk_option_clear(const struct yk_option *option, void *arguments)
+{
+    void *field = (char *)arguments + option->offset;
+    switch (option->kind) {
+    case YK_OPTION_FLAG:
+        *(bool *)field = false;
+        return;
+    case YK_OPTION_TEXT:
+    case YK_OPTION_FILE:
+    case YK_OPTION_INPUT:
+    case YK_OPTION_CHOICE:
+        *(const char **)field = NULL;
+        return;
+    case YK_OPTION_INTEGER:
+        *(int64_t *)field = option->missing;
+        return;
+    case YK_OPTION_UNIT:
+    case YK_OPTION_SECONDS:
+    case YK_OPTION_FACTOR:
+        *(double *)field = 0;
+        return;
+    case YK_OPTION_NUMBER:
+    case YK_OPTION_PERCENT:
+        *(double *)field = NAN;
+        return;
+    case YK_OPTION_LIST:
+        *(struct yk_option_list *)field = (struct yk_option_list){0};
+        return;
+    }
+}
+
+yk_status yk_option_store(const struct yk_option *option, const char *word, struct yk_arena *arena,
+                          void *arguments)
+{
+    void *field = (char *)arguments + option->offset;
+    switch (option->kind) {
+    case YK_OPTION_FLAG:
+        *(bool *)field = true;
+        return YK_OK;
+    case YK_OPTION_TEXT:
+    case YK_OPTION_FILE:
+    case YK_OPTION_INPUT:
+        return read_text(option, word, field);
+    case YK_OPTION_CHOICE: {
+        char label[64] = "--";
+        strncat(label, option->name, sizeof label - 3);
+        *(const char **)field = word;
+        return yk_option_check_choice(label, word, option->choices);
+    }
+    case YK_OPTION_INTEGER:
+        return read_integer(option, word, field);
+    case YK_OPTION_UNIT:
+    case YK_OPTION_SECONDS:
+        return read_amount(option, word, field);
+    case YK_OPTION_FACTOR:
+        return read_factor(option, word, field);
+    case YK_OPTION_NUMBER:
+        return read_number(option, word, field);
+    case YK_OPTION_PERCENT:
+        return read_percent(option, word, field);
+    case YK_OPTION_LIST:
+        return read_list(option, word, arena, field);
+    }
+    return yk_fail(YK_ERROR_USAGE, "--%s has no kind", option->name);
+}
+
+const struct yk_option *yk_option_find(const struct yk_option_table *table, const char *name)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (strcmp(table->rows[i].name, name) == 0) {
+            return &table->rows[i];
+        }
+    }
+    return NULL;
+}
+
+yk_status yk_option_store_presets(const struct yk_option_table *table, struct yk_arena *arena,
+                                  void *arguments)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct yk_option *option = &table->rows[i];
+        yk_option_clear(option, arguments);
+        if (option->preset) {
+            YK_TRY(yk_option_store(option, option->preset, arena, arguments));
+        }
+    }
+    return YK_OK;
+}

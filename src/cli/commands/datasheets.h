@@ -1,0 +1,11 @@
+/* Datasheets: the devices and links that can be named in a cluster, as tables and as JSON. */
+#ifndef YK_CLI_COMMANDS_DATASHEETS_H
+#define YK_CLI_COMMANDS_DATASHEETS_H
+
+#include "base/status.h"
+#include "base/text.h"
+
+yk_status yk_datasheets_write_text(struct yk_text *out) YK_MUST_USE;
+yk_status yk_datasheets_write_json(struct yk_text *out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,178 @@
+#include "base/table.h"
+#include "base/units.h"
+#include "cli/commands/datasheets.h"
+#include "cli/options/command.h"
+#include "cluster/discover.h"
+#include "job/outputs.h"
+
+struct arguments {
+    bool list;
+    bool json;
+    const char *output;
+};
+
+/* "24GiB", or "-" for what is not known. */
+static const char *amount(double value, enum yk_unit unit, char out[YK_UNITS_SIZE])
+{
+    if (!(value > 0)) {
+        return "-";
+    }
+    yk_units_format(value, unit, out);
+    return out;
+}
+
+static yk_status add_host(const struct yk_topology *host, struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"processor", YK_TABLE_LEFT}, {"packages", YK_TABLE_RIGHT}, {"cores", YK_TABLE_RIGHT},
+        {"threads", YK_TABLE_RIGHT},  {"L1d", YK_TABLE_RIGHT},      {"L2", YK_TABLE_RIGHT},
+        {"L3", YK_TABLE_RIGHT},       {"memory", YK_TABLE_RIGHT},
+    };
+    struct yk_table *table = NULL;
+    char words[YK_UNITS_SIZE];
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    yk_table_add(table, "%s", host->cpu_name);
+    if (host->package_count > 0) {
+        yk_table_add(table, "%d", host->package_count);
+    } else {
+        yk_table_add(table, "-");
+    }
+    yk_table_add(table, "%d", host->core_count);
+    yk_table_add(table, "%d", host->thread_count);
+    for (int level = 0; level < YK_TOPOLOGY_CACHE_LEVELS; level++) {
+        yk_table_add(table, "%s", amount(host->cache_bytes[level], YK_UNIT_BYTES, words));
+    }
+    yk_table_add(table, "%s", amount(host->memory_bytes, YK_UNIT_BYTES, words));
+    const yk_status status = yk_table_write(table, out);
+    yk_table_destroy(table);
+    return status;
+}
+
+static void add_gpu(struct yk_table *table, int number, const struct yk_nvml_gpu *gpu)
+{
+    char words[YK_UNITS_SIZE];
+    const struct yk_datasheet *sheet = yk_discover_sheet(gpu->name);
+    yk_table_add(table, "gpu%d", number);
+    yk_table_add(table, "%s%s", gpu->name, gpu->mig ? " (cut by MIG)" : "");
+    yk_table_add(table, "%s", sheet ? sheet->name : "no datasheet");
+    yk_table_add(table, "%s", amount(gpu->memory_bytes, YK_UNIT_BYTES, words));
+    yk_table_add(table, "%d.%d", gpu->capability_major, gpu->capability_minor);
+    if (gpu->sm_count > 0) {
+        yk_table_add(table, "%d", gpu->sm_count);
+    } else {
+        yk_table_add(table, "-");
+    }
+    if (gpu->pcie_generation > 0) {
+        yk_table_add(table, "%d.0 x%d", gpu->pcie_generation, gpu->pcie_width);
+    } else {
+        yk_table_add(table, "-");
+    }
+    if (gpu->nvlink_count > 0) {
+        yk_table_add(table, "%d links", gpu->nvlink_count);
+    } else {
+        yk_table_add(table, "-");
+    }
+}
+
+static yk_status add_gpus(const struct yk_machine *machine, struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"device", YK_TABLE_LEFT},  {"name", YK_TABLE_LEFT},   {"type", YK_TABLE_LEFT},
+        {"memory", YK_TABLE_RIGHT}, {"CUDA", YK_TABLE_LEFT},   {"SMs", YK_TABLE_RIGHT},
+        {"PCIe", YK_TABLE_LEFT},    {"NVLink", YK_TABLE_LEFT},
+    };
+    if (machine->gpu_count == 0) {
+        yk_text_addf(out, "%s\n", machine->note);
+        return yk_text_status(out);
+    }
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    for (int i = 0; i < machine->gpu_count; i++) {
+        add_gpu(table, i, &machine->gpus[i]);
+    }
+    const yk_status status = yk_table_write(table, out);
+    yk_table_destroy(table);
+    return status;
+}
+
+static yk_status write_tables(const struct yk_machine *machine, struct yk_text *out)
+{
+    YK_TRY(add_host(&machine->host, out));
+    yk_text_add(out, "\n");
+    return add_gpus(machine, out);
+}
+
+static yk_status write_cluster(const struct yk_machine *machine, struct yk_text *out)
+{
+    struct yk_cluster *cluster = NULL;
+    YK_TRY(yk_discover_cluster(machine, &cluster));
+    const yk_status status = yk_cluster_write(cluster, out);
+    yk_cluster_destroy(cluster);
+    return status;
+}
+
+static yk_status run(const void *given, struct yk_text *out)
+{
+    const struct arguments *arguments = given;
+    if (arguments->list && arguments->output) {
+        return yk_fail(YK_ERROR_USAGE, "--output takes the cluster file of this machine; leave out "
+                                       "--list");
+    }
+    if (arguments->list) {
+        return arguments->json ? yk_datasheets_write_json(out) : yk_datasheets_write_text(out);
+    }
+    struct yk_machine machine = {0};
+    YK_TRY(yk_outputs_check(&arguments->output, 1, 0));
+    YK_TRY(yk_discover(NULL, &machine));
+    YK_TRY(arguments->json ? write_cluster(&machine, out) : write_tables(&machine, out));
+    struct yk_outputs outputs = {0};
+    if (arguments->output) {
+        yk_outputs_made(&outputs,
+                        write_cluster(&machine, yk_outputs_add(&outputs, arguments->output)));
+    }
+    return yk_outputs_write(&outputs, out);
+}
+
+static const struct yk_option options[] = {
+    {
+        .name = "list",
+        .help = "Print the devices and links that yoke knows by name instead, with their datasheet "
+                "numbers",
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, list),
+    },
+    {
+        .name = "json",
+        .help = "Print JSON: a cluster file",
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, json),
+    },
+    {
+        .name = "output",
+        .placeholder = "FILE",
+        .help = "Write the cluster file of this machine to FILE",
+        .kind = YK_OPTION_FILE,
+        .offset = offsetof(struct arguments, output),
+    },
+};
+
+static const struct yk_example examples[] = {
+    {"yoke devices", "See the processors and GPUs of this machine"},
+    {"yoke devices --output here.json", "Write them into a cluster file, to plan with or to edit"},
+    {"yoke devices --list", "See which devices and links can be named in a cluster"},
+    {NULL, NULL},
+};
+
+const struct yk_command yk_command_devices = {
+    .name = "devices",
+    .summary = "show the devices of this machine, or all that are known by name",
+    .description =
+        "Looks at the processors, caches and memory of this machine, and at its NVIDIA GPUs if "
+        "there is a driver. With --json it prints what it found as a cluster file; without a GPU "
+        "that is one device of all cores.",
+    .examples = examples,
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .arguments_size = sizeof(struct arguments),
+    .run = run,
+};

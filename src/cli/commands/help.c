@@ -1,0 +1,55 @@
+#include "cli/options/command.h"
+#include "cli/options/help_page.h"
+#include "cli/options/man_page.h"
+#include "cli/terminal.h"
+
+struct arguments {
+    const char *verb;
+    bool man;
+};
+
+static yk_status run(const void *given, struct yk_text *out)
+{
+    const struct arguments *arguments = given;
+    const struct yk_command *command =
+        arguments->verb ? yk_command_find(arguments->verb) : yk_command_list()->root;
+    return arguments->man ? yk_man_page_write(command, out)
+                          : yk_help_page_write(command, yk_terminal_width(), out);
+}
+
+static const struct yk_option options[] = {
+    {
+        .name = "man",
+        .help = "Print the page of the manual, in roff",
+        .kind = YK_OPTION_FLAG,
+        .offset = offsetof(struct arguments, man),
+    },
+};
+
+static const struct yk_operand operands[] = {
+    {
+        .placeholder = "COMMAND",
+        .help = "The command to explain; without it, yoke itself",
+        .choices = yk_command_choices,
+        .offset = offsetof(struct arguments, verb),
+    },
+};
+
+static const struct yk_example examples[] = {
+    {"yoke help schedule", "Explain a command, as \"yoke schedule --help\" does"},
+    {"yoke help --man schedule | man -l -", "Read its page of the manual without installing it"},
+    {NULL, NULL},
+};
+
+const struct yk_command yk_command_help = {
+    .name = "help",
+    .summary = "explain yoke or one of its commands",
+    .examples = examples,
+    .description = "Prints the help of a command, or its page of the manual.",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .operands = operands,
+    .operand_count = sizeof operands / sizeof operands[0],
+    .arguments_size = sizeof(struct arguments),
+    .run = run,
+};

@@ -1,0 +1,244 @@
+#include "cli/commands/order_output.h"
+
+#include "base/table.h"
+#include "base/units.h"
+#include "planner/order_slots.h"
+#include "planner/order_sums.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Slots whose sums differ by less count as equal in a run. */
+static const double alike = 1e-6;
+
+double yk_order_output_gap(const struct yk_order *order)
+{
+    return order->bound_s > 0 ? fmax(0, order->step_s / order->bound_s - 1) : 0;
+}
+
+bool yk_order_output_is_for_backward(const struct yk_order_problem *problem,
+                                     const struct yk_plan_transfer *transfer)
+{
+    return transfer->kind == YK_TRANSFER_GATHER &&
+           yk_order_slot_is_inside(problem, transfer->layer, transfer->slot);
+}
+
+/* Slots from `first` to `last`, with the transfers of the first one from `transfer` on. */
+struct run {
+    int32_t first;
+    int32_t last;
+    int32_t transfer;
+    int32_t count; /* of transfers in each of its slots */
+};
+
+/* By how much a layer's number grows from slot to slot: forward, backward; 0 in the gaps. */
+static int32_t direction_of(const struct yk_order_problem *problem, int32_t slot)
+{
+    const int32_t n = problem->layer_count;
+    return slot < n ? 1 : (slot > n && slot <= 2 * n ? -1 : 0);
+}
+
+static int32_t count_transfers(const struct yk_order_output *output, int32_t from, int32_t slot)
+{
+    int32_t count = 0;
+    while (from + count < output->transfer_count && output->transfers[from + count].slot == slot) {
+        count++;
+    }
+    return count;
+}
+
+static bool is_alike(double a, double b)
+{
+    return fabs(a - b) <= alike * fmax(fabs(a), fabs(b));
+}
+
+/* Whether the slot after the run does the same with the layers after. */
+static bool goes_on(const struct yk_order_output *output, const struct run *run)
+{
+    const struct yk_order_problem *problem = output->problem;
+    const int32_t next = run->last + 1;
+    const int32_t direction = direction_of(problem, run->first);
+    const int32_t steps = next - run->first;
+    const struct yk_plan_transfer *old = &output->transfers[run->transfer];
+    const struct yk_plan_transfer *new = old + (int64_t)steps * run->count;
+    if (next >= yk_order_slot_count(problem) || direction == 0 ||
+        direction_of(problem, next) != direction ||
+        !is_alike(problem->compute_s[next], problem->compute_s[run->first]) ||
+        !is_alike(output->load_s[next], output->load_s[run->first]) ||
+        count_transfers(output, run->transfer + steps * run->count, next) != run->count) {
+        return false;
+    }
+    for (int32_t k = 0; k < run->count; k++) {
+        if (new[k].kind != old[k].kind || new[k].block_count != old[k].block_count ||
+            new[k].layer != old[k].layer + direction * steps ||
+            yk_order_output_is_for_backward(problem, &new[k]) !=
+                yk_order_output_is_for_backward(problem, &old[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* "gather 3 … 20 (6 of 8)", "gather 31 for backward". */
+static void add_transfer(const struct yk_order_output *output,
+                         const struct yk_plan_transfer *transfer, int32_t further,
+                         struct yk_text *words)
+{
+    const int32_t blocks = output->problem->layers[transfer->layer].blocks;
+    yk_text_addf(words, "%s %d", yk_transfer_name(transfer->kind), transfer->layer);
+    if (further != 0) {
+        yk_text_addf(words, " … %d", transfer->layer + further);
+    }
+    if (yk_order_output_is_for_backward(output->problem, transfer)) {
+        yk_text_add(words, " for backward");
+    }
+    if (transfer->block_count < blocks) {
+        yk_text_addf(words, " (%d of %d)", transfer->block_count, blocks);
+    }
+}
+
+/* The slot of the run whose memory is fullest. */
+static int32_t fullest(const struct yk_order_output *output, int32_t first, int32_t last)
+{
+    int32_t slot = first;
+    for (int32_t t = first; t <= last; t++) {
+        if (output->problem->room_bytes[t] - output->used_bytes[t] <
+            output->problem->room_bytes[slot] - output->used_bytes[slot]) {
+            slot = t;
+        }
+    }
+    return slot;
+}
+
+static void add_seconds(struct yk_table *table, double seconds)
+{
+    char words[YK_UNITS_SIZE];
+    yk_units_format(seconds, YK_UNIT_SECONDS, words);
+    yk_table_add(table, "%s", seconds > 0 ? words : "");
+}
+
+static void add_row(const struct yk_order_output *output, const struct run *run,
+                    struct yk_table *table)
+{
+    const struct yk_order_problem *problem = output->problem;
+    const double compute_s = problem->compute_s[run->first];
+    const double load_s = output->load_s[run->first];
+    const double exposed_s = load_s - compute_s;
+    const int32_t tightest = fullest(output, run->first, run->last);
+    const int32_t further = direction_of(problem, run->first) * (run->last - run->first);
+    char name[YK_ORDER_SLOT_NAME_SIZE];
+    char used[YK_UNITS_SIZE];
+    char room[YK_UNITS_SIZE];
+    struct yk_text words = {0};
+    yk_order_slot_name(problem, run->first, name);
+    yk_text_add(&words, name);
+    if (further != 0) {
+        const int32_t n = problem->layer_count;
+        yk_text_addf(&words, " … %d", run->last < n ? run->last : 2 * n - run->last);
+    }
+    yk_table_add(table, "%s", yk_text_chars(&words));
+    add_seconds(table, compute_s);
+    add_seconds(table, load_s);
+    add_seconds(table, exposed_s > alike * load_s ? exposed_s : 0);
+    yk_units_format(output->used_bytes[tightest], YK_UNIT_BYTES, used);
+    yk_units_format(problem->room_bytes[tightest], YK_UNIT_BYTES, room);
+    yk_table_add(table, "%s", used);
+    yk_table_add(table, "%s", room);
+    words.length = 0;
+    for (int32_t k = 0; k < run->count; k++) {
+        yk_text_add(&words, k > 0 ? ", " : "");
+        add_transfer(output, &output->transfers[run->transfer + k], further, &words);
+    }
+    yk_table_add(table, "%s", run->count > 0 ? yk_text_chars(&words) : "");
+    yk_text_free(&words);
+}
+
+static yk_status add_table(const struct yk_order_output *output, struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"slots", YK_TABLE_LEFT},        {"compute", YK_TABLE_RIGHT}, {"link", YK_TABLE_RIGHT},
+        {"exposed", YK_TABLE_RIGHT},     {"memory", YK_TABLE_RIGHT},  {"of", YK_TABLE_RIGHT},
+        {"what travels", YK_TABLE_LEFT},
+    };
+    struct yk_table *table = NULL;
+    int32_t transfer = 0;
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    for (int32_t t = 0; t < yk_order_slot_count(output->problem);) {
+        struct run run = {t, t, transfer, count_transfers(output, transfer, t)};
+        while (goes_on(output, &run)) {
+            run.last++;
+        }
+        add_row(output, &run, table);
+        transfer += (run.last - run.first + 1) * run.count;
+        t = run.last + 1;
+    }
+    const yk_status status = yk_table_write(table, out);
+    yk_table_destroy(table);
+    return status;
+}
+
+/* "layers 0, 3 … 7 and so on", or "no layer". */
+static void add_kept(const struct yk_order_output *output, struct yk_text *out)
+{
+    const bool *kept = output->order->kept;
+    const int32_t n = output->problem->layer_count;
+    int32_t count = 0;
+    yk_text_add(out, "kept between forward and backward: ");
+    for (int32_t i = 0; i < n; i++) {
+        int32_t last = i;
+        if (!kept[i]) {
+            continue;
+        }
+        while (last + 1 < n && kept[last + 1]) {
+            last++;
+        }
+        yk_text_addf(out, "%s%d", count > 0 ? ", " : "layers ", i);
+        if (last > i) {
+            yk_text_addf(out, " … %d", last);
+        }
+        count += last - i + 1;
+        i = last;
+    }
+    if (count > 0) {
+        yk_text_addf(out, ", %d of %d\n", count, n);
+    } else {
+        yk_text_add(out, "no layer\n");
+    }
+}
+
+static void add_summary(const struct yk_order_output *output, struct yk_text *out)
+{
+    const struct yk_order *order = output->order;
+    const double gap = yk_order_output_gap(order);
+    double compute_s = 0;
+    char step[YK_UNITS_SIZE];
+    char computed[YK_UNITS_SIZE];
+    char exposed[YK_UNITS_SIZE];
+    char bound[YK_UNITS_SIZE];
+    for (int32_t t = 0; t < yk_order_slot_count(output->problem); t++) {
+        compute_s += output->problem->compute_s[t];
+    }
+    yk_units_format(order->step_s, YK_UNIT_SECONDS, step);
+    yk_units_format(compute_s, YK_UNIT_SECONDS, computed);
+    yk_units_format(fmax(0, order->step_s - compute_s), YK_UNIT_SECONDS, exposed);
+    yk_units_format(order->bound_s, YK_UNIT_SECONDS, bound);
+    yk_text_addf(out, "%s, ordered by %s: %d layers%s\n", output->source, order->method,
+                 output->problem->layer_count,
+                 output->problem->barrier ? ", with a barrier before the update" : "");
+    yk_text_addf(out, "step %s: %s of computation, %s of communication exposed\n", step, computed,
+                 exposed);
+    if (gap <= alike) {
+        yk_text_addf(out, "bound %s: no order is faster\n", bound);
+    } else {
+        yk_text_addf(out, "bound %s: no order is faster by more than %.2f %%\n", bound,
+                     100 * gap / (1 + gap));
+    }
+    add_kept(output, out);
+}
+
+yk_status yk_order_write_text(const struct yk_order_output *output, struct yk_text *out)
+{
+    add_summary(output, out);
+    yk_text_add(out, "\n");
+    return add_table(output, out);
+}

@@ -1,0 +1,315 @@
+#include "cli/commands/place_output.h"
+
+#include "base/table.h"
+#include "base/units.h"
+#include "job/workload.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum {
+    MOST_MEMORY_COLUMNS = 6, /* more devices than that show the fullest one only */
+    MOST_RUNS = 12,          /* lines of a divided map */
+    NAME_COLUMNS = 24,       /* for the layers of a run */
+};
+
+const char *yk_place_violation(const struct yk_place_output *output,
+                               const struct yk_placement *placement, struct yk_text *out)
+{
+    out->length = 0;
+    if (!placement->schedule) {
+        yk_text_add(out, placement->refusal);
+    } else if (!placement->fit.fits) {
+        char missing[YK_UNITS_SIZE];
+        char memory[YK_UNITS_SIZE];
+        const struct yk_device *device =
+            &output->request->book->cluster->devices[placement->fit.device];
+        yk_units_format((double)placement->fit.missing_bytes, YK_UNIT_BYTES, missing);
+        yk_units_format(device->memory_bytes, YK_UNIT_BYTES, memory);
+        yk_text_addf(out, "%s lacks %s of memory beyond its %s", device->name, missing, memory);
+    } else {
+        return NULL;
+    }
+    return yk_text_chars(out);
+}
+
+/* "94 %" more than the winner; "" for the winner itself, or where there is nothing to compare. */
+static void add_difference(const struct yk_place_output *output,
+                           const struct yk_placement *placement, char *words, size_t size)
+{
+    const struct yk_placements *all = output->placements;
+    words[0] = '\0';
+    if (placement->schedule && !placement->fit.fits) {
+        snprintf(words, size, "does not fit");
+    } else if (all->winner >= 0 && placement->schedule &&
+               placement != &all->placements[all->winner]) {
+        const double ratio = placement->step_s / all->placements[all->winner].step_s;
+        snprintf(words, size, "%.1f %%", 100 * (ratio - 1));
+    }
+}
+
+static void format_memory(const struct yk_place_output *output,
+                          const struct yk_placement *placement, int32_t device, char *words,
+                          size_t size)
+{
+    char peak[YK_UNITS_SIZE];
+    if (!placement->schedule) {
+        snprintf(words, size, "-");
+        return;
+    }
+    const double limit = output->request->book->cluster->devices[device].memory_bytes;
+    yk_units_format((double)placement->peak_bytes[device], YK_UNIT_BYTES, peak);
+    snprintf(words, size, "%s (%.0f %%)", peak,
+             100 * (double)placement->peak_bytes[device] / limit);
+}
+
+/* The device whose memory is fullest. */
+static int32_t fullest(const struct yk_place_output *output, const struct yk_placement *placement)
+{
+    const struct yk_cluster *cluster = output->request->book->cluster;
+    int32_t device = 0;
+    for (int32_t p = 1; placement->schedule && p < cluster->device_count; p++) {
+        if ((double)placement->peak_bytes[p] / cluster->devices[p].memory_bytes >
+            (double)placement->peak_bytes[device] / cluster->devices[device].memory_bytes) {
+            device = p;
+        }
+    }
+    return device;
+}
+
+static void add_row(struct yk_table *table, const struct yk_place_output *output,
+                    const struct yk_placement *placement)
+{
+    const int32_t P = output->request->book->cluster->device_count;
+    char words[64];
+    char time[YK_UNITS_SIZE];
+    yk_table_add(table, "%s", placement->name);
+    yk_table_add(table, "%d", placement->step->micro_batch_count);
+    yk_units_format(placement->step_s, YK_UNIT_SECONDS, time);
+    yk_table_add(table, "%s", placement->schedule ? time : "-");
+    add_difference(output, placement, words, sizeof words);
+    yk_table_add(table, "%s", words);
+    yk_units_format(placement->bound_s, YK_UNIT_SECONDS, time);
+    yk_table_add(table, "%s", time);
+    if (P > MOST_MEMORY_COLUMNS) {
+        format_memory(output, placement, fullest(output, placement), words, sizeof words);
+        yk_table_add(table, "%s", words);
+    }
+    for (int32_t p = 0; P <= MOST_MEMORY_COLUMNS && p < P; p++) {
+        format_memory(output, placement, p, words, sizeof words);
+        yk_table_add(table, "%s", words);
+    }
+}
+
+static yk_status add_table(const struct yk_place_output *output, struct yk_text *out)
+{
+    const struct yk_cluster *cluster = output->request->book->cluster;
+    const int32_t P = cluster->device_count;
+    struct yk_table_column columns[5 + MOST_MEMORY_COLUMNS] = {
+        {"placement", YK_TABLE_LEFT},  {"micro-batches", YK_TABLE_RIGHT}, {"step", YK_TABLE_RIGHT},
+        {"slower by", YK_TABLE_RIGHT}, {"bound", YK_TABLE_RIGHT},
+    };
+    size_t count = 5;
+    if (P > MOST_MEMORY_COLUMNS) {
+        columns[count++] = (struct yk_table_column){"fullest memory", YK_TABLE_RIGHT};
+    }
+    for (int32_t p = 0; P <= MOST_MEMORY_COLUMNS && p < P; p++) {
+        columns[count++] = (struct yk_table_column){cluster->devices[p].name, YK_TABLE_RIGHT};
+    }
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, count, &table));
+    for (int32_t i = 0; i < output->placements->count; i++) {
+        add_row(table, output, &output->placements->placements[i]);
+    }
+    const yk_status status = yk_table_write(table, out);
+    yk_table_destroy(table);
+    return status;
+}
+
+static bool same_devices(const struct yk_placement *placement, int32_t a, int32_t b)
+{
+    const int32_t L = placement->step->layer_count;
+    for (int32_t m = 0; m < placement->step->micro_batch_count; m++) {
+        if (placement->devices[m * L + a] != placement->devices[m * L + b]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* "gpu0", or "gpu0 for micro-batches 1–3, gpu1 for 4". */
+static void add_devices(const struct yk_place_output *output, const struct yk_placement *placement,
+                        int32_t layer, struct yk_text *out)
+{
+    const struct yk_device *devices = output->request->book->cluster->devices;
+    const int32_t L = placement->step->layer_count;
+    const int32_t M = placement->step->micro_batch_count;
+    const int32_t *places = &placement->devices[layer];
+    for (int32_t first = 0; first < M;) {
+        int32_t end = first + 1;
+        while (end < M && places[(int64_t)end * L] == places[(int64_t)first * L]) {
+            end++;
+        }
+        yk_text_addf(out, "%s%s", first > 0 ? ", " : "", devices[places[(int64_t)first * L]].name);
+        if (end - first == M) {
+            return;
+        }
+        yk_text_addf(out, " for %s%d",
+                     first > 0 ? "" : (end - first > 1 ? "micro-batches " : "micro-batch "),
+                     first + 1);
+        if (end - first > 1) {
+            yk_text_addf(out, "–%d", end);
+        }
+        first = end;
+    }
+}
+
+/* The last layer of the run that begins at `first`: layers on the same devices. */
+static int32_t end_of_run(const struct yk_placement *placement, int32_t first)
+{
+    int32_t last = first;
+    while (last + 1 < placement->step->layer_count && same_devices(placement, first, last + 1)) {
+        last++;
+    }
+    return last;
+}
+
+/* Runs of layers on the same devices, one line each. */
+static void add_runs(const struct yk_place_output *output, const struct yk_placement *placement,
+                     struct yk_text *out)
+{
+    const struct yk_layer *layers = placement->step->model->layers;
+    for (int32_t first = 0; first < placement->step->layer_count;) {
+        const int32_t last = end_of_run(placement, first);
+        struct yk_text names = {0};
+        yk_text_add(&names, layers[first].name);
+        if (last > first) {
+            yk_text_addf(&names, " … %s", layers[last].name);
+        }
+        yk_text_addf(out, "  %s", yk_text_chars(&names));
+        const size_t columns = yk_text_columns(yk_text_chars(&names));
+        yk_text_add_repeated(out, " ", columns < NAME_COLUMNS ? NAME_COLUMNS - columns : 1);
+        out->failed |= names.failed;
+        yk_text_free(&names);
+        add_devices(output, placement, first, out);
+        yk_text_add(out, "\n");
+        first = last + 1;
+    }
+}
+
+/* Where the micro-batches are scattered too widely to be listed: what each device in use has of
+ * them; a note tells how many are idle. */
+static void add_shares(const struct yk_place_output *output, const struct yk_placement *placement,
+                       struct yk_text *out)
+{
+    const struct yk_cluster *cluster = output->request->book->cluster;
+    const int32_t L = placement->step->layer_count;
+    const int32_t M = placement->step->micro_batch_count;
+    for (int32_t p = 0; p < cluster->device_count; p++) {
+        int32_t held = 0;
+        int32_t passes = 0;
+        for (int32_t l = 0; l < L; l++) {
+            int32_t here = 0;
+            for (int32_t m = 0; m < M; m++) {
+                here += placement->devices[m * L + l] == p ? 1 : 0;
+            }
+            held += here > 0 ? 1 : 0;
+            passes += here;
+        }
+        if (held > 0) {
+            yk_text_addf(out, "  %s runs %.0f %% of the layers' passes and holds %d of %d layers\n",
+                         cluster->devices[p].name, 100.0 * passes / (M * L), held, L);
+        }
+    }
+    yk_text_add(out, "  (the device of every layer and micro-batch: --json)\n");
+}
+
+static void add_map(const struct yk_place_output *output, const struct yk_placement *placement,
+                    struct yk_text *out)
+{
+    int32_t runs = 0;
+    for (int32_t l = 0; l < placement->step->layer_count; l = end_of_run(placement, l) + 1) {
+        runs++;
+    }
+    if (placement->divided && runs > MOST_RUNS) {
+        add_shares(output, placement, out);
+    } else {
+        add_runs(output, placement, out);
+    }
+}
+
+/* A layer on several devices is more than other tools' maps can say: name the best without. */
+static void add_undivided(const struct yk_place_output *output, struct yk_text *out)
+{
+    const struct yk_placement *fastest = yk_placements_undivided(output->placements);
+    char time[YK_UNITS_SIZE];
+    if (output->shown->divided && fastest) {
+        yk_units_format(fastest->step_s, YK_UNIT_SECONDS, time);
+        yk_text_addf(out, "with one device a layer, %s is the fastest: %s a step\n", fastest->name,
+                     time);
+    }
+}
+
+static void add_source(const struct yk_place_output *output, struct yk_text *out)
+{
+    const struct yk_cluster *cluster = output->request->book->cluster;
+    yk_text_add(out, "times: ");
+    yk_band_describe(&output->placements->steps[0]->band, out);
+    yk_text_add(out, "\n");
+    if (cluster->assumption) {
+        yk_text_addf(out, "%s\n", cluster->assumption);
+    }
+    if (output->placements->trials > 0) {
+        yk_text_addf(out, "search: %lld trial%s, %s\n", (long long)output->placements->trials,
+                     output->placements->trials == 1 ? "" : "s",
+                     output->placements->cut_short ? "cut short by the budget" : "complete");
+    }
+}
+
+yk_status yk_place_write_text(const struct yk_place_output *output, struct yk_text *out)
+{
+    const struct yk_placements *all = output->placements;
+    struct yk_text words = {0};
+    yk_workload_add_title(output->request->config, output->request->book->cluster,
+                          &output->request->workload, out);
+    yk_text_add(out, "\n");
+    add_source(output, out);
+    yk_text_add(out, "\n");
+    YK_TRY(add_table(output, out));
+    if (output->request->micro_batches == 0 && output->request->workload.batch > 1 &&
+        all->count > 1) {
+        yk_text_add(out, "  (auto, heft and heft-memory take the batch whole; --micro-batches N "
+                         "splits it for all)\n");
+    }
+    yk_text_add(out, "\n");
+    for (int32_t i = 0; i < all->count; i++) {
+        const char *violation = yk_place_violation(output, &all->placements[i], &words);
+        if (violation) {
+            yk_text_addf(out, "%s %s: %s\n", all->placements[i].name,
+                         all->placements[i].schedule ? "does not fit" : "comes to nothing",
+                         violation);
+        }
+    }
+    for (int32_t i = 0; i < all->count; i++) {
+        if (all->placements[i].remark) {
+            yk_text_addf(out, "%s: %s\n", all->placements[i].name, all->placements[i].remark);
+        }
+    }
+    if (all->winner >= 0) {
+        const struct yk_placement *winner = &all->placements[all->winner];
+        char time[YK_UNITS_SIZE];
+        yk_units_format(winner->step_s, YK_UNIT_SECONDS, time);
+        yk_text_addf(out, "%s is the fastest that fits, %s ±%.0f %% a step:\n", winner->name, time,
+                     100 * yk_band_error(&winner->step->band));
+    }
+    if (output->shown && output->shown->devices) {
+        add_map(output, output->shown, out);
+        add_undivided(output, out);
+    }
+    if (all->note) {
+        yk_text_addf(out, "%s\n", all->note);
+    }
+    out->failed |= words.failed;
+    yk_text_free(&words);
+    return yk_text_status(out);
+}

@@ -1,0 +1,294 @@
+#include "cli/commands/plan_output.h"
+
+#include "base/table.h"
+#include "base/units.h"
+#include "job/workload.h"
+#include "planner/explain.h"
+#include "planner/planned_facts.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum {
+    WORDS_SIZE = 96
+};
+
+/* Where devices are faster while others rest: of the one that gains most. */
+static void add_rest(const struct yk_sim *sim, struct yk_text *out)
+{
+    double least = 1;
+    for (int32_t rank = 0; rank < sim->program->rank_count; rank++) {
+        least = fmin(least, sim->ranks[rank].scale);
+    }
+    if (least < 1) {
+        yk_text_addf(out, ", down to %.3g times while others rest", least);
+    }
+}
+
+static void add_headlines(const struct yk_planned *planned, struct yk_text *out)
+{
+    char step[YK_UNITS_SIZE];
+    char bound[YK_UNITS_SIZE];
+    const struct yk_mfu mfu = yk_planned_mfu(planned);
+    yk_units_format(planned->trial.step_s, YK_UNIT_SECONDS, step);
+    yk_units_format(planned->bound_s, YK_UNIT_SECONDS, bound);
+    yk_text_addf(out, "  plan        %s\n", planned->summary);
+    yk_text_addf(out, "  step        %s ±%.0f %%, %.0f tokens/s, MFU %.1f %% (exact %.1f)\n", step,
+                 100 * yk_band_error(&planned->trial.band), planned->tokens_per_s,
+                 100 * mfu.formula, 100 * mfu.exact);
+    yk_text_addf(out, "  bound       %s, which no plan beats; this one is %.1f %% above\n", bound,
+                 100 * (planned->trial.step_s / planned->bound_s - 1));
+    yk_text_addf(out, "  bottleneck  %s\n", planned->bottleneck);
+    yk_text_addf(out, "  times       %s; %.3g times as long beside communication", planned->source,
+                 planned->trial.sim->slowdown);
+    add_rest(planned->trial.sim, out);
+    yk_text_add(out, "\n  context     ");
+    yk_explain_context(planned->study, planned->plan, out);
+    yk_text_add(out, "\n");
+}
+
+/* How thorough the search was; nothing where there was none. */
+static void add_search(const struct yk_planned *planned, struct yk_text *out)
+{
+    const bool searched = planned->trials > 0 || planned->cut_short;
+    if (searched) {
+        yk_text_addf(out, "  search      %lld trial%s, %s\n", (long long)planned->trials,
+                     planned->trials == 1 ? "" : "s",
+                     !planned->cut_short                 ? "complete"
+                     : planned->request.search.moves > 0 ? "cut short by the limit of trials"
+                                                         : "cut short by the budget");
+    }
+    if (planned->plan || searched) {
+        yk_text_add(out, "\n");
+    }
+}
+
+/* Ranks that stand in one row: they do the same on devices that are alike. */
+static bool shows_alike(const struct yk_planned *planned, int32_t a, int32_t b)
+{
+    const struct yk_sim_rank *one = &planned->trial.sim->ranks[a];
+    const struct yk_sim_rank *other = &planned->trial.sim->ranks[b];
+    const struct yk_plan_member *left = yk_planned_member(planned->plan, a);
+    const struct yk_plan_member *right = yk_planned_member(planned->plan, b);
+    return left && right && left->share == right->share && left->part == right->part &&
+           planned->trial.peaks[a].bytes == planned->trial.peaks[b].bytes &&
+           planned->plan->ranks[a].limit_bytes == planned->plan->ranks[b].limit_bytes &&
+           one->compute_s == other->compute_s && one->exposed_s == other->exposed_s;
+}
+
+static void name_row(const struct yk_planned *planned, int32_t first, int32_t last, char *out)
+{
+    const struct yk_device *devices = planned->study->cluster->devices;
+    const struct yk_device *one = &devices[planned->plan->ranks[first].device];
+    const struct yk_device *other = &devices[planned->plan->ranks[last].device];
+    if (first == last) {
+        snprintf(out, WORDS_SIZE, "%s", one->name);
+    } else {
+        snprintf(out, WORDS_SIZE, "%s … %s (%d)", one->name, other->name, last - first + 1);
+    }
+}
+
+static void add_device_row(const struct yk_planned *planned, int32_t first, int32_t last,
+                           struct yk_table *table)
+{
+    const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[first];
+    const struct yk_plan_member *member = yk_planned_member(planned->plan, first);
+    const struct yk_device *device =
+        &planned->study->cluster->devices[planned->plan->ranks[first].device];
+    const double step_s = planned->trial.step_s;
+    char words[WORDS_SIZE];
+    char peak[YK_UNITS_SIZE];
+    char limit[YK_UNITS_SIZE];
+    name_row(planned, first, last, words);
+    yk_table_add(table, "%s", words);
+    if (device->type && device->part < 1) { /* as a cluster's line has it */
+        yk_table_add(table, "%s:%.3g%%", device->type, 100 * device->part);
+    } else {
+        yk_table_add(table, "%s", device->type ? device->type : "");
+    }
+    yk_table_add(table, "%lld", (long long)(member ? member->share : 0));
+    yk_table_add(table, "%.3f", member ? member->part : 0);
+    yk_units_format(planned->trial.peaks[first].bytes, YK_UNIT_BYTES, peak);
+    yk_units_format(planned->plan->ranks[first].limit_bytes, YK_UNIT_BYTES, limit);
+    yk_table_add(table, "%s", peak);
+    yk_table_add(table, "%s", limit);
+    yk_table_add(table, "%.1f %%", 100 * simulated->compute_s / step_s);
+    yk_table_add(table, "%.1f %%", 100 * simulated->exposed_s / step_s);
+    yk_table_add(table, "%.1f %%", 100 * simulated->idle_s / step_s);
+}
+
+static void add_memory_row(const struct yk_planned *planned, int32_t first, int32_t last,
+                           struct yk_table *table)
+{
+    char words[WORDS_SIZE];
+    name_row(planned, first, last, words);
+    yk_table_add(table, "%s", words);
+    for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
+        char bytes[YK_UNITS_SIZE];
+        yk_units_format(planned->trial.peaks[first].by_kind[kind], YK_UNIT_BYTES, bytes);
+        yk_table_add(table, "%s", planned->trial.peaks[first].by_kind[kind] > 0 ? bytes : "-");
+    }
+}
+
+typedef void (*row_writer)(const struct yk_planned *planned, int32_t first, int32_t last,
+                           struct yk_table *table);
+
+/* A row for each run of ranks that show alike. */
+static yk_status add_ranks(const struct yk_planned *planned, const struct yk_table_column *columns,
+                           size_t count, row_writer write, struct yk_text *out)
+{
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, count, &table));
+    for (int32_t first = 0, last = 0; first < planned->plan->rank_count; first = last + 1) {
+        last = first;
+        while (last + 1 < planned->plan->rank_count && shows_alike(planned, first, last + 1)) {
+            last++;
+        }
+        write(planned, first, last, table);
+    }
+    const yk_status status = yk_table_write(table, out);
+    yk_table_destroy(table);
+    yk_text_add(out, "\n");
+    return status;
+}
+
+static yk_status add_devices(const struct yk_planned *planned, struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"device", YK_TABLE_LEFT},   {"type", YK_TABLE_LEFT},     {"share", YK_TABLE_RIGHT},
+        {"part", YK_TABLE_RIGHT},    {"memory", YK_TABLE_RIGHT},  {"limit", YK_TABLE_RIGHT},
+        {"compute", YK_TABLE_RIGHT}, {"exposed", YK_TABLE_RIGHT}, {"idle", YK_TABLE_RIGHT},
+    };
+    static const struct yk_table_column kinds[] = {
+        {"memory of", YK_TABLE_LEFT},  {"parameters", YK_TABLE_RIGHT},
+        {"gathered", YK_TABLE_RIGHT},  {"gradients", YK_TABLE_RIGHT},
+        {"optimizer", YK_TABLE_RIGHT}, {"activations", YK_TABLE_RIGHT},
+        {"buffers", YK_TABLE_RIGHT},   {"context", YK_TABLE_RIGHT},
+    };
+    YK_TRY(add_ranks(planned, columns, sizeof columns / sizeof columns[0], add_device_row, out));
+    return add_ranks(planned, kinds, sizeof kinds / sizeof kinds[0], add_memory_row, out);
+}
+
+static bool is_same(const struct yk_plan *plan, int32_t a, int32_t b)
+{
+    return plan->layers[a].group == plan->layers[b].group &&
+           yk_plan_strategy(plan, a) == yk_plan_strategy(plan, b) &&
+           plan->layers[a].recompute == plan->layers[b].recompute;
+}
+
+static void name_group(const struct yk_planned *planned, int32_t group, char *out)
+{
+    const struct yk_plan_group *members = &planned->plan->groups[group];
+    const struct yk_device *devices = planned->study->cluster->devices;
+    const struct yk_plan_rank *ranks = planned->plan->ranks;
+    const char *first = devices[ranks[members->members[0].rank].device].name;
+    const char *last = devices[ranks[members->members[members->member_count - 1].rank].device].name;
+    if (members->member_count == 1) {
+        snprintf(out, WORDS_SIZE, "%s", first);
+    } else {
+        snprintf(out, WORDS_SIZE, "%s … %s", first, last);
+    }
+}
+
+static yk_status add_layers(const struct yk_planned *planned, struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"layers", YK_TABLE_LEFT},
+        {"strategy", YK_TABLE_LEFT},
+        {"on", YK_TABLE_LEFT},
+        {"", YK_TABLE_LEFT},
+    };
+    const struct yk_plan *plan = planned->plan;
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    for (int32_t first = 0, last = 0; first < plan->layer_count; first = last + 1) {
+        struct yk_text words = {0};
+        char group[WORDS_SIZE];
+        last = first;
+        while (last + 1 < plan->layer_count && is_same(plan, first, last + 1)) {
+            last++;
+        }
+        yk_explain_layers(planned->study->model, first, last, &words);
+        name_group(planned, plan->layers[first].group, group);
+        yk_table_add(table, "%s", yk_text_chars(&words));
+        yk_table_add(table, "%s", yk_strategy_name(yk_plan_strategy(plan, first)));
+        yk_table_add(table, "%s", group);
+        yk_table_add(table, "%s", plan->layers[first].recompute ? "recomputed" : "");
+        yk_text_free(&words);
+    }
+    const yk_status status = yk_table_write(table, out);
+    yk_table_destroy(table);
+    yk_text_add(out, "\n");
+    return status;
+}
+
+static yk_status add_alternatives(const struct yk_planned *planned, struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"instead", YK_TABLE_LEFT},
+        {"step", YK_TABLE_RIGHT},
+        {"longer by", YK_TABLE_RIGHT},
+        {"", YK_TABLE_LEFT},
+    };
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    for (int32_t i = 0; i < planned->alternative_count; i++) {
+        const struct yk_plan_alternative *row = &planned->alternatives[i];
+        char step[YK_UNITS_SIZE] = "-";
+        char more[WORDS_SIZE] = "does not fit";
+        if (!isnan(row->step_s)) {
+            yk_units_format(row->step_s, YK_UNIT_SECONDS, step);
+        }
+        if (row->fits) {
+            snprintf(more, sizeof more, "%.1f %%", 100 * (row->step_s / planned->trial.step_s - 1));
+        }
+        yk_table_add(table, "%s", row->name);
+        yk_table_add(table, "%s", step);
+        yk_table_add(table, "%s", more);
+        yk_table_add(table, "%s", row->remark ? row->remark : "");
+    }
+    const yk_status status = yk_table_write(table, out);
+    yk_table_destroy(table);
+    return status;
+}
+
+static void add_without(const struct yk_planned *planned, struct yk_text *out)
+{
+    for (int32_t i = 0; i < planned->without_count; i++) {
+        const struct yk_plan_without *row = &planned->without[i];
+        const char *name = planned->study->cluster->devices[row->device].name;
+        char step[YK_UNITS_SIZE];
+        yk_units_format(row->step_s, YK_UNIT_SECONDS, step);
+        yk_text_add(out, i == 0 ? "\n" : "");
+        if (isnan(row->step_s)) {
+            yk_text_addf(out, "  without %s nothing fits\n", name);
+        } else {
+            yk_text_addf(out, "  without %s a step takes %s, %.1f %% longer\n", name, step,
+                         100 * (row->step_s / planned->trial.step_s - 1));
+        }
+    }
+}
+
+yk_status yk_plan_output_text(const struct yk_planned *planned, struct yk_text *out)
+{
+    yk_workload_add_title(planned->request.config, planned->study->cluster,
+                          &planned->request.workload, out);
+    yk_text_add(out, "\n");
+    if (planned->study->cluster->assumption) {
+        yk_text_addf(out, "%s\n", planned->study->cluster->assumption);
+    }
+    yk_text_add(out, "\n");
+    if (planned->plan) {
+        add_headlines(planned, out);
+    }
+    add_search(planned, out);
+    if (planned->plan) {
+        YK_TRY(add_devices(planned, out));
+        YK_TRY(add_layers(planned, out));
+    }
+    if (planned->alternative_count > 0) {
+        YK_TRY(add_alternatives(planned, out));
+    }
+    add_without(planned, out);
+    return yk_text_status(out);
+}

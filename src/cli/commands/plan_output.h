@@ -1,0 +1,12 @@
+/* Plan output: what `yoke plan` and `yoke simulate` print about a plan. */
+#ifndef YK_CLI_COMMANDS_PLAN_OUTPUT_H
+#define YK_CLI_COMMANDS_PLAN_OUTPUT_H
+
+#include "base/status.h"
+#include "base/text.h"
+#include "planner/planned.h"
+
+yk_status yk_plan_output_text(const struct yk_planned *planned, struct yk_text *out) YK_MUST_USE;
+yk_status yk_plan_output_json(const struct yk_planned *planned, struct yk_text *out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,126 @@
+#include "cli/commands/plan_times.h"
+
+#include "base/table.h"
+#include "base/units.h"
+#include "sim/sorts.h"
+
+#include <inttypes.h>
+
+typedef yk_status (*writer)(const struct yk_planned *planned, const struct yk_sort *sorts,
+                            int32_t count, struct yk_text *out);
+
+static yk_status write_with(const struct yk_planned *planned, writer write, struct yk_text *out)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_sort *sorts = NULL;
+    int32_t count = 0;
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status =
+        yk_sim_sorts(planned->trial.sim, planned->study->prices, arena, &sorts, &count);
+    if (status == YK_OK) {
+        status = write(planned, sorts, count, out);
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
+static bool is_message(const struct yk_sort *sort)
+{
+    return sort->bytes > 0;
+}
+
+/* The layer, and where it is computed; messages are of no one layer and no one device. */
+static const char *layer_of(const struct yk_planned *planned, const struct yk_sort *sort)
+{
+    return is_message(sort) || sort->layer == YK_LAYER_NONE
+               ? NULL
+               : planned->study->model->layers[sort->layer].name;
+}
+
+static const char *device_of(const struct yk_planned *planned, const struct yk_sort *sort)
+{
+    const int32_t device = planned->plan->ranks[sort->rank].device;
+    return is_message(sort) ? NULL : planned->study->cluster->devices[device].name;
+}
+
+static yk_status write_text(const struct yk_planned *planned, const struct yk_sort *sorts,
+                            int32_t count, struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"op", YK_TABLE_LEFT},     {"of", YK_TABLE_LEFT},       {"on", YK_TABLE_LEFT},
+        {"times", YK_TABLE_RIGHT}, {"samples", YK_TABLE_RIGHT}, {"bytes", YK_TABLE_RIGHT},
+        {"alone", YK_TABLE_RIGHT}, {"off by", YK_TABLE_RIGHT},  {"from", YK_TABLE_LEFT},
+    };
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    for (int32_t i = 0; i < count; i++) {
+        const struct yk_sort *sort = &sorts[i];
+        const char *layer = layer_of(planned, sort);
+        const char *device = device_of(planned, sort);
+        char bytes[YK_UNITS_SIZE] = "";
+        char time[YK_UNITS_SIZE];
+        if (is_message(sort)) {
+            yk_units_format(sort->bytes, YK_UNIT_BYTES, bytes);
+        }
+        yk_units_format(sort->time.seconds, YK_UNIT_SECONDS, time);
+        yk_table_add(table, "%s", yk_op_kind_name(sort->kind));
+        yk_table_add(table, "%s", layer ? layer : "");
+        yk_table_add(table, "%s", device ? device : "");
+        yk_table_add(table, "%" PRId64, sort->count);
+        if (sort->samples > 0) {
+            yk_table_add(table, "%" PRId64, sort->samples);
+        } else {
+            yk_table_add(table, "%s", "");
+        }
+        yk_table_add(table, "%s", bytes);
+        yk_table_add(table, "%s", time);
+        yk_table_add(table, "±%.0f %%", 100 * sort->time.error);
+        yk_table_add(table, "%s", yk_cost_origin_name(sort->time.origin));
+    }
+    const yk_status status = yk_table_write(table, out);
+    yk_table_destroy(table);
+    return status;
+}
+
+static void add_words(struct yk_text *out, const char *key, const char *words)
+{
+    yk_text_addf(out, ",\"%s\":", key);
+    if (words) {
+        yk_text_add_json(out, words);
+    } else {
+        yk_text_add(out, "null");
+    }
+}
+
+static yk_status write_json(const struct yk_planned *planned, const struct yk_sort *sorts,
+                            int32_t count, struct yk_text *out)
+{
+    yk_text_add(out, ",\"times\":[");
+    for (int32_t i = 0; i < count; i++) {
+        const struct yk_sort *sort = &sorts[i];
+        yk_text_addf(out, "%s{\"op\":\"%s\"", i > 0 ? ",\n" : "\n", yk_op_kind_name(sort->kind));
+        add_words(out, "layer", layer_of(planned, sort));
+        add_words(out, "device", device_of(planned, sort));
+        yk_text_addf(out, ",\"count\":%" PRId64 ",\"samples\":%" PRId64 ",\"bytes\":", sort->count,
+                     sort->samples);
+        yk_text_add_number(out, sort->bytes);
+        yk_text_add(out, ",\"alone_s\":");
+        yk_text_add_number(out, sort->time.seconds);
+        yk_text_add(out, ",\"error\":");
+        yk_text_add_number(out, sort->time.error);
+        add_words(out, "origin", yk_cost_origin_name(sort->time.origin));
+        yk_text_add(out, "}");
+    }
+    yk_text_add(out, "]");
+    return yk_text_status(out);
+}
+
+yk_status yk_plan_times_text(const struct yk_planned *planned, struct yk_text *out)
+{
+    return write_with(planned, write_text, out);
+}
+
+yk_status yk_plan_times_json(const struct yk_planned *planned, struct yk_text *out)
+{
+    return write_with(planned, write_json, out);
+}

@@ -1,0 +1,16 @@
+/* Plan times: what `yoke simulate` says about the times that a predicted step is made of. */
+#ifndef YK_CLI_COMMANDS_PLAN_TIMES_H
+#define YK_CLI_COMMANDS_PLAN_TIMES_H
+
+#include "base/status.h"
+#include "base/text.h"
+#include "planner/planned.h"
+
+/* A row for each sort of op: how long it takes alone, where that comes from, how far off it may
+ * be. */
+yk_status yk_plan_times_text(const struct yk_planned *planned, struct yk_text *out) YK_MUST_USE;
+
+/* ,"times":[{"op":"forward", …}]: the same. */
+yk_status yk_plan_times_json(const struct yk_planned *planned, struct yk_text *out) YK_MUST_USE;
+
+#endif

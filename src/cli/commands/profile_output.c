@@ -1,0 +1,305 @@
+#include "base/table.h"
+#include "base/units.h"
+#include "job/profiling/profile.h"
+#include "job/workload.h"
+#include "measure/noise.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Times that vary by more than this are worth a word. */
+static const double noisy = 0.1;
+
+static const char *amount(double value, enum yk_unit unit, char out[YK_UNITS_SIZE])
+{
+    yk_units_format(value, unit, out);
+    return out;
+}
+
+static bool is_of_sort(const struct yk_survey_layer *row, const struct yk_survey_layer *sort)
+{
+    return strcmp(row->layer.shape, sort->layer.shape) == 0 &&
+           strcmp(row->layer.device, sort->layer.device) == 0 &&
+           row->layer.part == sort->layer.part && row->layer.sequence == sort->layer.sequence;
+}
+
+/* The row of the same layer and batch for another pass; NULL: none. */
+static const struct yk_survey_layer *pass_of(const struct yk_survey *survey,
+                                             const struct yk_survey_layer *row, const char *pass)
+{
+    for (int32_t i = 0; i < survey->layer_count; i++) {
+        const struct yk_survey_layer *other = &survey->layers[i];
+        if (strcmp(other->layer.pass, pass) == 0 && other->batch == row->batch &&
+            is_of_sort(other, row)) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+/* Whether no row before is of the same sort. */
+static bool is_first(const struct yk_survey *survey, int32_t number)
+{
+    int32_t i = 0;
+    while (!is_of_sort(&survey->layers[i], &survey->layers[number])) {
+        i++;
+    }
+    return i == number;
+}
+
+/* The row of the same sort and pass with the next larger batch; NULL: none. */
+static const struct yk_survey_layer *next_of(const struct yk_survey *survey,
+                                             const struct yk_survey_layer *sort, int64_t batch)
+{
+    const struct yk_survey_layer *next = NULL;
+    for (int32_t i = 0; i < survey->layer_count; i++) {
+        const struct yk_survey_layer *row = &survey->layers[i];
+        if (is_of_sort(row, sort) && strcmp(row->layer.pass, sort->layer.pass) == 0 &&
+            row->batch > batch && (!next || row->batch < next->batch)) {
+            next = row;
+        }
+    }
+    return next;
+}
+
+static void add_time(struct yk_table *table, const struct yk_survey_layer *row)
+{
+    char words[YK_UNITS_SIZE];
+    yk_table_add(table, "%s", row ? amount(row->measurement.value, YK_UNIT_SECONDS, words) : "");
+}
+
+static void add_device(struct yk_table *table, const struct yk_profile_layer *layer)
+{
+    if (layer->part < 1) {
+        yk_table_add(table, "%s %.3g%%", layer->device, 100 * layer->part);
+    } else {
+        yk_table_add(table, "%s", layer->device);
+    }
+}
+
+static void add_row(const struct yk_survey *survey, const struct yk_survey_layer *row,
+                    struct yk_table *table)
+{
+    add_device(table, &row->layer);
+    yk_table_add(table, "%s", row->layer.shape);
+    yk_table_add(table, "%" PRId64, row->batch);
+    add_time(table, row);
+    add_time(table, pass_of(survey, row, "backward"));
+    add_time(table, pass_of(survey, row, "update"));
+    yk_table_add(table, "%.1f %%", 100 * row->measurement.spread);
+}
+
+static yk_status add_layers(const struct yk_survey *survey, struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"device", YK_TABLE_LEFT},   {"layer", YK_TABLE_LEFT},     {"samples", YK_TABLE_RIGHT},
+        {"forward", YK_TABLE_RIGHT}, {"backward", YK_TABLE_RIGHT}, {"update", YK_TABLE_RIGHT},
+        {"spread", YK_TABLE_RIGHT},
+    };
+    struct yk_table *table = NULL;
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    for (int32_t i = 0; i < survey->layer_count; i++) {
+        const struct yk_survey_layer *sort = &survey->layers[i];
+        if (strcmp(sort->layer.pass, "forward") != 0 || !is_first(survey, i)) {
+            continue;
+        }
+        for (const struct yk_survey_layer *row = next_of(survey, sort, 0); row;
+             row = next_of(survey, sort, row->batch)) {
+            add_row(survey, row, table);
+        }
+    }
+    const yk_status status = yk_table_write(table, out);
+    yk_table_destroy(table);
+    return status;
+}
+
+static yk_status add_links(const struct yk_survey *survey, struct yk_text *out)
+{
+    static const struct yk_table_column columns[] = {
+        {"link", YK_TABLE_LEFT},    {"message", YK_TABLE_LEFT}, {"ranks", YK_TABLE_RIGHT},
+        {"bytes", YK_TABLE_RIGHT},  {"time", YK_TABLE_RIGHT},   {"a second", YK_TABLE_RIGHT},
+        {"spread", YK_TABLE_RIGHT},
+    };
+    struct yk_table *table = NULL;
+    char words[YK_UNITS_SIZE];
+    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
+    for (int32_t i = 0; i < survey->link_count; i++) {
+        const struct yk_survey_link *row = &survey->links[i];
+        yk_table_add(table, "%s", row->link.link);
+        yk_table_add(table, "%s", row->link.collective);
+        yk_table_add(table, "%d", (int)row->link.ranks);
+        yk_table_add(table, "%s", amount((double)row->bytes, YK_UNIT_BYTES, words));
+        yk_table_add(table, "%s", amount(row->measurement.value, YK_UNIT_SECONDS, words));
+        yk_table_add(
+            table, "%s",
+            amount((double)row->bytes / row->measurement.value, YK_UNIT_BYTES_PER_S, words));
+        yk_table_add(table, "%.1f %%", 100 * row->measurement.spread);
+    }
+    const yk_status status = yk_table_write(table, out);
+    yk_table_destroy(table);
+    return status;
+}
+
+static void add_facts(const struct yk_survey *survey, struct yk_text *out)
+{
+    char words[YK_UNITS_SIZE];
+    for (int32_t i = 0; i < survey->fact_count; i++) {
+        const struct yk_survey_fact *row = &survey->facts[i];
+        if (strcmp(row->fact.fact, YK_PROFILE_CONTEXT) == 0) {
+            if (!strstr(row->fact.subject, " with ")) {
+                continue; /* the same, for whatever other model */
+            }
+            yk_text_addf(out, "%s: a process holds %s besides what it trains\n", row->fact.subject,
+                         amount(row->measurement.value, YK_UNIT_BYTES, words));
+        } else {
+            yk_text_addf(out, "%s: %s take%s %.3g times as long\n", row->fact.subject,
+                         row->fact.fact,
+                         strcmp(row->fact.fact, YK_PROFILE_MESSAGE_BESIDE) == 0 ? "" : "s",
+                         row->measurement.value);
+        }
+    }
+}
+
+/* Those of the targets that were measured, which come first. */
+static struct yk_counter_ranks list_counted(const struct yk_profiling *profiling)
+{
+    struct yk_counter_ranks counted = {profiling->counted, 0};
+    while (counted.count < profiling->target_count && counted.all[counted.count].device) {
+        counted.count++;
+    }
+    return counted;
+}
+
+static bool has_run(const struct yk_counter_rank *counted)
+{
+    bool ran = false;
+    for (int32_t i = 0; i < counted->phases.count; i++) {
+        ran = ran || counted->phases.all[i].seconds > 0;
+    }
+    return ran;
+}
+
+/* A table for each target, with its name where there are several. */
+static yk_status add_counters(const struct yk_profiling *profiling, struct yk_text *out)
+{
+    const struct yk_counter_ranks counted = list_counted(profiling);
+    bool any = false;
+    for (int32_t i = 0; i < counted.count; i++) {
+        const struct yk_counter_ranks one = {&counted.all[i], 1};
+        if (!has_run(&counted.all[i])) {
+            continue;
+        }
+        any = true;
+        if (profiling->target_count > 1) {
+            yk_text_addf(out, "\n%s\n", counted.all[i].device);
+        }
+        YK_TRY(yk_counters_add_text(&one, out));
+    }
+    if (!any) {
+        yk_text_add(out, "\nno counters: no step was run\n");
+    }
+    return yk_text_status(out);
+}
+
+yk_status yk_profiling_write_text(const struct yk_profiling *profiling, struct yk_text *out)
+{
+    const struct yk_survey *survey = &profiling->survey;
+    yk_text_add_bytes(out, yk_text_chars(&profiling->notes), profiling->notes.length);
+    if (survey->layer_count > 0) {
+        yk_text_add(out, "\n");
+        YK_TRY(add_layers(survey, out));
+    }
+    if (survey->link_count > 0) {
+        yk_text_add(out, "\n");
+        YK_TRY(add_links(survey, out));
+    }
+    if (survey->fact_count > 0) {
+        yk_text_add(out, "\n");
+        add_facts(survey, out);
+    }
+    if (profiling->words.counters) {
+        YK_TRY(add_counters(profiling, out));
+    }
+    const double noise = yk_survey_noise(survey);
+    if (noise > noisy) {
+        yk_text_addf(out,
+                     "\nthis machine was busy, or its clocks vary: a quarter of the times are off "
+                     "by more than %.0f %%, and predictions say so; measure again when it is quiet "
+                     "(--again)\n",
+                     100 * noise);
+    }
+    if (survey->known > 0) {
+        yk_text_addf(out, "\n%lld %s known already and not measured again; --again does\n",
+                     (long long)survey->known,
+                     survey->known == 1 ? "number of samples was" : "numbers of samples were");
+    }
+    yk_text_addf(out, "\nkept in %s%s\n", profiling->path,
+                 survey->stopped ? "; stopped before all was measured" : "");
+    return yk_text_status(out);
+}
+
+static void add_measurement(const struct yk_profile_measurement *measurement, const char *value,
+                            struct yk_text *out)
+{
+    yk_text_addf(out, ", \"%s\": ", value);
+    yk_text_add_number(out, measurement->value);
+    yk_text_add(out, ", \"spread\": ");
+    yk_text_add_number(out, measurement->spread);
+    yk_text_addf(out, ", \"samples\": %" PRId64 "}", measurement->samples);
+}
+
+static void add_word(const char *key, const char *word, struct yk_text *out)
+{
+    yk_text_addf(out, "\"%s\": ", key);
+    yk_text_add_json(out, word);
+}
+
+yk_status yk_profiling_write_json(const struct yk_profiling *profiling, struct yk_text *out)
+{
+    const struct yk_survey *survey = &profiling->survey;
+    yk_text_add(out, "{");
+    add_word("profile", profiling->path, out);
+    yk_text_add(out, ",\n ");
+    add_word("versions", profiling->versions ? profiling->versions : "", out);
+    yk_text_addf(out, ",\n \"stopped\": %s,\n \"layers\": [", survey->stopped ? "true" : "false");
+    for (int32_t i = 0; i < survey->layer_count; i++) {
+        const struct yk_survey_layer *row = &survey->layers[i];
+        yk_text_add(out, i > 0 ? ",\n  {" : "\n  {");
+        add_word("device", row->layer.device, out);
+        yk_text_add(out, ", \"part\": ");
+        yk_text_add_number(out, row->layer.part);
+        yk_text_add(out, ", ");
+        add_word("shape", row->layer.shape, out);
+        yk_text_addf(out, ", \"sequence\": %" PRId64 ", ", row->layer.sequence);
+        add_word("pass", row->layer.pass, out);
+        yk_text_addf(out, ", \"batch\": %" PRId64, row->batch);
+        add_measurement(&row->measurement, "seconds", out);
+    }
+    yk_text_add(out, "],\n \"links\": [");
+    for (int32_t i = 0; i < survey->link_count; i++) {
+        const struct yk_survey_link *row = &survey->links[i];
+        yk_text_add(out, i > 0 ? ",\n  {" : "\n  {");
+        add_word("link", row->link.link, out);
+        yk_text_add(out, ", ");
+        add_word("message", row->link.collective, out);
+        yk_text_addf(out, ", \"ranks\": %d, \"bytes\": %" PRId64, (int)row->link.ranks, row->bytes);
+        add_measurement(&row->measurement, "seconds", out);
+    }
+    yk_text_add(out, "],\n \"facts\": [");
+    for (int32_t i = 0; i < survey->fact_count; i++) {
+        const struct yk_survey_fact *row = &survey->facts[i];
+        yk_text_add(out, i > 0 ? ",\n  {" : "\n  {");
+        add_word("subject", row->fact.subject, out);
+        yk_text_add(out, ", ");
+        add_word("fact", row->fact.fact, out);
+        add_measurement(&row->measurement, "value", out);
+    }
+    yk_text_add(out, "]");
+    if (profiling->words.counters) {
+        const struct yk_counter_ranks counted = list_counted(profiling);
+        yk_text_add(out, ",\n \"counters\": ");
+        yk_counters_write_averages(&counted, out);
+    }
+    yk_text_add(out, "}\n");
+    return yk_text_status(out);
+}

@@ -1,0 +1,69 @@
+#include "cli/options/command.h"
+
+#include <string.h>
+
+static struct yk_command_list known;
+
+void yk_command_register(const struct yk_command_list *list)
+{
+    known = *list;
+}
+
+const struct yk_command_list *yk_command_list(void)
+{
+    return &known;
+}
+
+const struct yk_exit yk_command_exits[] = {
+    {YK_OK, "done"},
+    {YK_ERROR_SYSTEM, "out of memory, or a device, an output or a thread could not be had"},
+    {YK_ERROR_USAGE, "the command line is wrong"},
+    {0, NULL},
+};
+
+struct yk_option_table yk_command_options(const struct yk_command *command)
+{
+    return command->table ? *command->table
+                          : (struct yk_option_table){command->options, command->option_count};
+}
+
+const struct yk_command *yk_command_find(const char *name)
+{
+    for (size_t i = 0; i < known.count; i++) {
+        if (strcmp(known.verbs[i]->name, name) == 0) {
+            return known.verbs[i];
+        }
+    }
+    return NULL;
+}
+
+bool yk_command_choices(size_t number, struct yk_choice *out)
+{
+    if (number >= known.count) {
+        return false;
+    }
+    *out = (struct yk_choice){known.verbs[number]->name, known.verbs[number]->summary};
+    return true;
+}
+
+void yk_command_add_words(const struct yk_command *command, struct yk_text *out)
+{
+    yk_text_add(out, "yoke");
+    if (command->name) {
+        yk_text_addf(out, " %s", command->name);
+    }
+}
+
+void yk_command_add_usage(const struct yk_command *command, struct yk_text *out)
+{
+    yk_command_add_words(command, out);
+    if (!command->name) {
+        yk_text_add(out, " COMMAND");
+    }
+    yk_text_add(out, " [OPTIONS]");
+    for (size_t i = 0; i < command->operand_count; i++) {
+        const struct yk_operand *operand = &command->operands[i];
+        yk_text_addf(out, operand->required ? " %s%s" : " [%s%s]", operand->placeholder,
+                     operand->many ? "..." : "");
+    }
+}

@@ -1,0 +1,219 @@
+#include "cli/options/help_page.h"
+
+#include "cli/options/help_words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    NARROWEST = 40,
+    WIDEST = 100,
+    MOST_LEFT = 24, /* a left column wider than this gets a line of its own */
+};
+
+struct page {
+    struct yk_text *out;
+    size_t width;
+};
+
+/* Adds `words`, broken at spaces so that each line after `indent` columns fits the page. The caller
+ * has written `column` columns of the first line. */
+static void add_folded(const struct page *page, const char *words, size_t column, size_t indent)
+{
+    bool first = true;
+    while (*words) {
+        const size_t length = strcspn(words, " ");
+        if (!first && column + 1 + length > page->width) {
+            yk_text_add(page->out, "\n");
+            yk_text_add_repeated(page->out, " ", indent);
+            column = indent;
+        } else if (!first) {
+            yk_text_add(page->out, " ");
+            column++;
+        }
+        yk_text_add_bytes(page->out, words, length);
+        column += length;
+        words += length + (words[length] == ' ');
+        first = false;
+    }
+    yk_text_add(page->out, "\n");
+}
+
+/* A row of two columns: `left` at `indent`, `right` folded at `middle`. */
+static void add_row(const struct page *page, const char *left, const char *right, size_t indent,
+                    size_t middle)
+{
+    yk_text_add_repeated(page->out, " ", indent);
+    yk_text_add(page->out, left);
+    const size_t column = indent + strlen(left);
+    if (column + 2 > middle) {
+        yk_text_add(page->out, "\n");
+        yk_text_add_repeated(page->out, " ", middle);
+    } else {
+        yk_text_add_repeated(page->out, " ", middle - column);
+    }
+    add_folded(page, right, middle, middle);
+}
+
+static size_t longer(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static void add_choices(const struct page *page, yk_choices choices, size_t indent)
+{
+    struct yk_choice choice = {0};
+    size_t middle = 0;
+    for (size_t i = 0; choices(i, &choice); i++) {
+        middle = longer(middle, indent + strlen(choice.name) + 2);
+    }
+    for (size_t i = 0; choices(i, &choice); i++) {
+        add_row(page, choice.name, choice.summary ? choice.summary : "", indent, middle);
+    }
+}
+
+static bool explains(yk_choices choices)
+{
+    struct yk_choice choice = {0};
+    return choices && choices(0, &choice) && choice.summary;
+}
+
+static void add_examples(const struct page *page, const struct yk_command *command)
+{
+    yk_text_add(page->out, command->examples[1].line ? "Examples:\n" : "Example:\n");
+    for (const struct yk_example *example = command->examples; example->line; example++) {
+        yk_text_addf(page->out, "  %s\n      ", example->line);
+        add_folded(page, example->what, 6, 6);
+    }
+    yk_text_add(page->out, "\n");
+}
+
+static void add_usage(const struct page *page, const struct yk_command *command)
+{
+    yk_text_add(page->out, "Usage:\n  ");
+    yk_command_add_usage(command, page->out);
+    yk_text_add(page->out, "\n\n");
+}
+
+static void add_description(const struct page *page, const struct yk_command *command)
+{
+    const char *text = command->description;
+    struct yk_text paragraph = {0};
+    while (text && *text) {
+        const char *end = strstr(text, "\n\n");
+        const size_t length = end ? (size_t)(end - text) : strlen(text);
+        paragraph.length = 0;
+        yk_text_add_bytes(&paragraph, text, length);
+        add_folded(page, yk_text_chars(&paragraph), 0, 0);
+        yk_text_add(page->out, "\n");
+        text += length + (end ? 2 : 0);
+    }
+    yk_text_free(&paragraph);
+}
+
+static void add_verbs(const struct page *page)
+{
+    yk_text_add(page->out, "Commands:\n");
+    add_choices(page, yk_command_choices, 2);
+    yk_text_add(page->out, "\n");
+}
+
+static void add_operands(const struct page *page, const struct yk_command *command)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < command->operand_count; i++) {
+        const size_t length = strlen(command->operands[i].placeholder);
+        longest = length > longest ? length : longest;
+    }
+    for (size_t i = 0; i < command->operand_count; i++) {
+        const struct yk_operand *operand = &command->operands[i];
+        yk_text_add(page->out, i == 0 ? "Operands:\n" : "");
+        add_row(page, operand->placeholder, operand->help, 2, 4 + longest);
+        if (explains(operand->choices)) {
+            add_choices(page, operand->choices, 6);
+        }
+    }
+    yk_text_add(page->out, command->operand_count > 0 ? "\n" : "");
+}
+
+static size_t options_middle(const struct yk_command *command)
+{
+    size_t middle = 0;
+    const struct yk_option *option = NULL;
+    for (size_t i = 0; (option = yk_options_at(command, i)); i++) {
+        struct yk_text left = {0};
+        yk_help_words_add_option(option, &left);
+        middle = left.length <= MOST_LEFT ? longer(middle, 2 + left.length + 2) : middle;
+        yk_text_free(&left);
+    }
+    return middle;
+}
+
+static void add_options(const struct page *page, const struct yk_command *command)
+{
+    const size_t middle = options_middle(command);
+    const char *group = NULL;
+    const struct yk_option *option = NULL;
+    for (size_t i = 0; (option = yk_options_at(command, i)); i++) {
+        if (!group || (option->group && strcmp(group, option->group) != 0)) {
+            yk_text_add(page->out, group ? "\n" : "");
+            group = option->group ? option->group : "Options";
+            yk_text_addf(page->out, "%s:\n", group);
+        }
+        struct yk_text left = {0};
+        struct yk_text right = {0};
+        yk_help_words_add_option(option, &left);
+        yk_help_words_add_help(option, &right);
+        add_row(page, yk_text_chars(&left), yk_text_chars(&right), 2, middle);
+        if (explains(option->choices)) {
+            add_choices(page, option->choices, middle + 2);
+        }
+        yk_text_free(&left);
+        yk_text_free(&right);
+    }
+    yk_text_add(page->out, "\n");
+}
+
+static void add_exit_rows(const struct page *page, const struct yk_exit *row)
+{
+    for (; row && row->meaning; row++) {
+        char code[16];
+        snprintf(code, sizeof code, "%d", (int)row->code);
+        add_row(page, code, row->meaning, 2, 6);
+    }
+}
+
+static struct page page_of(int width, struct yk_text *out)
+{
+    const int clamped = width < NARROWEST ? NARROWEST : width > WIDEST ? WIDEST : width;
+    return (struct page){out, (size_t)clamped};
+}
+
+yk_status yk_help_page_write(const struct yk_command *command, int width, struct yk_text *out)
+{
+    const struct page page = page_of(width, out);
+    yk_command_add_words(command, out);
+    yk_text_addf(out, ": %s\n\n", command->summary);
+    add_examples(&page, command);
+    add_usage(&page, command);
+    add_description(&page, command);
+    if (!command->name) {
+        add_verbs(&page);
+    }
+    add_operands(&page, command);
+    add_options(&page, command);
+    yk_text_add(out, "Exit codes:\n");
+    add_exit_rows(&page, yk_command_exits);
+    add_exit_rows(&page, command->exits);
+    return yk_text_status(out);
+}
+
+yk_status yk_help_page_write_short(int width, struct yk_text *out)
+{
+    const struct page page = page_of(width, out);
+    add_usage(&page, yk_command_list()->root);
+    add_verbs(&page);
+    yk_text_add(out, "\"yoke help COMMAND\" tells more; \"yoke schedule --example\" shows what it "
+                     "does.\n");
+    return yk_text_status(out);
+}

@@ -1,0 +1,45 @@
+/*
+ * Options: the words a command understands, as rows of a table.
+ *
+ * One table serves the parser, the help, the man page and the shell completions, so they cannot
+ * disagree. A row says where in the command's own struct of arguments its value goes; the kind says
+ * what type is there. Tables are constant and may be read by any thread.
+ */
+#ifndef YK_CLI_OPTIONS_OPTIONS_H
+#define YK_CLI_OPTIONS_OPTIONS_H
+
+#include "base/arena.h"
+#include "base/option.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct yk_command;
+
+/* Whether the value is a file, for completion. */
+bool yk_option_is_file(const struct yk_option *option);
+
+/* A word without dashes. Its field is a const char *, or of many a struct yk_option_words. */
+struct yk_operand {
+    const char *placeholder;
+    const char *help;
+    bool required;
+    bool many;          /* any number of words; only the last operand */
+    yk_choices choices; /* NULL: the operand is a file */
+    size_t offset;
+};
+
+/* The options of a command, in order, and at last --help, which all have; NULL past the end. */
+const struct yk_option *yk_options_at(const struct yk_command *command, size_t number);
+
+/*
+ * Reads `words` into `arguments`, the zeroed struct of the command; presets come first, then the
+ * command's layers (base/option_layers.h). With --help among the words, `*help` is set and nothing
+ * else is checked. Lists live in `arena`, texts are the words themselves.
+ */
+yk_status yk_options_parse(const struct yk_command *command, char *const *words, int count,
+                           struct yk_arena *arena, void *arguments, bool *help) YK_MUST_USE;
+
+#endif

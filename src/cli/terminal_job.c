@@ -1,0 +1,62 @@
+#include "cli/terminal_job.h"
+
+#include "cli/interrupt.h"
+#include "cli/terminal.h"
+
+#include <unistd.h>
+
+static void begin(void *user)
+{
+    (void)user;
+    yk_terminal_progress_begin();
+}
+
+static void end(void *user)
+{
+    (void)user;
+    yk_terminal_progress_end();
+}
+
+static void line(void *user, const char *text, bool keep)
+{
+    (void)user;
+    yk_terminal_line(text, keep);
+}
+
+static void failed(void *user, const char *sentence)
+{
+    (void)user;
+    yk_terminal_progress_end();
+    yk_terminal_complain(sentence);
+}
+
+/* Nothing is run that could wait for a lock of the thread that hangs. */
+static void lost(void *user, yk_status status, const char *sentence)
+{
+    (void)user;
+    if (sentence) {
+        yk_terminal_last_words(sentence);
+    }
+    _exit((int)status);
+}
+
+static struct yk_job terminal = {
+    .begin = begin,
+    .progress = yk_terminal_progress,
+    .end = end,
+    .line = line,
+    .failed = failed,
+    .lost = lost,
+};
+
+const struct yk_job *yk_terminal_job(void)
+{
+    terminal.stop = yk_interrupt_watch();
+    return &terminal;
+}
+
+const struct yk_job *yk_terminal_job_termination(void)
+{
+    terminal.stop = yk_interrupt_watch_termination();
+    return &terminal;
+}

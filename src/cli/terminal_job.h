@@ -1,0 +1,16 @@
+/*
+ * Terminal job: the callbacks of a job that a person runs from a terminal: its progress and lines
+ * go to standard error, Ctrl-C asks it to stop, and the loss of a rank ends the process.
+ */
+#ifndef YK_CLI_TERMINAL_JOB_H
+#define YK_CLI_TERMINAL_JOB_H
+
+#include "job/job.h"
+
+/* Ctrl-C is watched from now on. Main thread. */
+const struct yk_job *yk_terminal_job(void);
+
+/* The same for the signal TERM, too: for jobs that save what they have. */
+const struct yk_job *yk_terminal_job_termination(void);
+
+#endif

@@ -1,0 +1,253 @@
+#include "job/device.h"
+
+#include "backend/load.h"
+#include "base/number.h"
+#include "cluster/discover.h"
+#include "cluster/mps.h"
+#include "cluster/visible.h"
+#include "job/plugin.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    PATH_SIZE = 4096,
+    LINE_SIZE = 128,
+    MOST_GPUS = 1024,
+};
+
+#define MIB (1024.0 * 1024.0)
+
+#define VISIBLE "CUDA_VISIBLE_DEVICES"
+#define PLUGIN_FILE "yoke-cuda.so"
+
+static const char no_plugin[] =
+    "yoke was built without " PLUGIN_FILE "; build it where the CUDA toolkit is installed (nvcc, "
+    "with cuBLAS and, for attention, cuDNN)";
+
+static bool find_plugin(char path[YK_PLUGIN_PATH_SIZE])
+{
+    for (size_t i = 0; i < yk_plugin_count; i++) {
+        if (strcmp(yk_plugins[i].file, PLUGIN_FILE) == 0) {
+            return yk_plugin_find(&yk_plugins[i], path);
+        }
+    }
+    return false;
+}
+
+static yk_status choose_best(struct yk_device_choice *out)
+{
+    struct yk_machine machine;
+    char path[YK_PLUGIN_PATH_SIZE];
+    *out = (struct yk_device_choice){0};
+    if (find_plugin(path)) {
+        YK_TRY(yk_discover(NULL, &machine));
+        out->gpu = yk_visible_index(machine.gpus, machine.gpu_count, 0) >= 0;
+        out->automatic = out->gpu;
+    }
+    return YK_OK;
+}
+
+static bool read_number(const char *word, int64_t *out)
+{
+    return yk_number_read_integer(word, strlen(word), out) && *out >= 0 && *out < MOST_GPUS;
+}
+
+yk_status yk_device_choose(const char *word, struct yk_device_choice *out)
+{
+    static const char gpu[] = "cuda";
+    char path[YK_PLUGIN_PATH_SIZE];
+    int64_t number = 0;
+    if (!word || strcmp(word, "auto") == 0) {
+        return choose_best(out);
+    }
+    *out = (struct yk_device_choice){0};
+    if (strcmp(word, "cpu") == 0) {
+        return YK_OK;
+    }
+    const char *rest = word + sizeof gpu - 1;
+    if (strncmp(word, gpu, sizeof gpu - 1) != 0 ||
+        (*rest != '\0' && (*rest != ':' || !read_number(rest + 1, &number)))) {
+        return yk_fail(YK_ERROR_USAGE, "--device %s: cpu, cuda, cuda:1 and the like, or auto",
+                       word);
+    }
+    if (!find_plugin(path)) {
+        return yk_fail(YK_ERROR_SYSTEM, "--device %s: %s", word, no_plugin);
+    }
+    *out = (struct yk_device_choice){.gpu = true, .number = (int32_t)number};
+    return YK_OK;
+}
+
+yk_status yk_device_count_gpus(int32_t *out)
+{
+    struct yk_machine machine;
+    YK_TRY(yk_discover(NULL, &machine));
+    *out = 0;
+    while (yk_visible_index(machine.gpus, machine.gpu_count, *out) >= 0) {
+        ++*out;
+    }
+    return YK_OK;
+}
+
+/* GPUs are planned for by the driver's numbers, which CUDA's own need not be. */
+static void number_as_the_driver(void)
+{
+    (void)setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
+}
+
+/* What CUDA shows as its device `number`. */
+static yk_status find_gpu(int32_t number, struct yk_machine *machine, struct yk_visible *out)
+{
+    const char *listed = getenv(VISIBLE);
+    YK_TRY(yk_discover(NULL, machine));
+    if (machine->gpu_count == 0) {
+        return yk_fail(YK_ERROR_SYSTEM, "%s",
+                       machine->note ? machine->note : "no GPU: the driver finds none");
+    }
+    *out = yk_visible_find(listed, machine->gpus, machine->gpu_count, number);
+    if (out->gpu >= 0) {
+        return YK_OK;
+    }
+    if (listed) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "there is no GPU %d for this process: " VISIBLE " is \"%s\", and the driver "
+                       "knows of %d",
+                       (int)number, listed, machine->gpu_count);
+    }
+    return yk_fail(YK_ERROR_INPUT, "there is no GPU %d here: they are numbered from 0 to %d",
+                   (int)number, machine->gpu_count - 1);
+}
+
+/* Which part of the GPU this process has, of its multiprocessors and of its memory: that of an
+ * instance (MIG), of a client (MPS), or all of it. */
+static double find_part(int32_t number, const struct yk_nvml_gpu *gpu, int instance,
+                        double *memory_bytes)
+{
+    const struct yk_nvml_instance *cut = instance >= 0 ? &gpu->instances[instance] : NULL;
+    const struct yk_mps_words words = yk_mps_words();
+    const int whole = cut ? cut->sm_count : gpu->sm_count;
+    const double of_gpu = cut && cut->sm_count > 0 && gpu->sm_count > cut->sm_count
+                              ? (double)cut->sm_count / gpu->sm_count
+                              : 1;
+    struct yk_mps_driver driver;
+    *memory_bytes =
+        yk_mps_memory_bytes(&words, number, cut ? cut->memory_bytes : gpu->memory_bytes);
+    number_as_the_driver();
+    return of_gpu * yk_mps_part(yk_mps_load(&driver) ? &driver : NULL, &words, number, whole);
+}
+
+yk_status yk_device_describe_gpu(int32_t number, struct yk_arena *arena, const char **out)
+{
+    struct yk_machine machine;
+    struct yk_visible seen = {-1, -1};
+    char line[LINE_SIZE];
+    YK_TRY(find_gpu(number, &machine, &seen));
+    const struct yk_nvml_gpu *gpu = &machine.gpus[seen.gpu];
+    const struct yk_datasheet *sheet = yk_discover_sheet(gpu->name);
+    if (!sheet) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s has no datasheet in yoke to plan with; describe it with: yoke devices "
+                       "--output here.json, and train with --cluster here.json",
+                       gpu->name);
+    }
+    double memory_bytes = 0;
+    const double part = find_part(number, gpu, seen.instance, &memory_bytes);
+    int length = snprintf(line, sizeof line, "%s", sheet->name);
+    if (part < 1) {
+        length += snprintf(line + length, sizeof line - (size_t)length, ":%.1f%%", 100.0 * part);
+    }
+    length +=
+        snprintf(line + length, sizeof line - (size_t)length, ":%.0fMiB", memory_bytes / MIB - 0.5);
+    *out = yk_arena_copy_text(arena, line, (size_t)length);
+    return *out ? YK_OK : yk_fail_out_of_memory();
+}
+
+/* Where what was found out about products is kept; false where there is no such place. */
+static bool find_products(char out[PATH_SIZE])
+{
+    const char *cache = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    char folder[PATH_SIZE];
+    int length = 0;
+    if (cache && cache[0] == '/') {
+        length = snprintf(folder, sizeof folder, "%s", cache);
+    } else if (home && home[0] == '/') {
+        length = snprintf(folder, sizeof folder, "%s/.cache", home);
+    }
+    if (length <= 0 || length >= (int)sizeof folder) {
+        return false;
+    }
+    (void)mkdir(folder, 0777);
+    const int first = snprintf(out, PATH_SIZE, "%s/yoke", folder);
+    if (first >= PATH_SIZE) {
+        return false;
+    }
+    (void)mkdir(out, 0777);
+    return snprintf(out, PATH_SIZE, "%s/yoke/cuda-products.txt", folder) < PATH_SIZE;
+}
+
+static yk_status find_backend(const struct yk_device_choice *choice, const struct yk_backend **out)
+{
+    char plugin[YK_PLUGIN_PATH_SIZE];
+    if (!choice->gpu) {
+        *out = &yk_backend_cpu;
+        return YK_OK;
+    }
+    number_as_the_driver();
+    return find_plugin(plugin) ? yk_backend_load(plugin, out)
+                               : yk_fail(YK_ERROR_SYSTEM, "%s", no_plugin);
+}
+
+yk_status yk_device_describe(const struct yk_device_choice *choice, struct yk_text *out,
+                             struct yk_text *versions)
+{
+    const struct yk_backend_options options = {.number = choice->number};
+    const struct yk_backend *backend = NULL;
+    struct yk_backend_device *device = NULL;
+    YK_TRY(find_backend(choice, &backend));
+    YK_TRY(backend->open(&options, &device));
+    backend->describe(device, out);
+    if (versions) {
+        backend->versions(device, versions);
+    }
+    backend->close(device);
+    return yk_text_status(out);
+}
+
+static yk_status open_engine(const struct yk_device_choice *choice,
+                             const struct yk_backend_options *options, struct yk_engine *out)
+{
+    char products[PATH_SIZE];
+    struct yk_backend_options filled = *options;
+    YK_TRY(find_backend(choice, &out->backend));
+    if (choice->gpu) {
+        const struct yk_mps_words words = yk_mps_words();
+        const double allowed = yk_mps_memory_bytes(&words, choice->number, INFINITY);
+        filled.number = choice->number;
+        filled.memory_bytes = isinf(allowed) ? 0 : (size_t)allowed;
+        filled.products = find_products(products) ? products : NULL;
+    }
+    YK_TRY(out->backend->open(&filled, &out->device));
+    return out->backend->lane_create(out->device, "load", &out->lane);
+}
+
+yk_status yk_engine_open(const struct yk_device_choice *choice,
+                         const struct yk_backend_options *options, struct yk_engine *out)
+{
+    const yk_status status = open_engine(choice, options, out);
+    return status != YK_OK && choice->automatic
+               ? yk_fail(status, "%s; --device cpu does without", yk_status_message())
+               : status;
+}
+
+void yk_engine_close(struct yk_engine *engine)
+{
+    if (engine->backend) {
+        engine->backend->lane_destroy(engine->lane);
+        engine->backend->close(engine->device);
+    }
+    *engine = (struct yk_engine){0};
+}

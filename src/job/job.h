@@ -1,0 +1,54 @@
+/*
+ * Job: what every job is given by whoever runs it: callbacks that report how far it is, and a flag
+ * that asks it to stop.
+ *
+ * A job is a function with a request record, which has a `const struct yk_job *`, and a result
+ * record. It returns a status, and neither prints nor ends the process. Callbacks are made on the
+ * thread that runs the job, unless a comment says otherwise; any may be NULL, and so may the
+ * pointer itself. What a job would like a person to know goes to base/log.h.
+ */
+#ifndef YK_JOB_JOB_H
+#define YK_JOB_JOB_H
+
+#include "base/status.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct yk_job {
+    void *user;
+
+    /* Work begins that may take long; so much of it (0 to 1) is done; it has ended. */
+    void (*begin)(void *user);
+    void (*progress)(void *user, const char *what, double done);
+    void (*end)(void *user);
+
+    /* A line about work under way, which replaces the one before unless that was to be kept. */
+    void (*line)(void *user, const char *line, bool keep);
+
+    /* Several ranks have come to the same failure. Rank 0 reports it here, at once, because a
+     * launcher may end the other ranks as soon as one has ended. The status that the job returns
+     * then has an empty sentence. */
+    void (*failed)(void *user, const char *sentence);
+
+    /* A rank is lost, and the thread that runs the job may never return from an exchange with it:
+     * the callback must end this process with `status`. Made on another thread, which holds no
+     * lock. `sentence` is NULL where another rank reports it. */
+    void (*lost)(void *user, yk_status status, const char *sentence);
+
+    /* Set: the job ends early, with what it has by then. NULL: nobody asks. */
+    const atomic_bool *stop;
+};
+
+void yk_job_begin(const struct yk_job *job);
+void yk_job_progress(const struct yk_job *job, const char *what, double done);
+void yk_job_end(const struct yk_job *job);
+void yk_job_line(const struct yk_job *job, const char *line, bool keep);
+void yk_job_failed(const struct yk_job *job, const char *sentence);
+
+bool yk_job_is_stopped(const struct yk_job *job);
+
+/* The flag itself; one that is never set where there is none. */
+const atomic_bool *yk_job_stop(const struct yk_job *job);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * Launch: starts the ranks of a run on this machine with mpirun, when a person asks for several,
+ * and stays in front of them until they have ended.
+ *
+ * The ranks are this very program with the same words. Their outputs are ours; what mpirun itself
+ * says is turned into one sentence. TERM, INT and HUP are passed on once, as USR1, the one signal
+ * that mpirun hands to its ranks and does not end them for: they save and stop. A second one ends
+ * them. One thread, before any other has started.
+ */
+#ifndef YK_JOB_LAUNCH_H
+#define YK_JOB_LAUNCH_H
+
+#include "base/status.h"
+#include "cluster/launcher.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct yk_launch_request {
+    int64_t ranks;
+    const char *program;
+    char *const *words; /* of the program; ended by NULL */
+};
+
+/* The words by which a person says which rank of how many a process is. */
+struct yk_launch_words {
+    int64_t rank;       /* -1: not said */
+    int64_t world;      /* 0: not said */
+    const char *master; /* NULL: not said */
+};
+
+#define YK_LAUNCH_RANK_HELP                                                                        \
+    "By hand: this process is rank R, one of --world, each started on its own; YOKE_TOKEN holds "  \
+    "the same secret for all"
+#define YK_LAUNCH_WORLD_HELP "By hand: how many ranks there are"
+#define YK_LAUNCH_MASTER_HELP "By hand: where rank 0 is, and a free port there, else 29500"
+
+/* Who this process is: as the words say, else the environment. */
+yk_status yk_launch_find(const struct yk_launch_words *words, struct yk_launcher *out) YK_MUST_USE;
+
+/* Whether this process is to start `ranks` ranks: it was asked for several and no launcher started
+ * it. One that did must have started as many as are asked for; 0 leaves it open. */
+yk_status yk_launch_decide(const struct yk_launcher *launcher, int64_t ranks,
+                           bool *out) YK_MUST_USE;
+
+/* Runs the ranks. YK_OK when all ended well; else what they agreed on or how one was lost, with an
+ * empty sentence where a rank has said it already. */
+yk_status yk_launch_ranks(const struct yk_launch_request *request) YK_MUST_USE;
+
+/* The same for this process as it was started: its program and its words. */
+yk_status yk_launch_again(int64_t ranks) YK_MUST_USE;
+
+#endif

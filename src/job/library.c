@@ -1,0 +1,306 @@
+#include "job/library.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The build tells what it was compiled with: the headers of others stay in the rooms that wrap
+ * them. */
+#ifdef YOKE_JANSSON_VERSION
+#define COMPILED_JANSSON YOKE_JANSSON_VERSION
+#else
+#define COMPILED_JANSSON NULL
+#endif
+
+void *yk_library_load(const char *const *files, size_t count)
+{
+    void *handle = NULL;
+    for (size_t i = 0; i < count && files[i] && !handle; i++) {
+        handle = dlopen(files[i], RTLD_LAZY | RTLD_LOCAL);
+    }
+    return handle;
+}
+
+bool yk_library_symbol(void *handle, const char *name, void *function)
+{
+    void *address = dlsym(handle, name);
+    memcpy(function, &address, sizeof address);
+    return address;
+}
+
+/* The first `length` characters of `words`, as far as they fit. */
+static bool copy_version(const char *words, size_t length, char out[YK_LIBRARY_VERSION_SIZE])
+{
+    snprintf(out, YK_LIBRARY_VERSION_SIZE, "%.*s", (int)length, words);
+    return length > 0;
+}
+
+/* The word that begins with the first digit: "OpenBLAS 0.3.21 DYNAMIC_ARCH" is 0.3.21. */
+static bool copy_first_number(const char *words, char out[YK_LIBRARY_VERSION_SIZE])
+{
+    const char *digits = words + strcspn(words, "0123456789");
+    return copy_version(digits, strcspn(digits, " ,;\n"), out);
+}
+
+/* For libraries with a function that takes nothing and returns the version among other words. */
+static bool ask_for_text(void *handle, const char *name, char out[YK_LIBRARY_VERSION_SIZE])
+{
+    const char *(*ask)(void) = NULL;
+    if (!yk_library_symbol(handle, name, &ask)) {
+        return false;
+    }
+    const char *answer = ask();
+    return answer && copy_first_number(answer, out);
+}
+
+static bool jansson_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+{
+    return ask_for_text(handle, "jansson_version_str", out);
+}
+
+static bool hwloc_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+{
+    unsigned (*ask)(void) = NULL;
+    if (!yk_library_symbol(handle, "hwloc_get_api_version", &ask)) {
+        return false;
+    }
+    const unsigned version = ask();
+    snprintf(out, YK_LIBRARY_VERSION_SIZE, "API %u.%u", version >> 16, version >> 8 & 0xff);
+    return true;
+}
+
+static bool openblas_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+{
+    return ask_for_text(handle, "openblas_get_config", out);
+}
+
+static bool mpi_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+{
+    int (*ask)(char *, int *) = NULL;
+    char answer[8192 + 1] = ""; /* the largest MPI_MAX_LIBRARY_VERSION_STRING around */
+    int length = 0;
+    return yk_library_symbol(handle, "MPI_Get_library_version", &ask) &&
+           ask(answer, &length) == 0 && copy_first_number(answer, out);
+}
+
+static bool cbc_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+{
+    return ask_for_text(handle, "Cbc_getVersion", out);
+}
+
+static bool sqlite_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+{
+    return ask_for_text(handle, "sqlite3_libversion", out);
+}
+
+static bool pcre2_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+{
+    const uint32_t config_version = 11; /* PCRE2_CONFIG_VERSION */
+    int (*ask)(uint32_t, void *) = NULL;
+    char answer[64] = "";
+    return yk_library_symbol(handle, "pcre2_config_8", &ask) && ask(config_version, answer) > 0 &&
+           copy_first_number(answer, out);
+}
+
+static bool utf8proc_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+{
+    return ask_for_text(handle, "utf8proc_version", out);
+}
+
+static bool cuda_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+{
+    int (*ask)(int *) = NULL;
+    int version = 0;
+    if (!yk_library_symbol(handle, "cuDriverGetVersion", &ask) || ask(&version) != 0) {
+        return false;
+    }
+    snprintf(out, YK_LIBRARY_VERSION_SIZE, "%d.%d", version / 1000, version % 1000 / 10);
+    return true;
+}
+
+static bool nvml_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+{
+    int (*begin)(void) = NULL;
+    int (*ask)(char *, unsigned) = NULL;
+    return yk_library_symbol(handle, "nvmlInit_v2", &begin) &&
+           yk_library_symbol(handle, "nvmlSystemGetNVMLVersion", &ask) && begin() == 0 &&
+           ask(out, YK_LIBRARY_VERSION_SIZE) == 0;
+}
+
+static bool cublas_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+{
+    int (*ask)(int, int *) = NULL; /* 0 major, 1 minor, 2 patch level */
+    int parts[3] = {0};
+    if (!yk_library_symbol(handle, "cublasLtGetProperty", &ask)) {
+        return false;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (ask(i, &parts[i]) != 0) {
+            return false;
+        }
+    }
+    snprintf(out, YK_LIBRARY_VERSION_SIZE, "%d.%d.%d", parts[0], parts[1], parts[2]);
+    return true;
+}
+
+static bool cudnn_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+{
+    size_t (*ask)(void) = NULL;
+    if (!yk_library_symbol(handle, "cudnnGetVersion", &ask)) {
+        return false;
+    }
+    const size_t version = ask();
+    snprintf(out, YK_LIBRARY_VERSION_SIZE, "%zu.%zu.%zu", version / 10000, version / 100 % 100,
+             version % 100);
+    return true;
+}
+
+static bool nccl_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
+{
+    int (*ask)(int *) = NULL;
+    int version = 0;
+    if (!yk_library_symbol(handle, "ncclGetVersion", &ask) || ask(&version) != 0) {
+        return false;
+    }
+    snprintf(out, YK_LIBRARY_VERSION_SIZE, "%d.%d.%d", version / 10000, version / 100 % 100,
+             version % 100);
+    return true;
+}
+
+const struct yk_library yk_libraries[] = {
+    {
+        .name = "jansson",
+        .needed_for = "reading JSON",
+        .package = "libjansson4",
+        .files = {"libjansson.so.4"},
+        .compiled = COMPILED_JANSSON,
+        .version = jansson_version,
+    },
+    {
+        .name = "hwloc",
+        .needed_for = "cores and memory of this machine",
+        .package = "libhwloc15",
+        .files = {"libhwloc.so.15"},
+        .version = hwloc_version,
+    },
+    {
+        .name = "OpenBLAS",
+        .needed_for = "training on CPUs",
+        .package = "libopenblas0",
+        .files = {"libopenblas.so.0"},
+        .version = openblas_version,
+    },
+    {
+        .name = "Open MPI",
+        .needed_for = "training on several machines",
+        .package = "libopenmpi3",
+        .files = {"libmpi.so.40"},
+        .version = mpi_version,
+    },
+    {
+        .name = "CBC",
+        .needed_for = "exact plans",
+        .package = "coinor-libcbc3",
+        .files = {"libCbcSolver.so.3"},
+        .version = cbc_version,
+    },
+    {
+        .name = "SQLite",
+        .needed_for = "measured profiles",
+        .package = "libsqlite3-0",
+        .files = {"libsqlite3.so.0"},
+        .version = sqlite_version,
+    },
+    {
+        .name = "PCRE2",
+        .needed_for = "tokens of text",
+        .package = "libpcre2-8-0",
+        .files = {"libpcre2-8.so.0"},
+        .version = pcre2_version,
+    },
+    {
+        .name = "utf8proc",
+        .needed_for = "tokens of text",
+        .package = "libutf8proc2",
+        .files = {"libutf8proc.so.3", "libutf8proc.so.2"},
+        .version = utf8proc_version,
+    },
+    {
+        .name = "CUDA driver",
+        .needed_for = "training on NVIDIA GPUs",
+        .package = "libcuda1",
+        .files = {"libcuda.so.1"},
+        .version = cuda_version,
+    },
+    {
+        .name = "NVML",
+        .needed_for = "finding NVIDIA GPUs",
+        .package = "libnvidia-ml1",
+        .files = {"libnvidia-ml.so.1"},
+        .version = nvml_version,
+    },
+    {
+        .name = "cuBLASLt",
+        .needed_for = "training on NVIDIA GPUs",
+        .package = "libcublaslt11",
+        .files = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"},
+        .version = cublas_version,
+    },
+    {
+        .name = "cuDNN",
+        .needed_for = "attention on NVIDIA GPUs",
+        .package = "libcudnn9-cuda-13",
+        .files = {"libcudnn.so.9"},
+        .version = cudnn_version,
+    },
+    {
+        .name = "NCCL",
+        .needed_for = "several NVIDIA GPUs",
+        .package = "libnccl2",
+        .files = {"libnccl.so.2"},
+        .version = nccl_version,
+    },
+};
+const size_t yk_library_count = sizeof yk_libraries / sizeof yk_libraries[0];
+
+bool yk_library_find(const struct yk_library *library, char out[YK_LIBRARY_VERSION_SIZE])
+{
+    void *handle = yk_library_load(library->files, YK_LIBRARY_MOST_FILES);
+    if (!handle) {
+        return false;
+    }
+    if (!library->version(handle, out)) {
+        snprintf(out, YK_LIBRARY_VERSION_SIZE, "unknown version");
+    }
+    return true;
+}
+
+bool yk_library_describe_blas(char out[YK_LIBRARY_VERSION_SIZE])
+{
+    static const char *const files[] = {"libopenblas.so.0"};
+    void *handle = yk_library_load(files, 1);
+    const char *(*ask_core)(void) = NULL;
+    char version[YK_LIBRARY_VERSION_SIZE] = "";
+    if (!handle || !openblas_version(handle, version)) {
+        return false;
+    }
+    const char *core =
+        yk_library_symbol(handle, "openblas_get_corename", &ask_core) ? ask_core() : NULL;
+    snprintf(out, YK_LIBRARY_VERSION_SIZE, "OpenBLAS %.20s%s%.20s", version,
+             core ? ", kernels for " : "", core ? core : "");
+    return true;
+}
+
+bool yk_library_describe_cublas(char out[YK_LIBRARY_VERSION_SIZE])
+{
+    char version[YK_LIBRARY_VERSION_SIZE] = "";
+    for (size_t i = 0; i < yk_library_count; i++) {
+        const struct yk_library *library = &yk_libraries[i];
+        if (library->version == cublas_version && yk_library_find(library, version)) {
+            snprintf(out, YK_LIBRARY_VERSION_SIZE, "%s %.30s", library->name, version);
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,236 @@
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/free_memory.h"
+#include "base/units.h"
+#include "cli/interrupt.h"
+#include "cli/terminal.h"
+#include "data/bpe_file.h"
+#include "data/bpe_word.h"
+#include "data/pre_tokenizer.h"
+#include "data/utf8.h"
+#include "job/models/tokenize.h"
+#include "job/text_files.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    LEAST_TIMES = 2, /* min_frequency of Hugging Face's ByteLevelBPETokenizer */
+    BYTES = 256,
+    MEMORY_PER_WORDS = 16 /* bytes for each one that counting takes */
+};
+
+/* A tokenizer that is being learned. */
+struct lesson {
+    const struct yk_tokenize_words *words;
+    struct yk_arena *arena;
+    struct yk_bpe_style style;
+    struct yk_pre_tokenizer *pre_tokenizer;
+    struct yk_pre_tokenizer_room room;
+    struct yk_text_cut cut;
+    struct yk_word_counts *counts;
+    struct yk_text_files files;
+    struct yk_bpe_learned learned;
+    int64_t bytes;
+    int64_t least_times;
+    double seconds;
+};
+
+/* The names are words of the command line. */
+static yk_status check_specials(const char *const *specials, int32_t count)
+{
+    for (int32_t i = 0; i < count; i++) {
+        const char *name = specials[i];
+        const size_t length = strlen(name);
+        const size_t valid = yk_utf8_valid_length(name, length);
+        if (length == 0) {
+            return yk_fail(YK_ERROR_USAGE, "--special: a token without a name; write tokens such "
+                                           "as \"<pad>,<s>,</s>\"");
+        }
+        if (valid < length) {
+            return yk_fail(YK_ERROR_USAGE,
+                           "--special: byte 0x%02x of token %" PRId32
+                           " is not UTF-8; write names in UTF-8",
+                           (unsigned)(unsigned char)name[valid], i + 1);
+        }
+        for (int32_t k = 0; k < i; k++) {
+            if (strcmp(specials[k], name) == 0) {
+                return yk_fail(YK_ERROR_USAGE, "--special: %s is there twice; name each token once",
+                               name);
+            }
+        }
+    }
+    return YK_OK;
+}
+
+/* "<pad>,<s>" as special tokens, with nothing put around a text. */
+static yk_status split_specials(struct lesson *lesson, const char *names)
+{
+    int32_t count = 1;
+    for (const char *c = names; *c; c++) {
+        count += *c == ',';
+    }
+    const char **specials = NULL;
+    YK_TRY_NEW(lesson->arena, specials, count);
+    for (int32_t i = 0; i < count; i++) {
+        const size_t length = strcspn(names, ",");
+        specials[i] = yk_arena_copy_text(lesson->arena, names, length);
+        if (!specials[i]) {
+            return yk_fail_out_of_memory();
+        }
+        names += length + 1;
+    }
+    YK_TRY(check_specials(specials, count));
+    lesson->style = *yk_bpe_style_at(0);
+    lesson->style.specials = specials;
+    lesson->style.special_count = count;
+    lesson->style.before = NULL;
+    lesson->style.behind = NULL;
+    return YK_OK;
+}
+
+static yk_status choose_style(struct lesson *lesson)
+{
+    const char *word = lesson->words->special ? lesson->words->special : "pairs";
+    const struct yk_bpe_style *style = yk_bpe_style_find(word);
+    if (style) {
+        lesson->style = *style;
+        return YK_OK;
+    }
+    /* A bare word is more likely a mistyped style than a token. */
+    if (word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789")] == '\0') {
+        struct yk_text names = {0};
+        for (size_t i = 0; (style = yk_bpe_style_at(i)); i++) {
+            yk_text_addf(&names, "%s%s", i > 0 ? ", " : "", style->name);
+        }
+        const yk_status status = yk_fail(YK_ERROR_USAGE,
+                                         "--special: \"%s\" is none of %s; or write tokens such as "
+                                         "\"<pad>,<s>,</s>\"",
+                                         word, yk_text_chars(&names));
+        yk_text_free(&names);
+        return status;
+    }
+    return split_specials(lesson, word);
+}
+
+static yk_status prepare(struct lesson *lesson)
+{
+    struct yk_json *words = NULL;
+    YK_TRY(choose_style(lesson));
+    const int64_t least = (int64_t)lesson->style.special_count + BYTES;
+    if (lesson->words->learn < least) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "--learn must be at least %" PRId64 ", not %" PRId64
+                       ": there are 256 bytes and %" PRId32 " special tokens",
+                       least, lesson->words->learn, lesson->style.special_count);
+    }
+    lesson->least_times = lesson->words->least >= 0 ? lesson->words->least : LEAST_TIMES;
+    const char *file = lesson->style.pre_tokenizer;
+    YK_TRY(yk_json_parse(file, strlen(file), &words));
+    yk_text_cut_read_words(words, &lesson->cut);
+    const yk_status status = yk_pre_tokenizer_read(words, &lesson->pre_tokenizer);
+    yk_json_destroy(words);
+    YK_TRY(status);
+    YK_TRY(yk_word_room_create(&lesson->room.patterns));
+    YK_TRY(yk_word_counts_create(&lesson->counts));
+    yk_word_counts_limit(lesson->counts, yk_free_memory_bytes() / MEMORY_PER_WORDS);
+    YK_TRY(yk_text_files_list(&lesson->words->files, lesson->arena, &lesson->files));
+    return yk_tokenize_check_output(lesson->words, &lesson->files, lesson->arena);
+}
+
+static yk_status count_word(void *counts, const char *word, size_t length)
+{
+    YK_TRY(yk_bpe_word_check(length));
+    return yk_word_counts_add(counts, word, length);
+}
+
+static yk_status count_words(void *user, const char *path, const char *text, size_t length)
+{
+    struct lesson *lesson = user;
+    const yk_status status = yk_pre_tokenizer_run(lesson->pre_tokenizer, &lesson->room, text,
+                                                  length, count_word, lesson->counts);
+    return status == YK_OK ? YK_OK : yk_fail_in(status, path);
+}
+
+static yk_status learn(struct lesson *lesson)
+{
+    const struct yk_text_taker taker = {.take = count_words, .user = lesson};
+    const double start_s = yk_clock_now_s();
+    YK_TRY(prepare(lesson));
+    const struct yk_bpe_lesson request = {
+        .words = lesson->counts,
+        .specials = lesson->style.specials,
+        .special_count = lesson->style.special_count,
+        .token_count = (int32_t)lesson->words->learn,
+        .stop = yk_interrupt_watch_termination(),
+        .least_times = lesson->least_times,
+    };
+    YK_TRY(
+        yk_text_files_walk(&lesson->files, &lesson->cut, "counting words", &taker, &lesson->bytes));
+    yk_status status = yk_bpe_learn(&request, &lesson->learned);
+    YK_TRY(status == YK_ERROR_STOPPED ? yk_text_files_fail_stopped() : status);
+    struct yk_text file = {0};
+    yk_bpe_file_write(&lesson->learned, &lesson->style, &file);
+    status = yk_file_write(lesson->words->output, &file);
+    yk_text_free(&file);
+    lesson->seconds = yk_clock_now_s() - start_s;
+    return status;
+}
+
+static void write_json(const struct lesson *lesson, struct yk_text *out)
+{
+    yk_text_add(out, "{\"yoke\":1,\"kind\":\"learned tokenizer\",\"output\":");
+    yk_text_add_json(out, lesson->words->output);
+    yk_text_addf(out,
+                 ",\"tokens\":%" PRId32 ",\"special\":%" PRId32 ",\"merges\":%" PRId32
+                 ",\"files\":%" PRId32 ",\"bytes\":%" PRId64 ",\"words\":%" PRId32 ",\"seconds\":",
+                 yk_token_map_count(lesson->learned.tokens), lesson->style.special_count,
+                 lesson->learned.rule_count, lesson->files.count, lesson->bytes,
+                 yk_word_counts_count(lesson->counts));
+    yk_text_add_number(out, lesson->seconds);
+    yk_text_add(out, "}\n");
+}
+
+static void write_text(const struct lesson *lesson, struct yk_text *out)
+{
+    char time[YK_UNITS_SIZE];
+    const int32_t tokens = yk_token_map_count(lesson->learned.tokens);
+    yk_units_format(lesson->seconds, YK_UNIT_SECONDS, time);
+    yk_text_addf(out, "%s\n\n  text    ", lesson->words->output);
+    yk_text_files_describe(&lesson->files, lesson->bytes, out);
+    yk_text_addf(out, ", %" PRId32 " different words\n", yk_word_counts_count(lesson->counts));
+    yk_text_addf(out, "  tokens  %" PRId32 ": %" PRId32 " special, %d bytes, %" PRId32 " learned\n",
+                 tokens, lesson->style.special_count, BYTES,
+                 tokens - lesson->style.special_count - BYTES);
+    yk_text_addf(out, "  took    %s\n", time);
+    if (tokens < lesson->words->learn) {
+        yk_text_addf(out,
+                     "\nno pair was left that stands at least %" PRId64 " time%s; a longer text "
+                     "gives more tokens\n",
+                     lesson->least_times > 1 ? lesson->least_times : 1,
+                     lesson->least_times > 1 ? "s" : "");
+    }
+}
+
+yk_status yk_tokenize_learn(const struct yk_tokenize_words *words, struct yk_text *out)
+{
+    struct lesson lesson = {.words = words};
+    YK_TRY(yk_arena_create(&lesson.arena));
+    yk_status status = learn(&lesson);
+    if (status == YK_OK) {
+        if (words->json) {
+            write_json(&lesson, out);
+        } else {
+            write_text(&lesson, out);
+        }
+        status = yk_text_status(out);
+    }
+    yk_bpe_learned_free(&lesson.learned);
+    yk_word_counts_destroy(lesson.counts);
+    yk_pre_tokenizer_destroy(lesson.pre_tokenizer);
+    yk_word_room_destroy(lesson.room.patterns);
+    yk_text_free(&lesson.room.prefixed);
+    yk_arena_destroy(lesson.arena);
+    return status;
+}

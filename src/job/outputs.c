@@ -1,0 +1,153 @@
+#include "job/outputs.h"
+
+#include "base/file.h"
+#include "cli/terminal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Whether two paths name one plain file; a terminal or /dev/null may well be named twice. */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat first;
+    struct stat second;
+    const bool first_exists = stat(a, &first) == 0;
+    const bool second_exists = stat(b, &second) == 0;
+    if (first_exists && second_exists) {
+        return S_ISREG(first.st_mode) && first.st_dev == second.st_dev &&
+               first.st_ino == second.st_ino;
+    }
+    return first_exists == second_exists && strcmp(a, b) == 0;
+}
+
+/* Files are written beside their names, so it is the folder that must let us. */
+static yk_status check_folder(const char *path)
+{
+    struct stat found;
+    if (stat(path, &found) == 0 && !S_ISREG(found.st_mode)) {
+        return YK_OK; /* a pipe or a terminal; a folder is refused when it is written to */
+    }
+    const char *end = strrchr(path, '/');
+    char *folder = end ? strndup(path, end == path ? 1 : (size_t)(end - path)) : strdup(".");
+    if (!folder) {
+        return yk_fail_out_of_memory();
+    }
+    const bool writable = access(folder, W_OK) == 0;
+    const int fault = errno;
+    free(folder);
+    return writable ? YK_OK
+                    : yk_fail(YK_ERROR_SYSTEM, "cannot write %s: %s", path, strerror(fault));
+}
+
+yk_status yk_outputs_check(const char *const *paths, size_t count, size_t input_count)
+{
+    for (size_t i = input_count; i < count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (paths[i] && paths[j] && is_same_file(paths[i], paths[j])) {
+                return yk_fail(YK_ERROR_USAGE, "%s would overwrite %s; give it another name",
+                               paths[i], j < input_count ? "an input" : "another output");
+            }
+        }
+        if (paths[i]) {
+            YK_TRY(check_folder(paths[i]));
+        }
+    }
+    return YK_OK;
+}
+
+struct yk_text *yk_outputs_add(struct yk_outputs *outputs, const char *path)
+{
+    assert(outputs->count < YK_OUTPUTS_MOST);
+    struct yk_output *file = &outputs->files[outputs->count++];
+    *file = (struct yk_output){.path = path};
+    return &file->text;
+}
+
+struct yk_text *yk_outputs_add_own(struct yk_outputs *outputs, const char *path)
+{
+    struct yk_text *text = yk_outputs_add(outputs, path);
+    outputs->files[outputs->count - 1].own = true;
+    return text;
+}
+
+/* The first failure decides the status; the sentences of all are kept. */
+static void remember(struct yk_outputs *outputs, yk_status failure)
+{
+    const char *sentence = failure == YK_OK ? "" : yk_status_message();
+    if (outputs->status == YK_OK) {
+        outputs->status = failure;
+    }
+    if (*sentence) {
+        yk_text_addf(&outputs->sentences, "%s%s", outputs->sentences.length > 0 ? "; " : "",
+                     sentence);
+    }
+}
+
+static void drop_from(struct yk_outputs *outputs, size_t first)
+{
+    while (outputs->count > first) {
+        yk_text_free(&outputs->files[--outputs->count].text);
+    }
+}
+
+void yk_outputs_made(struct yk_outputs *outputs, yk_status made)
+{
+    if (made != YK_OK) {
+        remember(outputs, made);
+        drop_from(outputs, outputs->made_count);
+    }
+    outputs->made_count = outputs->count;
+}
+
+static void write_each(struct yk_outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        const struct yk_output *file = &outputs->files[i];
+        remember(outputs, file->own ? yk_file_write_own(file->path, &file->text)
+                                    : yk_file_write(file->path, &file->text));
+    }
+}
+
+static void write_together(struct yk_outputs *outputs)
+{
+    const char *paths[YK_OUTPUTS_MOST] = {NULL};
+    const struct yk_text *texts[YK_OUTPUTS_MOST] = {NULL};
+    for (size_t i = 0; i < outputs->count; i++) {
+        paths[i] = outputs->files[i].path;
+        texts[i] = &outputs->files[i].text;
+    }
+    remember(outputs, yk_file_write_all(paths, texts, outputs->count));
+}
+
+yk_status yk_outputs_write(struct yk_outputs *outputs, struct yk_text *result)
+{
+    if (outputs->together) {
+        write_together(outputs);
+    } else {
+        write_each(outputs);
+    }
+    if (outputs->status != YK_OK && result) {
+        remember(outputs, yk_terminal_print(result));
+        yk_text_free(result);
+    }
+    yk_status status = outputs->status;
+    if (status != YK_OK) {
+        status = outputs->sentences.failed
+                     ? yk_fail_out_of_memory()
+                     : yk_fail(status, "%s", yk_text_chars(&outputs->sentences));
+    }
+    yk_outputs_free(outputs);
+    return status;
+}
+
+void yk_outputs_free(struct yk_outputs *outputs)
+{
+    drop_from(outputs, 0);
+    yk_text_free(&outputs->sentences);
+    *outputs = (struct yk_outputs){0};
+}

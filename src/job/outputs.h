@@ -1,0 +1,57 @@
+/*
+ * Outputs: the files a command writes beside its printed result.
+ *
+ * A file that fails takes nothing else with it: the others are written and the result is printed
+ * all the same, and then the failure is reported. One thread at a time.
+ */
+#ifndef YK_JOB_OUTPUTS_H
+#define YK_JOB_OUTPUTS_H
+
+#include "base/status.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    YK_OUTPUTS_MOST = 8
+};
+
+struct yk_output {
+    const char *path;
+    struct yk_text text;
+    bool own; /* under a name of ours: a link there is not followed */
+};
+
+/* Starts as {0}. */
+struct yk_outputs {
+    struct yk_output files[YK_OUTPUTS_MOST];
+    size_t count;
+    bool together;     /* of use only together: all are written, or none */
+    size_t made_count; /* of `count`: those that yk_outputs_made() has dealt with */
+    yk_status status;  /* of the first failure; the sentences of all are joined */
+    struct yk_text sentences;
+};
+
+/*
+ * Refuses, before any work is done, a file that cannot be written because its folder is missing or
+ * closed to us, that is to be written twice, or that is one of the inputs: the first
+ * `input_count` of `paths` are inputs, the others outputs; any may be NULL.
+ */
+yk_status yk_outputs_check(const char *const *paths, size_t count, size_t input_count) YK_MUST_USE;
+
+/* The text to fill for the file at `path`, which the user named; the other is for a name of ours,
+ * in a folder or where the user named none. */
+struct yk_text *yk_outputs_add(struct yk_outputs *outputs, const char *path);
+struct yk_text *yk_outputs_add_own(struct yk_outputs *outputs, const char *path);
+
+/* Says how the files went that were added since the last call: where they failed they are dropped,
+ * and yk_outputs_write() reports it. */
+void yk_outputs_made(struct yk_outputs *outputs, yk_status made);
+
+/* Writes all files, whichever of them fail, and frees them. If anything failed, prints `result`,
+ * the finished text of the command, if any, and empties it; then the failure is returned. */
+yk_status yk_outputs_write(struct yk_outputs *outputs, struct yk_text *result) YK_MUST_USE;
+void yk_outputs_free(struct yk_outputs *outputs);
+
+#endif

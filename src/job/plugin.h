@@ -1,0 +1,23 @@
+/* Plugin: a part of yoke that is loaded only when asked for, and where its file is. */
+#ifndef YK_JOB_PLUGIN_H
+#define YK_JOB_PLUGIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+    YK_PLUGIN_PATH_SIZE = 4096
+};
+
+struct yk_plugin {
+    const char *file;
+    const char *needed_for;
+};
+
+extern const struct yk_plugin yk_plugins[];
+extern const size_t yk_plugin_count;
+
+/* Looks beside the executable and in ../lib/yoke from there; false when it is in neither. */
+bool yk_plugin_find(const struct yk_plugin *plugin, char out[YK_PLUGIN_PATH_SIZE]);
+
+#endif

@@ -1,0 +1,76 @@
+#include "job/profile_path.h"
+
+#include "base/folder.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "profile/set_aside.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static yk_status join(struct yk_arena *arena, const char *folder, const char *rest,
+                      const char **out)
+{
+    struct yk_text path = {0};
+    yk_text_addf(&path, "%s/%s", folder, rest);
+    yk_status status = yk_text_status(&path);
+    if (status == YK_OK) {
+        *out = yk_arena_copy_text(arena, yk_text_chars(&path), path.length);
+        status = *out ? YK_OK : yk_fail_out_of_memory();
+    }
+    yk_text_free(&path);
+    return status;
+}
+
+yk_status yk_profile_path_usual(struct yk_arena *arena, const char **out)
+{
+    const char *data = getenv("XDG_DATA_HOME");
+    const char *home = getenv("HOME");
+    *out = NULL;
+    /* Paths that are not absolute are to be ignored, says the XDG base directory specification. */
+    if (data && data[0] == '/') {
+        return join(arena, data, "yoke/profile.db", out);
+    }
+    return home && home[0] ? join(arena, home, ".local/share/yoke/profile.db", out) : YK_OK;
+}
+
+yk_status yk_profile_path_settle(const char *word, struct yk_arena *arena, const char **out)
+{
+    *out = word && strcmp(word, "none") != 0 ? word : NULL;
+    if (!word) {
+        YK_TRY(yk_profile_path_usual(arena, out));
+        *out = *out && access(*out, R_OK) == 0 ? *out : NULL;
+    }
+    return YK_OK;
+}
+
+static yk_status make_folder(const char *path)
+{
+    const char *end = strrchr(path, '/');
+    struct yk_text folder = {0};
+    if (!end || end == path) {
+        return YK_OK;
+    }
+    yk_text_add_bytes(&folder, path, (size_t)(end - path));
+    yk_status status = yk_text_status(&folder);
+    if (status == YK_OK) {
+        status = yk_folder_make(yk_text_chars(&folder));
+    }
+    yk_text_free(&folder);
+    return status;
+}
+
+yk_status yk_profile_path_create(const char *word, const char *path, struct yk_profile **out)
+{
+    struct yk_text note = {0};
+    if (!word) {
+        YK_TRY(make_folder(path));
+    }
+    const yk_status status = yk_profile_create_or_set_aside(path, &note, out);
+    if (note.length > 0) {
+        yk_log(YK_LOG_WARNING, "%s", yk_text_chars(&note));
+    }
+    yk_text_free(&note);
+    return status;
+}

@@ -1,0 +1,390 @@
+#include "job/profiling/profile.h"
+
+#include "base/log.h"
+#include "base/process_memory.h"
+#include "cli/interrupt.h"
+#include "cli/terminal.h"
+#include "job/profile_path.h"
+#include "job/slow.h"
+#include "job/workload.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MIB = 1024 * 1024,
+};
+
+/* The workload of the target at hand. */
+static yk_status read_workload(struct yk_profiling *profiling)
+{
+    const struct yk_profile_words *words = &profiling->words;
+    const struct yk_workload_words workload = {
+        .batch = words->batch,
+        .sequence = words->sequence,
+        .target_sequence = words->target_sequence,
+        .precision = yk_precision_name(profiling->targets[profiling->target].precision),
+        .lora_rank = words->lora_rank,
+        .nf4 = words->nf4,
+    };
+    return yk_workload_read(&workload, profiling->config, &profiling->workload);
+}
+
+yk_status yk_profiling_find_path(const struct yk_profile_words *words, struct yk_arena *arena,
+                                 const char **out)
+{
+    if (words->profile && strcmp(words->profile, "none") == 0) {
+        return yk_fail(YK_ERROR_USAGE, "--profile none: that is for commands that plan; name a "
+                                       "file here, or leave it out for the usual one");
+    }
+    *out = words->profile;
+    if (!*out) {
+        YK_TRY(yk_profile_path_usual(arena, out));
+    }
+    return *out ? YK_OK
+                : yk_fail(YK_ERROR_USAGE, "there is no home to keep the profile in; name a file by "
+                                          "--profile");
+}
+
+static yk_status describe(struct yk_profiling *profiling)
+{
+    const struct yk_engine *engine = &profiling->engine;
+    struct yk_text versions = {0};
+    engine->backend->versions(engine->device, &versions);
+    if (profiling->all.ranks->size > 1) {
+        const struct yk_ranks *work = yk_measure_work(&profiling->all);
+        yk_text_add(&versions, ", ");
+        work->comm->describe(work->world, &versions);
+    }
+    yk_status status = yk_text_status(&versions);
+    if (status == YK_OK) {
+        profiling->versions =
+            yk_arena_copy_text(profiling->arena, yk_text_chars(&versions), versions.length);
+        status = profiling->versions ? YK_OK : yk_fail_out_of_memory();
+    }
+    yk_text_free(&versions);
+    return status;
+}
+
+/* Its threads stay on cores of their own, as they do in training. */
+static yk_status open_engine(struct yk_profiling *profiling)
+{
+    const struct yk_train_team *team = &profiling->team;
+    const bool pinned = !yk_train_team_is_alone(team) && !team->cores.shared;
+    const struct yk_backend_options options = {
+        .threads = profiling->cluster->devices[yk_train_team_rank(team)].cores,
+        .cores = pinned ? team->cores.compute : NULL,
+        .core_count = pinned ? team->cores.compute_count : 0,
+        .comm_core = team->cores.message,
+        .messages = yk_train_team_processors(team, profiling->words.wire),
+    };
+    return yk_engine_open(&profiling->targets[profiling->target].choice, &options,
+                          &profiling->engine);
+}
+
+/* A rank alone exchanges with itself, in the host's memory. */
+static yk_status open_ranks(struct yk_profiling *profiling)
+{
+    const struct yk_engine *engine = &profiling->engine;
+    struct yk_train_team *team = &profiling->team;
+    profiling->all = (struct yk_measure_ranks){.ranks = &team->ranks, .engine = *engine};
+    if (!yk_train_team_is_alone(team)) {
+        const struct yk_profile_target *target = &profiling->targets[profiling->target];
+        YK_TRY(yk_train_team_connect(team, &target->choice, profiling->words.wire));
+        profiling->all.work = yk_train_team_work(team);
+        return YK_OK;
+    }
+    YK_TRY(engine->backend->lane_create(engine->device, "comm", &profiling->lane));
+    const struct yk_comm_options options = {
+        .backend = engine->backend, .device = engine->device, .lane = profiling->lane};
+    YK_TRY(yk_ranks_open(&yk_comm_self, &options, &profiling->alone));
+    profiling->all.ranks = &profiling->alone;
+    return YK_OK;
+}
+
+/* What a rank does by itself; others know whether it could when they agree on it. */
+static yk_status open_device(struct yk_profiling *profiling)
+{
+    if (profiling->words.counters) {
+        YK_TRY(yk_counters_open(&profiling->targets[profiling->target].choice, &profiling->gauge));
+    }
+    return open_engine(profiling);
+}
+
+/* A profile knows times of CPUs by the CPU of the machine that keeps it. */
+static yk_status compare_cpus(const struct yk_profiling *profiling)
+{
+    const struct yk_measure_ranks *all = &profiling->all;
+    char name[YK_CPU_NAME_SIZE];
+    bool differ = false;
+    if (!yk_measure_takes_cores(all)) {
+        return YK_OK;
+    }
+    yk_cpu_name(name);
+    YK_TRY(yk_measure_differ(all, name, &differ));
+    if (differ && all->ranks->rank == 0) {
+        yk_log(YK_LOG_WARNING,
+               "ranks compute on different CPUs: all times are kept as those of rank 0's, %s; "
+               "CPUs with as many cores are not told apart, and plans made on another machine do "
+               "not use them",
+               name);
+    }
+    return YK_OK;
+}
+
+static yk_status open_target(struct yk_profiling *profiling)
+{
+    const struct yk_train_team *team = &profiling->team;
+    YK_TRY(yk_train_team_agree(team, read_workload(profiling)));
+    YK_TRY(yk_profiling_name_cluster(profiling));
+    YK_TRY(yk_train_team_agree(team, open_device(profiling)));
+    YK_TRY(open_ranks(profiling));
+    YK_TRY(compare_cpus(profiling));
+    return yk_train_team_agree(team, describe(profiling));
+}
+
+static void close_target(struct yk_profiling *profiling)
+{
+    const struct yk_engine *engine = &profiling->engine;
+    yk_ranks_close(&profiling->alone);
+    profiling->alone = (struct yk_ranks){0};
+    if (engine->backend) {
+        engine->backend->lane_destroy(profiling->lane);
+    }
+    profiling->lane = NULL;
+    yk_engine_close(&profiling->engine);
+    yk_gauge_close(profiling->gauge);
+    profiling->gauge = NULL;
+}
+
+/* Of memory that is the host's, what this process has taken at most. */
+static double held_bytes(const struct yk_engine *engine)
+{
+    return engine->backend->used ? (double)engine->backend->used(engine->device)
+                                 : yk_process_memory().peak_bytes;
+}
+
+/* What the survey tells while it goes on; `user` is the profiling. */
+static bool is_stopped(void *user)
+{
+    (void)user;
+    return atomic_load(yk_interrupt_watch_termination());
+}
+
+/* Layers come first and take most of the time, links or copies the rest. */
+static double whole_progress(const struct yk_profiling *profiling, const char *what, double done)
+{
+    const double layers = profiling->all.ranks->size > 1            ? 0.7
+                          : profiling->engine.backend->used != NULL ? 0.95
+                                                                    : 1;
+    return strcmp(what, "layers") == 0 ? layers * done : layers + (1 - layers) * done;
+}
+
+static void show_progress(void *user, const char *what, double done)
+{
+    const struct yk_profiling *profiling = user;
+    const int32_t rank = yk_train_team_rank(&profiling->team);
+    const double whole = whole_progress(profiling, what, done);
+    char line[128];
+    (void)snprintf(line, sizeof line, "%s, %s: %s", profiling->cluster->devices[rank].name,
+                   yk_precision_name(profiling->workload.precision), what);
+    yk_terminal_progress(NULL, line, (profiling->target + whole) / profiling->target_count);
+}
+
+static void note_step(void *user, const struct yk_run_times *times)
+{
+    const struct yk_profiling *profiling = user;
+    yk_gauge_step(profiling->gauge, times);
+}
+
+/* The largest message that a plan for the model could send: all gradients at once. */
+static yk_status most_bytes(const struct yk_profiling *profiling, int64_t *out)
+{
+    const struct yk_model *model = NULL;
+    int64_t most = 0;
+    YK_TRY(yk_model_describe(profiling->config, &profiling->workload, profiling->arena, &model));
+    for (int32_t i = 0; i < model->layer_count; i++) {
+        most += model->layers[i].parameters * 4;
+    }
+    for (int32_t i = 0; i < model->edge_count; i++) {
+        most = model->edges[i].bytes > most ? model->edges[i].bytes : most;
+    }
+    *out = most < 64 * (int64_t)MIB ? most : 64 * (int64_t)MIB;
+    return YK_OK;
+}
+
+/* What the target at hand is called among counters: its devices and precision. */
+static yk_status name_counted(const struct yk_profiling *profiling, const char **out)
+{
+    struct yk_text name = {0};
+    yk_text_addf(&name, "%s, %s", profiling->cluster->source,
+                 yk_precision_name(profiling->workload.precision));
+    yk_status status = yk_text_status(&name);
+    if (status == YK_OK) {
+        *out = yk_arena_copy_text(profiling->arena, yk_text_chars(&name), name.length);
+        status = *out ? YK_OK : yk_fail_out_of_memory();
+    }
+    yk_text_free(&name);
+    return status;
+}
+
+/* With --counters, what the device's meters showed meanwhile. */
+static yk_status survey_layers(struct yk_profiling *profiling, const struct yk_survey_wish *wish)
+{
+    if (!profiling->gauge) {
+        return yk_survey_layers(&profiling->survey, &profiling->all, wish);
+    }
+    struct yk_counter_rank *counted = &profiling->counted[profiling->target];
+    YK_TRY(yk_gauge_start(profiling->gauge));
+    const yk_status status = yk_survey_layers(&profiling->survey, &profiling->all, wish);
+    yk_gauge_stop(profiling->gauge);
+    YK_TRY(status);
+    YK_TRY(yk_gauge_tell(profiling->gauge, NAN, profiling->arena, counted));
+    return name_counted(profiling, &counted->device);
+}
+
+/* Whether the most that this process has taken will be what this target takes, and not what one
+ * before it did. */
+static bool begins_anew(const struct yk_profiling *profiling)
+{
+    const bool forgotten = yk_process_memory_forget_peak();
+    return forgotten || profiling->target == 0 || profiling->engine.backend->used;
+}
+
+static yk_status survey(struct yk_profiling *profiling)
+{
+    const struct yk_survey_wish wish = {
+        .config = profiling->config,
+        .workload = profiling->workload,
+        .cluster = profiling->cluster,
+        .slowness = profiling->slowness[profiling->all.ranks->rank],
+        .seconds = profiling->words.seconds,
+        .held_bytes = begins_anew(profiling) ? held_bytes : NULL,
+        .again = profiling->words.again,
+        .versions = profiling->versions,
+        .watch = {.user = profiling,
+                  .progress = show_progress,
+                  .stop = is_stopped,
+                  .ran = profiling->gauge ? note_step : NULL},
+    };
+    YK_TRY(survey_layers(profiling, &wish));
+    if (profiling->engine.backend->used && !profiling->survey.stopped) {
+        YK_TRY(yk_survey_copies(&profiling->survey, &profiling->all, &wish));
+    }
+    if (profiling->all.ranks->size > 1 && !profiling->survey.stopped) {
+        int64_t most = 0;
+        YK_TRY(most_bytes(profiling, &most));
+        YK_TRY(yk_survey_links(&profiling->survey, &profiling->all, &wish, most));
+    }
+    return YK_OK;
+}
+
+/* A line about what was measured where, for who reads the results. */
+static yk_status note_target(struct yk_profiling *profiling)
+{
+    const struct yk_survey *survey = &profiling->survey;
+    struct yk_text *out = &profiling->notes;
+    yk_workload_add_title(profiling->config, profiling->cluster, &profiling->workload, out);
+    yk_text_addf(out, "\n  %s\n", profiling->versions);
+    if (survey->blocks > 0) {
+        yk_text_addf(out, "  measured by %lld of its blocks, which are alike\n",
+                     (long long)survey->blocks);
+    }
+    if (survey->batch > 0) {
+        yk_text_addf(out, "  with %lld sample%s at most, which is what fits\n",
+                     (long long)survey->batch, survey->batch == 1 ? "" : "s");
+    }
+    return yk_text_status(out);
+}
+
+/* One device of several may be too small for the model; the others are measured all the same. Ranks
+ * would have to agree on it, and end instead. */
+static yk_status pass_over(struct yk_profiling *profiling, yk_status status)
+{
+    if (status != YK_ERROR_NO_FIT || profiling->target_count == 1 ||
+        !yk_train_team_is_alone(&profiling->team)) {
+        return status;
+    }
+    yk_workload_add_title(profiling->config, profiling->cluster, &profiling->workload,
+                          &profiling->notes);
+    yk_text_addf(&profiling->notes, "\n  left out: %s\n", yk_status_message());
+    return yk_text_status(&profiling->notes);
+}
+
+/* The first rank keeps what is measured. */
+static yk_status open_profile(struct yk_profiling *profiling)
+{
+    YK_TRY(yk_survey_begin(&profiling->survey));
+    return yk_train_team_rank(&profiling->team) == 0
+               ? yk_profile_path_create(profiling->words.profile, profiling->path,
+                                        &profiling->survey.profile)
+               : YK_OK;
+}
+
+static yk_status measure(struct yk_profiling *profiling)
+{
+    for (profiling->target = 0;
+         profiling->target < profiling->target_count && !profiling->survey.stopped;
+         profiling->target++) {
+        YK_TRY(open_target(profiling));
+        if (profiling->target == 0) { /* nothing is left behind where no device can be had */
+            YK_TRY(yk_train_team_agree(&profiling->team, open_profile(profiling)));
+        }
+        yk_status status = survey(profiling);
+        status = status == YK_OK ? note_target(profiling) : pass_over(profiling, status);
+        close_target(profiling);
+        YK_TRY(status);
+    }
+    profiling->target = profiling->target_count - 1;
+    return YK_OK;
+}
+
+yk_status yk_profiling_open(struct yk_profiling *profiling, int32_t ranks)
+{
+    const struct yk_profile_words *words = &profiling->words;
+    YK_TRY(yk_arena_create(&profiling->arena));
+    if (!words->model) {
+        return yk_fail(YK_ERROR_USAGE, "name a model: --model gpt-mini; yoke model lists them");
+    }
+    YK_TRY(yk_model_config_open(words->model, profiling->arena, &profiling->config));
+    YK_TRY(yk_profiling_find_path(words, profiling->arena, &profiling->path));
+    YK_TRY(yk_slow_read(words->slow, ranks, profiling->arena, &profiling->slowness));
+    if (words->cluster) {
+        YK_TRY(yk_profiling_read_cluster(profiling, ranks));
+    }
+    YK_TRY(yk_profiling_find_targets(profiling, ranks));
+    YK_TRY_NEW(profiling->arena, profiling->counted, profiling->target_count);
+    return read_workload(profiling);
+}
+
+yk_status yk_profiling_run(struct yk_profiling *profiling, const struct yk_launcher *launcher)
+{
+    struct yk_train_team *team = &profiling->team;
+    const struct yk_train_team_wish wish = {.device = yk_profiling_device(profiling)};
+    YK_TRY(yk_train_team_open(launcher, &wish, profiling->arena, team));
+    if (!yk_train_team_is_alone(team)) {
+        YK_TRY(yk_profiling_find_targets(profiling, team->ranks.size));
+        YK_TRY_NEW(profiling->arena, profiling->counted, profiling->target_count);
+    }
+    yk_terminal_progress_begin();
+    const yk_status status = measure(profiling);
+    yk_terminal_progress_end();
+    if (status != YK_OK) {
+        yk_train_team_give_up(&profiling->team, status);
+        return status;
+    }
+    return yk_train_team_agree(&profiling->team, YK_OK);
+}
+
+void yk_profiling_close(struct yk_profiling *profiling)
+{
+    close_target(profiling);
+    yk_profile_close(profiling->survey.profile);
+    yk_survey_free(&profiling->survey);
+    yk_text_free(&profiling->notes);
+    yk_train_team_close(&profiling->team);
+    yk_cluster_destroy(profiling->cluster);
+    yk_arena_destroy(profiling->arena);
+}

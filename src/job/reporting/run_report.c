@@ -1,0 +1,533 @@
+#include "job/reporting/run_report.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "job/outputs.h"
+#include "job/planning.h"
+#include "job/reporting/run_planned.h"
+#include "job/reporting/run_settings.h"
+#include "planner/planned_facts.h"
+#include "report/label.h"
+#include "report/run_metrics.h"
+#include "report/run_report.h"
+#include "trace/chrome.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    PATH_SIZE = 4096,
+    MOST_BEFORE = 17 /* plans: a run divides samples anew up to 16 times */
+};
+
+/* Starts as {0}, with a folder. */
+struct reading {
+    const char *folder;
+    struct yk_arena *arena;
+    struct yk_run_metrics metrics;
+    struct yk_planning planning;
+    struct yk_planned *planned;             /* in force at the end; NULL: the plan is not known */
+    struct yk_planned *before[MOST_BEFORE]; /* in force earlier; [0] the run began with */
+    int32_t before_count;                   /* 0: none but `planned` */
+    struct yk_trace *predicted;
+    struct yk_trace *measured;
+    struct yk_run_summary summary;
+    struct yk_counter_ranks counters;
+    struct yk_run_report report;
+};
+
+bool yk_run_report_is_folder(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+/* The path of a file of the run, or NULL where there is none. In the arena. */
+static yk_status find_file(const struct reading *reading, const char *name, const char **out)
+{
+    char path[PATH_SIZE];
+    const int length = snprintf(path, sizeof path, "%s/%s", reading->folder, name);
+    *out = NULL;
+    if (length < 0 || length >= (int)sizeof path) {
+        return yk_fail(YK_ERROR_USAGE, "%.60s…: this path is too long", reading->folder);
+    }
+    if (access(path, F_OK) != 0) {
+        return YK_OK;
+    }
+    *out = yk_arena_copy_text(reading->arena, path, (size_t)length);
+    return *out ? YK_OK : yk_fail_out_of_memory();
+}
+
+/* Gives a file of the run, if it is there, to `take`. */
+static yk_status read_file(struct reading *reading, const char *name,
+                           yk_status (*take)(struct reading *reading, const char *path,
+                                             const struct yk_text *text))
+{
+    const char *path = NULL;
+    struct yk_text text = {0};
+    YK_TRY(find_file(reading, name, &path));
+    if (!path) {
+        return YK_OK;
+    }
+    yk_status status = yk_file_read_most(path, YK_FILE_RECORD_BYTES, &text);
+    if (status == YK_OK) {
+        status = take(reading, path, &text);
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+static yk_status take_metrics(struct reading *reading, const char *path, const struct yk_text *text)
+{
+    return yk_run_metrics_read(yk_text_chars(text), text->length, path, reading->arena,
+                               &reading->metrics);
+}
+
+static yk_status take_measured(struct reading *reading, const char *path,
+                               const struct yk_text *text)
+{
+    return yk_trace_read_chrome(yk_text_chars(text), text->length, path, &reading->measured);
+}
+
+static yk_status take_predicted(struct reading *reading, const char *path,
+                                const struct yk_text *text)
+{
+    return yk_trace_read_chrome(yk_text_chars(text), text->length, path, &reading->predicted);
+}
+
+static yk_status take_counters(struct reading *reading, const char *path,
+                               const struct yk_text *text)
+{
+    reading->report.counters = &reading->counters;
+    return yk_counters_read(yk_text_chars(text), text->length, path, reading->arena,
+                            &reading->counters);
+}
+
+static yk_status take_sample(struct reading *reading, const char *path, const struct yk_text *text)
+{
+    (void)path;
+    reading->report.sample = yk_arena_copy_text(reading->arena, yk_text_chars(text), text->length);
+    return reading->report.sample ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status take_summary(struct reading *reading, const char *path, const struct yk_text *text)
+{
+    return yk_run_summary_read(yk_text_chars(text), text->length, path, reading->arena,
+                               &reading->summary);
+}
+
+static yk_status take_settings(struct reading *reading, const char *path,
+                               const struct yk_text *text)
+{
+    return yk_run_settings_read(yk_text_chars(text), text->length, path, reading->arena,
+                                &reading->report.settings, &reading->report.setting_count);
+}
+
+static const char *setting(const struct reading *reading, const char *name)
+{
+    for (int32_t i = 0; i < reading->report.setting_count; i++) {
+        if (strcmp(reading->report.settings[i].name, name) == 0) {
+            return reading->report.settings[i].value;
+        }
+    }
+    return NULL;
+}
+
+/* The samples of the ranks at the end: the summary has them, and those of a run that has none are
+ * of its last change. */
+static yk_status find_shares(const struct reading *reading, double **out, int32_t *out_count)
+{
+    const struct yk_run_summary *summary = &reading->summary;
+    const int32_t changes = reading->metrics.rebalancing_count;
+    const struct yk_run_report_rebalancing *last =
+        changes > 0 ? &reading->metrics.rebalancings[changes - 1] : NULL;
+    const bool summarised = summary->rank_count > 0;
+    const int32_t count = summarised ? summary->rank_count : last ? last->share_count : 0;
+    YK_TRY_NEW(reading->arena, *out, (int64_t)count + 1);
+    for (int32_t r = 0; r < count; r++) {
+        (*out)[r] = summarised ? summary->ranks[r].share : last->shares[r];
+    }
+    *out_count = count;
+    return YK_OK;
+}
+
+/* Whether a rank takes more samples by these shares than by any plan that is known. */
+static bool takes_more(const struct reading *reading, const struct yk_plan *last,
+                       const double *shares)
+{
+    for (int32_t r = 0; r < last->rank_count; r++) {
+        double most = yk_run_planned_share(last, r);
+        for (int32_t i = 0; i < reading->before_count; i++) {
+            most = fmax(most, yk_run_planned_share(reading->before[i]->plan, r));
+        }
+        if (shares[r] > most) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The plan that the run began with, and those between that and the last by which a rank took more
+ * samples, and so more memory, than by the others. */
+static yk_status examine_before(struct reading *reading, const struct yk_plan *plan,
+                                const struct yk_plan *last)
+{
+    const struct yk_plan_request *request = &reading->planning.request;
+    const struct yk_run_metrics *metrics = &reading->metrics;
+    YK_TRY(yk_planned_examine(request, plan, false, &reading->before[0]));
+    reading->before_count = 1;
+    for (int32_t i = 0; i + 1 < metrics->rebalancing_count; i++) {
+        const struct yk_run_report_rebalancing *change = &metrics->rebalancings[i];
+        const struct yk_plan *followed = plan;
+        if (reading->before_count == MOST_BEFORE || change->share_count != plan->rank_count ||
+            !takes_more(reading, last, change->shares)) {
+            continue;
+        }
+        YK_TRY(yk_run_planned_follow(plan, request->config, change->shares, change->share_count,
+                                     reading->arena, &followed));
+        if (followed != plan) {
+            YK_TRY(yk_planned_examine(request, followed, false,
+                                      &reading->before[reading->before_count]));
+            reading->before_count++;
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status examine_plan(struct reading *reading, const char *path)
+{
+    /* Measurements may have changed since: the step that was predicted then is in the folder. */
+    struct yk_planning_words words = {.any_profile = true};
+    const struct yk_plan *plan = NULL;
+    YK_TRY(find_file(reading, "config.json", &words.model));
+    double *shares = NULL;
+    int32_t share_count = 0;
+    YK_TRY(yk_planning_open_plan(path, &words, &reading->planning, &plan));
+    const struct yk_plan_request *request = &reading->planning.request;
+    const struct yk_plan *last = plan;
+    YK_TRY(find_shares(reading, &shares, &share_count));
+    YK_TRY(
+        yk_run_planned_follow(plan, request->config, shares, share_count, reading->arena, &last));
+    if (last != plan) {
+        YK_TRY(examine_before(reading, plan, last));
+    }
+    return yk_planned_examine(request, last, false, &reading->planned);
+}
+
+/* The most memory of a rank by the plans that the run has gone by. */
+static const struct yk_memory_peak *peak_of(const struct reading *reading, int32_t rank)
+{
+    const struct yk_memory_peak *most = &reading->planned->trial.peaks[rank];
+    for (int32_t i = 0; i < reading->before_count; i++) {
+        const struct yk_memory_peak *peak = &reading->before[i]->trial.peaks[rank];
+        most = peak->bytes > most->bytes ? peak : most;
+    }
+    return most;
+}
+
+/* The ranks, out of the summary and of the plan, be it there. */
+static yk_status fill_ranks(struct reading *reading)
+{
+    const struct yk_run_summary *summary = &reading->summary;
+    const int32_t planned = reading->planned ? reading->planned->plan->rank_count : 0;
+    const int32_t count = summary->rank_count > planned ? summary->rank_count : planned;
+    struct yk_run_rank *ranks = NULL;
+    YK_TRY_NEW(reading->arena, ranks, (int64_t)count + 1);
+    for (int32_t r = 0; r < count; r++) {
+        ranks[r] = r < summary->rank_count ? summary->ranks[r] : yk_run_rank_unknown();
+        if (r < planned) {
+            const double summarised = ranks[r].predicted_bytes;
+            ranks[r].predicted_bytes =
+                isfinite(summarised) ? summarised : peak_of(reading, r)->bytes;
+            yk_run_planned_complete(reading->planned, r, &ranks[r]);
+        }
+    }
+    if (count == 1 && !isfinite(ranks[0].measured_bytes)) {
+        ranks[0].measured_bytes = summary->peak_bytes;
+    }
+    reading->report.ranks = ranks;
+    reading->report.rank_count = count;
+    return YK_OK;
+}
+
+/* What the plan that the run began with says of the ranks, where another is in force. */
+static yk_status fill_first_ranks(struct reading *reading)
+{
+    const struct yk_planned *first = reading->before_count > 0 ? reading->before[0] : NULL;
+    const int32_t count = first ? first->plan->rank_count : 0;
+    struct yk_run_rank *ranks = NULL;
+    if (count == 0) {
+        return YK_OK;
+    }
+    YK_TRY_NEW(reading->arena, ranks, count);
+    for (int32_t r = 0; r < count; r++) {
+        ranks[r] = yk_run_rank_unknown();
+        yk_run_planned_complete(first, r, &ranks[r]);
+    }
+    reading->report.first_ranks = ranks;
+    reading->report.first_rank_count = count;
+    return YK_OK;
+}
+
+static yk_status fill_memory(struct reading *reading)
+{
+    const struct yk_planned *planned = reading->planned;
+    struct yk_run_report_memory *memory = NULL;
+    const int32_t count = planned ? planned->plan->rank_count : 0;
+    YK_TRY_NEW(reading->arena, memory, (int64_t)count + 1);
+    for (int32_t r = 0; r < count; r++) {
+        const struct yk_run_rank *rank = &reading->report.ranks[r];
+        memory[r].device = rank->device;
+        memory[r].limit_bytes = rank->limit_bytes;
+        memory[r].measured_bytes = rank->measured_bytes;
+        for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
+            memory[r].predicted_by_kind[k] = peak_of(reading, r)->by_kind[k];
+        }
+    }
+    reading->report.memory = memory;
+    reading->report.memory_count = count;
+    return YK_OK;
+}
+
+/* A plan that cannot be examined any more costs the page its prediction, and nothing else. */
+static yk_status open_plan(struct reading *reading)
+{
+    const char *path = NULL;
+    YK_TRY(find_file(reading, "plan.json", &path));
+    if (!path) {
+        return YK_OK;
+    }
+    if (examine_plan(reading, path) != YK_OK) {
+        yk_log(YK_LOG_WARNING, "no prediction on the page: %s", yk_status_message());
+        return YK_OK;
+    }
+    if (!reading->predicted) {
+        YK_TRY(yk_sim_trace(reading->planned->trial.sim, &reading->predicted));
+    }
+    return YK_OK;
+}
+
+/* The newest of checkpoints/step-NNNNNNNN: the last by name. */
+static yk_status find_checkpoint(struct reading *reading)
+{
+    const char *folder = NULL;
+    char newest[256] = "";
+    YK_TRY(find_file(reading, "checkpoints", &folder));
+    DIR *opened = folder ? opendir(folder) : NULL;
+    if (!opened) {
+        return YK_OK;
+    }
+    for (const struct dirent *entry = readdir(opened); entry; entry = readdir(opened)) {
+        if (strncmp(entry->d_name, "step-", 5) == 0 && strcmp(entry->d_name, newest) > 0) {
+            snprintf(newest, sizeof newest, "%s", entry->d_name);
+        }
+    }
+    (void)closedir(opened);
+    char path[sizeof newest + 16];
+    snprintf(path, sizeof path, "checkpoints/%s", newest);
+    return newest[0] ? find_file(reading, path, &reading->report.checkpoint) : YK_OK;
+}
+
+static yk_status keep_text(struct reading *reading, struct yk_text *text, const char **out)
+{
+    yk_status status = yk_text_status(text);
+    if (status == YK_OK) {
+        *out = yk_arena_copy_text(reading->arena, yk_text_chars(text), text->length);
+        status = *out ? YK_OK : yk_fail_out_of_memory();
+    }
+    yk_text_free(text);
+    return status;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Pairs come in any number and length within the tokens that were planned for. */
+static void add_batch(const struct yk_model *model, struct yk_text *out)
+{
+    const struct yk_workload *workload = &model->workload;
+    if (model->config->encoder_layers > 0) {
+        yk_text_addf(out, "up to %" PRId64 " tokens a side", workload->batch * workload->sequence);
+    } else {
+        yk_text_addf(out, "%" PRId64 " samples of %" PRId64 " tokens", workload->batch,
+                     workload->sequence);
+    }
+}
+
+static yk_status describe(struct reading *reading)
+{
+    struct yk_run_report *report = &reading->report;
+    const char *data = setting(reading, "data");
+    const char *target = setting(reading, "target");
+    struct yk_text text = {0};
+    report->title = setting(reading, "model");
+    report->title = base_name(report->title ? report->title : reading->folder);
+    if (reading->planned) {
+        const struct yk_model *model = reading->planned->study->model;
+        char parameters[YK_NUMBER_SIZE];
+        yk_label_count(model->parameters, parameters);
+        yk_text_addf(&text, "%s parameters, ", parameters);
+        add_batch(model, &text);
+        yk_text_addf(&text, " a step, %s.", yk_precision_name(model->workload.precision));
+        YK_TRY(keep_text(reading, &text, &report->model));
+    }
+    if (data) {
+        text = (struct yk_text){0};
+        yk_text_addf(&text, target ? "Trained on %s and %s." : "Trained on %s.", base_name(data),
+                     base_name(target ? target : ""));
+        YK_TRY(keep_text(reading, &text, &report->data));
+    }
+    return YK_OK;
+}
+
+static void fill_steps(struct reading *reading)
+{
+    struct yk_run_report *report = &reading->report;
+    const char *steps = setting(reading, "steps");
+    long long goal = 0;
+    report->steps = reading->metrics.steps;
+    report->step_count = reading->metrics.step_count;
+    report->evaluations = reading->metrics.evaluations;
+    report->evaluation_count = reading->metrics.evaluation_count;
+    report->rebalancings = reading->metrics.rebalancings;
+    report->rebalancing_count = reading->metrics.rebalancing_count;
+    report->measured_step_s = reading->metrics.median_step_s;
+    report->measured_low_s = reading->metrics.low_step_s;
+    report->measured_high_s = reading->metrics.high_step_s;
+    report->predicted_step_s = isfinite(reading->summary.predicted_step_s)
+                                   ? reading->summary.predicted_step_s
+                               : reading->planned   ? reading->planned->trial.step_s
+                               : reading->predicted ? yk_trace_step_s(reading->predicted)
+                                                    : NAN;
+    if (reading->planned) {
+        const struct yk_mfu mfu = yk_planned_mfu_at(reading->planned, 1);
+        report->token_mfu = mfu.formula;
+        report->token_exact_mfu = mfu.exact;
+    }
+    report->predicted = reading->predicted;
+    report->measured = reading->measured;
+    /* NOLINTNEXTLINE(cert-err34-c): what is no number stays 0, not known */
+    report->step_goal = steps && sscanf(steps, "%lld", &goal) == 1 ? goal : 0;
+}
+
+static yk_status read_run(struct reading *reading)
+{
+    const char *metrics = NULL;
+    const char *settings = NULL;
+    YK_TRY(yk_arena_create(&reading->arena));
+    reading->metrics.median_step_s = NAN;
+    reading->summary = (struct yk_run_summary){.peak_bytes = NAN, .predicted_step_s = NAN};
+    YK_TRY(find_file(reading, "metrics.jsonl", &metrics));
+    YK_TRY(find_file(reading, "run.json", &settings));
+    if (!metrics && !settings) {
+        return yk_fail(YK_ERROR_INPUT, "%s holds no run: it has neither metrics.jsonl nor run.json",
+                       reading->folder);
+    }
+    YK_TRY(read_file(reading, "metrics.jsonl", take_metrics));
+    YK_TRY(read_file(reading, "run.json", take_settings));
+    YK_TRY(read_file(reading, "trace.json", take_measured));
+    YK_TRY(read_file(reading, "trace-predicted.json", take_predicted));
+    YK_TRY(read_file(reading, "summary.json", take_summary));
+    YK_TRY(read_file(reading, "counters.json", take_counters));
+    YK_TRY(read_file(reading, "sample.txt", take_sample));
+    YK_TRY(open_plan(reading));
+    YK_TRY(fill_ranks(reading));
+    YK_TRY(fill_first_ranks(reading));
+    YK_TRY(fill_memory(reading));
+    YK_TRY(find_checkpoint(reading));
+    fill_steps(reading);
+    return describe(reading);
+}
+
+static void close_run(struct reading *reading)
+{
+    yk_trace_destroy(reading->measured);
+    yk_trace_destroy(reading->predicted);
+    yk_planned_destroy(reading->planned);
+    for (int32_t i = 0; i < reading->before_count; i++) {
+        yk_planned_destroy(reading->before[i]);
+    }
+    yk_planning_close(&reading->planning);
+    yk_arena_destroy(reading->arena);
+}
+
+static yk_status add_figure(const struct reading *reading, const char *folder, const char *name,
+                            yk_status (*draw)(const struct yk_run_report *report,
+                                              struct yk_text *out),
+                            struct yk_outputs *outputs)
+{
+    char path[PATH_SIZE];
+    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (length < 0 || length >= (int)sizeof path) {
+        return yk_fail(YK_ERROR_USAGE, "--svg: the name of the folder is too long");
+    }
+    const char *kept = yk_arena_copy_text(reading->arena, path, (size_t)length);
+    if (!kept) {
+        return yk_fail_out_of_memory();
+    }
+    return draw(&reading->report, yk_outputs_add_own(outputs, kept));
+}
+
+static yk_status add_figures(const struct reading *reading, const char *folder,
+                             struct yk_outputs *outputs)
+{
+    const struct yk_run_report *report = &reading->report;
+    if (report->step_count > 0 || report->evaluation_count > 0) {
+        YK_TRY(add_figure(reading, folder, "loss.svg", yk_run_figure_loss, outputs));
+    }
+    if (report->predicted || report->measured) {
+        YK_TRY(add_figure(reading, folder, "lanes.svg", yk_run_figure_lanes, outputs));
+    }
+    if (yk_run_report_has_counters(report)) {
+        YK_TRY(add_figure(reading, folder, "counters.svg", yk_run_figure_counters, outputs));
+    }
+    if (yk_run_report_has_ranks(report)) {
+        YK_TRY(add_figure(reading, folder, "ranks.svg", yk_run_figure_ranks, outputs));
+    }
+    if (report->memory_count > 0) {
+        YK_TRY(add_figure(reading, folder, "memory.svg", yk_run_figure_memory, outputs));
+    }
+    return YK_OK;
+}
+
+static yk_status draw(struct reading *reading, const char *output, bool own, const char *svg_folder)
+{
+    struct yk_outputs outputs = {0};
+    YK_TRY(read_run(reading));
+    if (output) {
+        struct yk_text *page =
+            own ? yk_outputs_add_own(&outputs, output) : yk_outputs_add(&outputs, output);
+        yk_outputs_made(&outputs, yk_run_report_page(&reading->report, page));
+    }
+    if (svg_folder) {
+        yk_outputs_made(&outputs, add_figures(reading, svg_folder, &outputs));
+    }
+    return yk_outputs_write(&outputs, NULL);
+}
+
+static yk_status draw_all(const char *run_folder, const char *output, const char *svg_folder,
+                          bool own)
+{
+    struct reading reading = {.folder = run_folder};
+    const yk_status status = draw(&reading, output, own, svg_folder);
+    close_run(&reading);
+    return status;
+}
+
+yk_status yk_run_report_draw(const char *run_folder, const char *output, const char *svg_folder)
+{
+    return draw_all(run_folder, output, svg_folder, false);
+}
+
+yk_status yk_run_report_write(const char *run_folder, const char *output)
+{
+    return draw_all(run_folder, output, NULL, true);
+}

@@ -1,0 +1,167 @@
+#include "job/text_files.h"
+
+#include "base/grow.h"
+#include "base/units.h"
+#include "cli/interrupt.h"
+#include "cli/terminal.h"
+#include "data/file_list.h"
+#include "data/text_reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The list while its length is not known. */
+struct collection {
+    const char **paths;
+    int32_t count;
+    int32_t capacity;
+    double bytes;
+};
+
+static yk_status add_path(struct collection *to, const char *path, double bytes)
+{
+    YK_TRY(yk_grow((void **)&to->paths, &to->capacity, to->count, sizeof *to->paths));
+    to->paths[to->count++] = path;
+    to->bytes += bytes;
+    return YK_OK;
+}
+
+static double size_of(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) ? (double)info.st_size : 0;
+}
+
+static yk_status add_folder(struct collection *to, const char *folder, struct yk_arena *arena)
+{
+    struct yk_file_list list = {0};
+    const int32_t before = to->count;
+    YK_TRY(yk_file_list_read(folder, arena, &list));
+    for (int32_t i = 0; i < list.count; i++) {
+        bool text = false;
+        YK_TRY(yk_text_reader_check(list.paths[i], &text));
+        if (text) {
+            YK_TRY(add_path(to, list.paths[i], size_of(list.paths[i])));
+        }
+    }
+    return to->count > before ? YK_OK : yk_fail(YK_ERROR_INPUT, "%s holds no text", folder);
+}
+
+static yk_status collect(const struct yk_option_words *words, struct yk_arena *arena,
+                         struct collection *to)
+{
+    if (words->count == 0) {
+        return add_path(to, "-", 0);
+    }
+    for (int32_t i = 0; i < words->count; i++) {
+        const char *path = words->items[i];
+        struct stat info = {0};
+        const bool standard = strcmp(path, "-") == 0;
+        if (!standard && stat(path, &info) != 0) {
+            return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", path, strerror(errno));
+        }
+        YK_TRY(!standard && S_ISDIR(info.st_mode)
+                   ? add_folder(to, path, arena)
+                   : add_path(to, path, standard ? 0 : size_of(path)));
+    }
+    return YK_OK;
+}
+
+yk_status yk_text_files_list(const struct yk_option_words *words, struct yk_arena *arena,
+                             struct yk_text_files *out)
+{
+    struct collection collection = {0};
+    yk_status status = collect(words, arena, &collection);
+    if (status == YK_OK) {
+        out->paths = yk_arena_take(arena, (size_t)collection.count, sizeof *out->paths);
+        status = out->paths ? YK_OK : yk_fail_out_of_memory();
+    }
+    if (status == YK_OK) {
+        for (int32_t i = 0; i < collection.count; i++) {
+            out->paths[i] = collection.paths[i];
+        }
+        out->count = collection.count;
+        out->bytes = collection.bytes;
+    }
+    free(collection.paths);
+    return status;
+}
+
+/* A walk over all files. */
+struct walk {
+    const struct yk_text_files *files;
+    const struct yk_text_taker *taker;
+    const atomic_bool *stop;
+    const char *what;
+    int64_t bytes;
+};
+
+static yk_status walk_file(struct walk *walk, const char *path, struct yk_text_reader *reader)
+{
+    const char *text = NULL;
+    size_t length = 0;
+    do {
+        YK_TRY(yk_text_reader_next(reader, &text, &length));
+        YK_TRY(walk->taker->take(walk->taker->user, path, text, length));
+        walk->bytes += (int64_t)length;
+        if (walk->files->bytes > 0) {
+            const double done = (double)walk->bytes / walk->files->bytes;
+            yk_terminal_progress(NULL, walk->what, done < 1 ? done : 1);
+        }
+        if (atomic_load(walk->stop)) {
+            return yk_fail(YK_ERROR_STOPPED, "stopped between two pieces");
+        }
+    } while (length > 0);
+    return YK_OK;
+}
+
+static yk_status walk_all(struct walk *walk, const struct yk_text_cut *cut)
+{
+    for (int32_t i = 0; i < walk->files->count; i++) {
+        const char *path = walk->files->paths[i];
+        struct yk_text_reader *reader = NULL;
+        YK_TRY(yk_text_reader_open(path, cut, YK_TEXT_READER_PIECE, &reader));
+        yk_text_reader_watch(reader, walk->stop);
+        const yk_status status = walk_file(walk, path, reader);
+        yk_text_reader_close(reader);
+        YK_TRY(status);
+    }
+    if (walk->bytes == 0) {
+        const char *first = walk->files->paths[0];
+        return yk_fail(YK_ERROR_INPUT, "%s%s: the text is empty",
+                       strcmp(first, "-") == 0 ? "standard input" : first,
+                       walk->files->count > 1 ? " and the others" : "");
+    }
+    return YK_OK;
+}
+
+yk_status yk_text_files_fail_stopped(void)
+{
+    return yk_fail(YK_ERROR_STOPPED, "stopped; nothing was written");
+}
+
+yk_status yk_text_files_walk(const struct yk_text_files *files, const struct yk_text_cut *cut,
+                             const char *what, const struct yk_text_taker *taker, int64_t *bytes)
+{
+    struct walk walk = {
+        .files = files,
+        .taker = taker,
+        .stop = yk_interrupt_watch_termination(),
+        .what = what,
+    };
+    yk_terminal_progress_begin();
+    const yk_status status = walk_all(&walk, cut);
+    yk_terminal_progress_end();
+    *bytes = walk.bytes;
+    return status == YK_ERROR_STOPPED ? yk_text_files_fail_stopped() : status;
+}
+
+void yk_text_files_describe(const struct yk_text_files *files, int64_t bytes, struct yk_text *out)
+{
+    char size[YK_UNITS_SIZE];
+    yk_units_format((double)bytes, YK_UNIT_BYTES, size);
+    yk_text_addf(out, "%" PRId32 " file%s, %s", files->count, files->count == 1 ? "" : "s", size);
+}

@@ -1,0 +1,246 @@
+#include "job/training/balance.h"
+
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/terminal.h"
+#include "plan/plan_divide.h"
+#include "planner/planned_facts.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum {
+    PATIENCE = 20,     /* steps in a row */
+    MOST_CHANGES = 16, /* of a run */
+};
+
+/* Slower than planned beside the others by so much, it is named. */
+#define TOO_SLOW 1.3
+
+/* All ranks come to the same, and rank 0 says it. */
+#define tell(...)                                                                                  \
+    do {                                                                                           \
+        if (yk_terminal_speaks_for_all()) {                                                        \
+            yk_log(__VA_ARGS__);                                                                   \
+        }                                                                                          \
+    } while (0)
+
+yk_status yk_train_balance_open(struct yk_train_balance *balance)
+{
+    const struct yk_sim *sim = balance->planned->trial.sim;
+    const int32_t ranks = balance->planned->plan->rank_count;
+    YK_TRY_NEW(balance->arena, balance->planned_s, ranks);
+    YK_TRY_NEW(balance->arena, balance->slow, ranks);
+    YK_TRY_NEW(balance->arena, balance->sum_s, ranks);
+    YK_TRY_NEW(balance->arena, balance->named, ranks);
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    YK_TRY_NEW(balance->arena, balance->found, MOST_CHANGES);
+    YK_TRY_NEW(balance->arena, balance->changed, MOST_CHANGES);
+    for (int32_t r = 0; r < ranks; r++) {
+        balance->planned_s[r] = sim->ranks[r].compute_s;
+    }
+    return YK_OK;
+}
+
+void yk_train_balance_close(struct yk_train_balance *balance)
+{
+    for (int32_t i = 0; i < balance->found_count; i++) {
+        yk_planned_destroy(balance->found[i]);
+    }
+    balance->found_count = 0;
+}
+
+const struct yk_planned *yk_train_balance_plan(const struct yk_train_balance *balance)
+{
+    const int32_t changes = balance->changed_count;
+    return changes > 0 ? balance->found[changes - 1] : balance->planned;
+}
+
+double yk_train_balance_peak_bytes(const struct yk_train_balance *balance, int32_t rank)
+{
+    double most = balance->planned->trial.peaks[rank].bytes;
+    for (int32_t i = 0; i < balance->changed_count; i++) {
+        most = fmax(most, balance->found[i]->trial.peaks[rank].bytes);
+    }
+    return most;
+}
+
+/* The plan before the change of that number. */
+static const struct yk_plan *plan_before(const struct yk_train_balance *balance, int32_t change)
+{
+    return change > 0 ? balance->found[change - 1]->plan : balance->planned->plan;
+}
+
+/* The samples of the ranks, by rank. */
+static void add_by_rank(const struct yk_plan *plan, const char *between, struct yk_text *out)
+{
+    for (int32_t r = 0; r < plan->rank_count; r++) {
+        const struct yk_plan_member *member = yk_planned_member(plan, r);
+        yk_text_addf(out, "%s%" PRId64, r > 0 ? between : "", member ? member->share : 0);
+    }
+}
+
+void yk_train_balance_change(struct yk_train_balance *balance, int64_t step)
+{
+    struct yk_text shares = {0};
+    if (balance->changed_count == balance->found_count) {
+        return;
+    }
+    balance->changed[balance->changed_count++] = step;
+    add_by_rank(yk_train_balance_plan(balance)->plan, " + ", &shares);
+    tell(YK_LOG_NOTE, "step %" PRId64 ": rebalanced: the ranks go on with %s samples", step,
+         yk_text_chars(&shares));
+    yk_text_free(&shares);
+}
+
+void yk_train_balance_add_text(const struct yk_train_balance *balance, struct yk_text *out)
+{
+    for (int32_t i = 0; i < balance->changed_count; i++) {
+        yk_text_addf(out, "%safter step %" PRId64 ": ", i > 0 ? "; " : "", balance->changed[i]);
+        add_by_rank(plan_before(balance, i), " / ", out);
+        yk_text_add(out, " samples became ");
+        add_by_rank(balance->found[i]->plan, " / ", out);
+    }
+}
+
+void yk_train_balance_add_json(const struct yk_train_balance *balance, struct yk_text *out)
+{
+    yk_text_add(out, "[");
+    for (int32_t i = 0; i < balance->changed_count; i++) {
+        yk_text_addf(out, "%s{\"step\":%" PRId64 ",\"shares_before\":[", i > 0 ? "," : "",
+                     balance->changed[i]);
+        add_by_rank(plan_before(balance, i), ",", out);
+        yk_text_add(out, "],\"shares\":[");
+        add_by_rank(balance->found[i]->plan, ",", out);
+        yk_text_add(out, "],\"predicted_step_s\":");
+        yk_text_add_number(out, balance->found[i]->trial.step_s);
+        yk_text_add(out, "}");
+    }
+    yk_text_add(out, "]");
+}
+
+/* The samples that a rank takes of a batch, with one group. */
+static int64_t *share_of(struct yk_plan *plan, int32_t rank)
+{
+    struct yk_plan_group *group = &plan->groups[0];
+    for (int32_t i = 0; i < group->member_count; i++) {
+        if (group->members[i].rank == rank) {
+            return &group->members[i].share;
+        }
+    }
+    return NULL;
+}
+
+/* The plan in force with samples divided by the speeds that were measured in the last steps. */
+static yk_status redivide(struct yk_train_balance *balance, const double *compute_s,
+                          struct yk_planned **out)
+{
+    const struct yk_plan *now = yk_train_balance_plan(balance)->plan;
+    struct yk_plan *plan = NULL;
+    double *speeds = NULL;
+    int64_t *shares = NULL;
+    YK_TRY(yk_plan_copy(now, balance->arena, &plan));
+    YK_TRY_NEW(balance->arena, speeds, plan->rank_count);
+    YK_TRY_NEW(balance->arena, shares, plan->rank_count);
+    for (int32_t r = 0; r < plan->rank_count; r++) {
+        const int64_t *share = share_of(plan, r);
+        speeds[r] = share && compute_s[r] > 0 ? (double)*share / compute_s[r] : 0;
+    }
+    yk_plan_divide(speeds, plan->rank_count, plan->workload.batch, shares);
+    for (int32_t r = 0; r < plan->rank_count; r++) {
+        int64_t *share = share_of(plan, r);
+        if (share) {
+            balance->planned_s[r] =
+                speeds[r] > 0 ? (double)shares[r] / speeds[r] : balance->planned_s[r];
+            *share = shares[r];
+        }
+    }
+    return yk_planned_examine(balance->request, plan, false, out);
+}
+
+/* Whether a plan has other shares than the one in force. */
+static bool differs(const struct yk_plan *a, const struct yk_plan *b)
+{
+    for (int32_t i = 0; i < a->groups[0].member_count; i++) {
+        if (a->groups[0].members[i].share != b->groups[0].members[i].share) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct yk_program *change(struct yk_train_balance *balance, int64_t step,
+                                       const double *compute_s)
+{
+    struct yk_planned *found = NULL;
+    const struct yk_plan *now = yk_train_balance_plan(balance)->plan;
+    if (balance->found_count == MOST_CHANGES) {
+        return NULL;
+    }
+    if (redivide(balance, compute_s, &found) != YK_OK || !found->plan ||
+        yk_planned_fail_unfit(found) != YK_OK) {
+        tell(YK_LOG_WARNING, "step %" PRId64 ": samples stay as they are: %s", step,
+             yk_status_message());
+        yk_planned_destroy(found);
+        return NULL;
+    }
+    if (!differs(found->plan, now)) {
+        yk_planned_destroy(found);
+        return NULL;
+    }
+    balance->found[balance->found_count++] = found;
+    return found->trial.program;
+}
+
+/* How much slower than planned a rank is beside the one that keeps to its plan best. */
+static double slowness(const struct yk_train_balance *balance, const double *compute_s,
+                       int32_t ranks, int32_t rank)
+{
+    double best = INFINITY;
+    for (int32_t r = 0; r < ranks; r++) {
+        if (balance->planned_s[r] > 0 && compute_s[r] > 0) {
+            best = fmin(best, compute_s[r] / balance->planned_s[r]);
+        }
+    }
+    return balance->planned_s[rank] > 0 && isfinite(best)
+               ? compute_s[rank] / balance->planned_s[rank] / best
+               : 1;
+}
+
+const struct yk_program *yk_train_balance_look(struct yk_train_balance *balance,
+                                               const struct yk_run_step *step)
+{
+    int32_t slowest = -1;
+    if (!(step->compute_s[0] > 0)) {
+        return NULL; /* of a first step it may not be known */
+    }
+    for (int32_t r = 0; r < step->ranks; r++) {
+        const double times = slowness(balance, step->compute_s, step->ranks, r);
+        balance->slow[r] = times > TOO_SLOW ? balance->slow[r] + 1 : 0;
+        slowest = balance->slow[r] >= PATIENCE ? r : slowest;
+    }
+    for (int32_t r = 0; r < step->ranks; r++) {
+        /* Recent steps count more: what is measured now is what is divided by. */
+        const double weight = balance->sum_s[r] > 0 ? 0.2 : 1;
+        balance->sum_s[r] = (1 - weight) * balance->sum_s[r] + weight * step->compute_s[r];
+    }
+    if (slowest < 0) {
+        return NULL;
+    }
+    if (!balance->named[slowest] || balance->changes) {
+        tell(YK_LOG_WARNING,
+             "step %" PRId64 ": rank %d has computed %.1f times as long as planned for %d steps%s",
+             step->step, (int)slowest, slowness(balance, step->compute_s, step->ranks, slowest),
+             PATIENCE, balance->changes ? "" : "; --rebalance divides the samples anew");
+    }
+    balance->named[slowest] = true;
+    for (int32_t r = 0; r < step->ranks; r++) {
+        balance->slow[r] = 0;
+    }
+    const struct yk_plan *plan = yk_train_balance_plan(balance)->plan;
+    const bool can = plan->group_count == 1 && !yk_plan_has_turns(plan);
+    if (balance->changes && !can) {
+        tell(YK_LOG_NOTE, "layers are placed on ranks: only a new plan can divide them anew");
+    }
+    return balance->changes && can ? change(balance, step->step, balance->sum_s) : NULL;
+}

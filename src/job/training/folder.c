@@ -1,0 +1,80 @@
+#include "job/training/folder.h"
+
+#include "base/file.h"
+#include "base/folder.h"
+#include "base/log.h"
+#include "job/training/train.h"
+#include "train/checkpoint_folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+yk_status yk_train_folder_check(const char *folder)
+{
+    if (access(folder, F_OK) == 0 && !yk_folder_is(folder)) {
+        return yk_fail(YK_ERROR_USAGE, "%s is a file; --out names the folder of a run", folder);
+    }
+    return YK_OK;
+}
+
+yk_status yk_train_folder_has_checkpoint(const char *folder, struct yk_arena *arena, bool *out)
+{
+    struct yk_checkpoint_list list = {0};
+    const char *path = NULL;
+    YK_TRY(yk_train_path(folder, "checkpoints", arena, &path));
+    YK_TRY(yk_checkpoint_list(path, arena, &list));
+    *out = list.count > 0;
+    return YK_OK;
+}
+
+yk_status yk_train_folder_check_links(const char *folder, struct yk_arena *arena)
+{
+    static const char *const names[] = {
+        "checkpoints",   "config.json", "counters.json",        "metrics.jsonl",
+        "op-times.json", "plan.json",   "report.html",          "run.json",
+        "summary.json",  "trace.json",  "trace-predicted.json",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *path = NULL;
+        YK_TRY(yk_train_path(folder, names[i], arena, &path));
+        YK_TRY(yk_file_check_own(path));
+    }
+    return YK_OK;
+}
+
+yk_status yk_train_lock_take(struct yk_train_lock *lock, const char *folder, struct yk_arena *arena)
+{
+    const char *path = NULL;
+    if (lock->held) {
+        return YK_OK;
+    }
+    YK_TRY(yk_train_path(folder, "lock", arena, &path));
+    int descriptor = -1;
+    YK_TRY(yk_file_open_own(path, O_RDWR, &descriptor));
+    if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK) {
+            (void)close(descriptor);
+            return yk_fail(YK_ERROR_SYSTEM,
+                           "another process is training in %s; wait for its end, or keep this run "
+                           "elsewhere by --out",
+                           folder);
+        }
+        /* Some file systems of clusters have no locks; one can train there nonetheless. */
+        yk_log(YK_LOG_WARNING, "cannot lock %s: %s; see to it that nothing else trains there", path,
+               strerror(errno));
+    }
+    lock->held = true;
+    lock->descriptor = descriptor;
+    return YK_OK;
+}
+
+void yk_train_lock_release(struct yk_train_lock *lock)
+{
+    if (lock->held) {
+        (void)close(lock->descriptor);
+    }
+    *lock = (struct yk_train_lock){0};
+}

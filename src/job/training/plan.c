@@ -1,0 +1,346 @@
+#include "job/training/plan.h"
+
+#include "base/file.h"
+#include "base/log.h"
+#include "cli/commands/search.h"
+#include "cli/terminal.h"
+#include "comm/exchange.h"
+#include "job/profile_path.h"
+#include "job/training/devices.h"
+#include "job/workload.h"
+#include "planner/planned_facts.h"
+#include "profile/profile.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    /* Counted, not timed: one setting gives one plan, so that a run goes on as it began. */
+    TRIALS = 64,
+};
+
+yk_status yk_train_plan_workload(const struct yk_train_words *words,
+                                 const struct yk_model_config *config, struct yk_workload *out)
+{
+    const struct yk_workload_words workload = {
+        .batch = words->batch,
+        .sequence = words->sequence,
+        .precision = words->precision,
+        .lora_rank = words->lora_rank,
+        .nf4 = words->nf4,
+        .recompute = words->recompute,
+    };
+    return yk_workload_read(&workload, config, out);
+}
+
+/* `planned` is what the file of --plan says it is for, if there is one. */
+static yk_status open_cluster(const struct yk_train_words *words, const struct yk_train_team *team,
+                              const struct yk_plan_sources *planned, const char *source,
+                              struct yk_arena *arena, struct yk_train_plan *out)
+{
+    const bool from_plan = planned->cluster && strcmp(source, planned->cluster) == 0;
+    const bool first = yk_train_team_rank(team) == 0; /* the one that measurements are asked by */
+    const char *profile = first ? planned->profile : NULL;
+    YK_TRY(yk_cluster_open(source, &out->cluster));
+    YK_TRY(yk_train_devices_check(words, source, from_plan, yk_train_devices_ranks(words, team),
+                                  out->cluster, &out->device));
+    if (first && (words->profile || !words->plan)) {
+        YK_TRY(yk_profile_path_settle(words->profile, arena, &profile));
+    }
+    if (profile) {
+        YK_TRY(yk_profile_open(profile, &out->profile));
+    }
+    out->request.cluster_source = source;
+    out->request.profile_source = profile;
+    return YK_OK;
+}
+
+static void ask(const struct yk_train_words *words, const struct yk_model_config *config,
+                const struct yk_workload *workload, const char *model_source,
+                struct yk_train_plan *out)
+{
+    const struct yk_search_words search = {.moves = TRIALS, .seed = 1};
+    struct yk_plan_request *request = &out->request;
+    out->book = (struct yk_cost_book){.cluster = out->cluster, .profile = out->profile};
+    request->book = &out->book;
+    request->config = config;
+    request->workload = *workload;
+    request->model_source = model_source;
+    request->memory_bytes = words->memory_bytes;
+    request->micro_batches = (int32_t)words->micro_batches;
+    request->clip = words->clip > 0;
+    request->strategy = YK_STRATEGY_COUNT;
+    request->decisions = YK_DECIDE_ALL;
+    if (words->recompute) {
+        request->decisions &= ~(uint32_t)YK_DECIDE_RECOMPUTATION;
+    }
+    request->search = yk_search_options(&search);
+}
+
+static yk_status fail_other(const char *path, const char *what, int64_t planned, int64_t asked)
+{
+    return yk_fail(YK_ERROR_INPUT,
+                   "%s: the plan is for %s of %" PRId64 ", not %" PRId64
+                   "; leave that out, or make another plan",
+                   path, what, planned, asked);
+}
+
+static yk_status check_ranks(const char *path, const struct yk_plan *plan, int32_t ranks)
+{
+    if (plan->rank_count == ranks) {
+        return YK_OK;
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "%s: the plan has %d rank%s, but %d %s here; start as many by --ranks %d, or by "
+                   "mpirun or srun",
+                   path, (int)plan->rank_count, plan->rank_count == 1 ? "" : "s", (int)ranks,
+                   ranks == 1 ? "is" : "are", (int)plan->rank_count);
+}
+
+static yk_status check_plan(const struct yk_train_words *words, const struct yk_workload *workload,
+                            const struct yk_plan *plan)
+{
+    const struct yk_workload *planned = &plan->workload;
+    if (planned->batch != workload->batch) {
+        return fail_other(words->plan, "a batch", planned->batch, workload->batch);
+    }
+    if (planned->sequence != workload->sequence) {
+        return fail_other(words->plan, "a sequence", planned->sequence, workload->sequence);
+    }
+    if (planned->lora_rank != workload->lora_rank) {
+        return fail_other(words->plan, "adapters", planned->lora_rank, workload->lora_rank);
+    }
+    if (planned->precision != workload->precision || planned->nf4 != workload->nf4) {
+        return yk_fail(YK_ERROR_INPUT, "%s: the plan is for %s%s, not for %s%s", words->plan,
+                       yk_precision_name(planned->precision), planned->nf4 ? " and NF4" : "",
+                       yk_precision_name(workload->precision), workload->nf4 ? " and NF4" : "");
+    }
+    if (plan->clip != (words->clip > 0)) {
+        return yk_fail(YK_ERROR_INPUT, "%s: the plan is for gradients that are %s; see --clip",
+                       words->plan, plan->clip ? "clipped" : "not clipped");
+    }
+    return YK_OK;
+}
+
+static yk_status read_sources(const char *path, struct yk_arena *arena, struct yk_plan_sources *out)
+{
+    struct yk_text text = {0};
+    yk_status status = yk_file_read(path, &text);
+    if (status == YK_OK) {
+        status = yk_plan_file_sources(yk_text_chars(&text), text.length, path, arena, out);
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+/* The model that the plan names, but with the vocabulary of a text, is another. */
+static yk_status check_vocabulary(const struct yk_train_words *words,
+                                  const struct yk_model_config *config,
+                                  const struct yk_plan_sources *planned, struct yk_arena *arena)
+{
+    const struct yk_model_config *meant = NULL;
+    if (!words->model || !planned->model || strcmp(words->model, planned->model) != 0 ||
+        yk_model_config_open(planned->model, arena, &meant) != YK_OK ||
+        meant->vocabulary == config->vocabulary) {
+        return YK_OK;
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "%s: the plan is for %s with %" PRId64
+                   " tokens, but the characters of this text make a model with %" PRId64
+                   "; take the plan.json of a run on this text, or leave --plan out: --dry-run "
+                   "shows the plan that is found",
+                   words->plan, planned->model, meant->vocabulary, config->vocabulary);
+}
+
+/* `text` is what the file of --plan holds, or what rank 0 has found. */
+static yk_status read_plan(const struct yk_train_words *words, const char *text, size_t length,
+                           const char *path, struct yk_arena *arena, struct yk_train_plan *out)
+{
+    const struct yk_plan_context context = yk_train_plan_context(out);
+    const struct yk_plan *plan = NULL;
+    YK_TRY(yk_plan_file_read(text, length, path, &context, arena, &plan));
+    YK_TRY(check_plan(words, &out->request.workload, plan));
+    out->request.slowdown = plan->options.slowdown;
+    YK_TRY(yk_planned_examine(&out->request, plan, false, &out->planned));
+    return yk_planned_fail_unfit(out->planned);
+}
+
+static yk_status read_file(const struct yk_train_words *words, int32_t ranks,
+                           struct yk_arena *arena, struct yk_train_plan *out)
+{
+    struct yk_text text = {0};
+    yk_status status = yk_file_read(words->plan, &text);
+    if (status == YK_OK) {
+        status = read_plan(words, yk_text_chars(&text), text.length, words->plan, arena, out);
+    }
+    if (status == YK_OK) {
+        status = check_ranks(words->plan, out->planned->plan, ranks);
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+/* A plan may leave devices out; those whose ranks have been started already take part. */
+static yk_status search(const struct yk_train_words *words, const struct yk_train_team *team,
+                        struct yk_train_plan *out)
+{
+    const int32_t ranks = yk_train_devices_ranks(words, team);
+    yk_terminal_progress_begin();
+    yk_status status = yk_planned_find(&out->request, &out->planned);
+    const struct yk_plan *found = status == YK_OK ? out->planned->plan : NULL;
+    if (found && found->rank_count < ranks) {
+        yk_log(YK_LOG_NOTE,
+               "the best plan leaves %d of %d ranks out; this one is the best with all of them",
+               (int)(ranks - found->rank_count), (int)ranks);
+        yk_planned_destroy(out->planned);
+        out->planned = NULL;
+        out->request.decisions &= ~(uint32_t)YK_DECIDE_PLACEMENT;
+        status = yk_planned_find(&out->request, &out->planned);
+        found = status == YK_OK && out->planned ? out->planned->plan : NULL;
+    }
+    yk_terminal_progress_end();
+    if (found && found->rank_count < ranks) {
+        status = yk_fail(YK_ERROR_INPUT,
+                         "with --batch %" PRId64
+                         " no plan has work for more than %d of %d ranks; start fewer, or raise it",
+                         found->workload.batch, (int)found->rank_count, (int)ranks);
+    }
+    return status;
+}
+
+/* What one process does to have a plan: read it, or look for it. */
+static yk_status find_here(const struct yk_train_words *words, const struct yk_train_team *team,
+                           const struct yk_model_config *config,
+                           const struct yk_plan_sources *planned, struct yk_arena *arena,
+                           struct yk_train_plan *out)
+{
+    if (words->plan) {
+        YK_TRY(check_vocabulary(words, config, planned, arena));
+        return read_file(words, yk_train_devices_ranks(words, team), arena, out);
+    }
+    return search(words, team, out);
+}
+
+/* What devices take besides, as rank 0 knows it: programs depend on it, and must be the same. */
+static yk_status share_context(const struct yk_train_team *team, struct yk_arena *arena,
+                               struct yk_cluster *cluster)
+{
+    double *bytes = NULL;
+    YK_TRY_NEW(arena, bytes, cluster->device_count);
+    for (int32_t i = 0; i < cluster->device_count; i++) {
+        bytes[i] = cluster->devices[i].context_bytes;
+    }
+    YK_TRY(yk_train_team_follow(team, bytes, cluster->device_count));
+    for (int32_t i = 0; i < cluster->device_count; i++) {
+        yk_cluster_set_context(cluster, i, bytes[i]);
+    }
+    return YK_OK;
+}
+
+/* Of contexts that were measured: those that were not are no more than a guess. */
+static void count_streams(const struct yk_train_words *words, struct yk_cluster *cluster)
+{
+    for (int32_t i = 0; i < cluster->device_count; i++) {
+        const struct yk_device *device = &cluster->devices[i];
+        if (!device->is_cpu && device->context_bytes > 0 && words->qkv &&
+            strcmp(words->qkv, "streams") == 0) {
+            yk_cluster_set_context(cluster, i, device->context_bytes + YK_BACKEND_SIDE_BYTES);
+        }
+    }
+}
+
+/* The plan's file as others read it, who have no measurements. */
+static yk_status write_for_others(const struct yk_train_plan *found, struct yk_arena *arena,
+                                  struct yk_text *out)
+{
+    struct yk_plan_context context = yk_train_plan_context(found);
+    struct yk_plan *plan = NULL;
+    assert(found->planned); /* or all ranks had agreed to end */
+    if (!found->planned->plan) {
+        return yk_planned_fail_unfound(found->planned);
+    }
+    YK_TRY(yk_plan_copy(found->planned->plan, arena, &plan));
+    plan->profile_source = NULL;
+    context.profile = NULL;
+    return yk_plan_file_write(plan, &context, out);
+}
+
+/* Rank 0's plan becomes that of all; where it found none, all know. */
+static yk_status share(const struct yk_train_words *words, const struct yk_train_team *team,
+                       struct yk_arena *arena, struct yk_train_plan *out)
+{
+    struct yk_text text = {0};
+    yk_status status = team->ranks.rank == 0 ? write_for_others(out, arena, &text) : YK_OK;
+    status = yk_train_team_agree(team, status);
+    if (status == YK_OK) {
+        status = yk_exchange_text(&team->ranks, 0, &text);
+    }
+    if (status == YK_OK && team->ranks.rank > 0) {
+        status =
+            read_plan(words, yk_text_chars(&text), text.length, "the plan of rank 0", arena, out);
+    }
+    yk_text_free(&text);
+    return yk_train_team_agree(team, status);
+}
+
+yk_status yk_train_plan_find(const struct yk_train_words *words, const struct yk_train_team *team,
+                             const struct yk_model_config *config,
+                             const struct yk_workload *workload, const char *model_source,
+                             struct yk_arena *arena, struct yk_train_plan *out)
+{
+    struct yk_plan_sources planned = {0};
+    const char *source = NULL;
+    yk_status status = words->plan ? read_sources(words->plan, arena, &planned) : YK_OK;
+    YK_TRY(yk_train_team_agree(team, status));
+    YK_TRY(yk_train_devices_choose(words, team, &out->device));
+    YK_TRY(yk_train_devices_describe(words, team, &out->device, arena, &source));
+    status = open_cluster(words, team, &planned, source, arena, out);
+    if (status == YK_OK) {
+        status = yk_cost_settle(out->profile, config->name, out->cluster);
+    }
+    if (status == YK_OK) {
+        count_streams(words, out->cluster);
+    }
+    YK_TRY(yk_train_team_agree(team, status));
+    if (!yk_train_team_is_alone(team)) {
+        YK_TRY(share_context(team, arena, out->cluster));
+    }
+    ask(words, config, workload, model_source, out);
+    status = yk_train_team_rank(team) == 0 ? find_here(words, team, config, &planned, arena, out)
+                                           : YK_OK;
+    YK_TRY(yk_train_team_agree(team, status));
+    if (!yk_train_team_is_alone(team)) {
+        YK_TRY(share(words, team, arena, out));
+    }
+    if (words->shuffle == 0 || !out->planned || !out->planned->plan) {
+        return YK_OK;
+    }
+    /* One seed gives one program: all ranks draw the same. */
+    return yk_train_team_agree(team, yk_planned_shuffle(out->planned, (uint64_t)words->shuffle));
+}
+
+void yk_train_plan_close(struct yk_train_plan *plan)
+{
+    yk_planned_destroy(plan->planned);
+    yk_profile_close(plan->profile);
+    yk_cluster_destroy(plan->cluster);
+    *plan = (struct yk_train_plan){0};
+}
+
+int64_t yk_train_plan_threads(const struct yk_train_plan *plan, const struct yk_train_words *words,
+                              int32_t rank)
+{
+    const struct yk_plan *found = plan->planned->plan;
+    const int32_t device = found ? found->ranks[rank].device : 0;
+    return words->threads > 0 ? words->threads : plan->cluster->devices[device].cores;
+}
+
+struct yk_plan_context yk_train_plan_context(const struct yk_train_plan *plan)
+{
+    return (struct yk_plan_context){
+        .config = plan->request.config,
+        .cluster = plan->cluster,
+        .profile = plan->profile,
+    };
+}

@@ -1,0 +1,255 @@
+#include "job/training/source.h"
+
+#include "base/folder.h"
+#include "base/log.h"
+#include "job/known.h"
+#include "model/builtin.h"
+
+#include <string.h>
+
+#define USUAL_MODEL "gpt-mini"
+
+static yk_status find_data(const struct yk_train_words *words, const char **out)
+{
+    if (!words->data) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "there is nothing to train on: name a text, a folder of texts, token shards "
+                       "(.bin) or instructions (.jsonl, .json) by --data");
+    }
+    *out = words->data;
+    return YK_OK;
+}
+
+yk_status yk_train_weights_folder(const struct yk_train_words *words, struct yk_arena *arena,
+                                  const char **out)
+{
+    const char *end = strrchr(words->weights, '/');
+    *out = words->weights;
+    if (!yk_folder_is(words->weights)) {
+        const size_t length = !end ? 0 : end == words->weights ? 1 : (size_t)(end - words->weights);
+        *out = end ? yk_arena_copy_text(arena, words->weights, length) : ".";
+    }
+    return *out ? YK_OK : yk_fail_out_of_memory();
+}
+
+static yk_status open_config(const struct yk_train_words *words, struct yk_arena *arena,
+                             const struct yk_model_config **out)
+{
+    const char *word = words->model ? words->model : USUAL_MODEL;
+    if (!words->model && words->weights) {
+        YK_TRY(yk_train_weights_folder(words, arena, &word));
+    }
+    if (yk_folder_is(word) && yk_folder_has(word, "config.json")) {
+        YK_TRY(yk_train_path(word, "config.json", arena, &word));
+    }
+    return yk_model_config_open(word, arena, out);
+}
+
+/* What a role's token is: as the tokenizer numbers it, where it has one. */
+static int64_t fit_id(const struct yk_tokenizer *tokenizer, enum yk_token_role role, int64_t before)
+{
+    const int32_t id = yk_tokenizer_role(tokenizer, role);
+    return id >= 0 ? id : before;
+}
+
+/* Tokens that mean something, as the tokenizer numbers them: sentences end in data as they are to
+ * end in translations. What a decoder begins with is the model's own choice. */
+static void fit_ids(const struct yk_tokenizer *tokenizer, struct yk_model_config *config)
+{
+    struct yk_config_ids *ids = &config->ids;
+    ids->pad = fit_id(tokenizer, YK_TOKEN_PAD, ids->pad);
+    ids->begin = fit_id(tokenizer, YK_TOKEN_BEGIN, ids->begin);
+    ids->end = fit_id(tokenizer, YK_TOKEN_END, ids->end);
+    if (config->encoder_layers > 0) {
+        ids->decoder_start = yk_known_start(config, tokenizer);
+    }
+}
+
+/* The config of weights that are there: of an encoder–decoder with the tokenizer's ids. */
+static yk_status fit_weights(const struct yk_tokenizer *tokenizer, struct yk_arena *arena,
+                             const struct yk_model_config **config)
+{
+    struct yk_model_config *fitted = NULL;
+    if ((*config)->encoder_layers == 0) {
+        return YK_OK;
+    }
+    YK_TRY_NEW(arena, fitted, 1);
+    *fitted = **config;
+    fit_ids(tokenizer, fitted);
+    *config = fitted;
+    return YK_OK;
+}
+
+/* The config with as many tokens as the tokenizer has. One that somebody wrote down may have more.
+ */
+static yk_status fit_vocabulary(const struct yk_tokenizer *tokenizer, bool written,
+                                struct yk_arena *arena, const struct yk_model_config **config)
+{
+    struct yk_model_config *fitted = NULL;
+    const int32_t count = yk_tokenizer_count(tokenizer);
+    const bool by_character = yk_tokenizer_vocabulary(tokenizer) != NULL;
+    YK_TRY_NEW(arena, fitted, 1);
+    *fitted = **config;
+    fit_ids(tokenizer, fitted);
+    *config = fitted;
+    if (written && !by_character) {
+        return YK_OK;
+    }
+    fitted->vocabulary = count;
+    fitted->target_vocabulary = 0;
+    return YK_OK;
+}
+
+/* Whether somebody wrote the config down, in a file. */
+static bool is_written(const struct yk_model_config *config)
+{
+    for (size_t i = 0; i < yk_builtin_count; i++) {
+        if (config == &yk_builtins[i].config) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A sentence fits into a micro-batch and has a position for each of its tokens. */
+static int64_t longest_pair(const struct yk_train_words *words,
+                            const struct yk_model_config *config, int64_t sequence)
+{
+    const int64_t micro_batches = words->micro_batches > 0 ? words->micro_batches : 1;
+    const int64_t samples = words->batch_tokens > 0 ? words->batch_tokens / sequence : words->batch;
+    const int64_t rows = samples / micro_batches * sequence;
+    const int64_t most = rows > 1 && rows < config->positions ? rows : config->positions;
+    return words->longest > 0 && words->longest < most ? words->longest : most;
+}
+
+static yk_status request_data(const struct yk_train_words *words, const char *path,
+                              const struct yk_model_config *config, struct yk_dataset_request *out)
+{
+    enum yk_dataset_kind kind = YK_DATASET_WINDOWS;
+    YK_TRY(yk_known_kind(config, path, &kind));
+    const int64_t usual = yk_known_usual_sequence(kind);
+    const int64_t sequence = words->sequence > 0 ? words->sequence : usual;
+    *out = (struct yk_dataset_request){
+        .kind = kind,
+        .path = path,
+        .target_path = words->target,
+        .part = words->data_part,
+        .held_out = words->eval_data ? 0 : words->eval_part,
+        .longest = kind == YK_DATASET_PAIRS ? longest_pair(words, config, sequence) : sequence,
+        .skip_faulty = strcmp(words->faulty, "skip") == 0,
+        .packed = words->packed,
+    };
+    return YK_OK;
+}
+
+/* The tokenizer that words or weights bring along. */
+static yk_status open_tokenizer(const struct yk_train_words *words, struct yk_arena *arena,
+                                struct yk_train_source *out)
+{
+    const char *path = words->tokenizer;
+    if (!path && words->weights) {
+        YK_TRY(yk_train_weights_folder(words, arena, &path));
+        path = yk_folder_has(path, "tokenizer.json") || yk_folder_has(path, "vocabulary.json")
+                   ? path
+                   : NULL;
+    }
+    if (path) {
+        YK_TRY(yk_tokenizer_open(path, &out->own));
+        out->tokenizer = out->own;
+    }
+    return YK_OK;
+}
+
+static yk_status check_words(const struct yk_train_words *words,
+                             const struct yk_model_config *config)
+{
+    if (words->longest > 0 && config->encoder_layers == 0) {
+        return yk_fail(YK_ERROR_USAGE, "--longest goes with pairs of sentences; see --seq");
+    }
+    return YK_OK;
+}
+
+static yk_status open_new(const struct yk_train_words *words, struct yk_arena *arena,
+                          struct yk_train_source *out)
+{
+    YK_TRY(open_config(words, arena, &out->config));
+    YK_TRY(check_words(words, out->config));
+    YK_TRY(open_tokenizer(words, arena, out));
+    const bool written = is_written(out->config);
+    if (out->tokenizer) {
+        YK_TRY(words->weights ? fit_weights(out->tokenizer, arena, &out->config)
+                              : fit_vocabulary(out->tokenizer, written, arena, &out->config));
+    }
+    struct yk_dataset_request request;
+    YK_TRY(request_data(words, out->data, out->config, &request));
+    out->kind = request.kind;
+    if (words->weights || out->tokenizer) {
+        const char *model = words->weights ? words->weights : out->config->name;
+        const struct yk_known known = {model, out->tokenizer, out->config};
+        return yk_known_open(&request, &known, &out->dataset);
+    }
+    YK_TRY(yk_known_open_any(&request, out->config, NULL, &out->dataset));
+    out->tokenizer = yk_dataset_tokenizer(out->dataset);
+    return out->tokenizer ? fit_vocabulary(out->tokenizer, written, arena, &out->config)
+                          : yk_known_check(out->dataset, out->data, out->config);
+}
+
+static yk_status open_other(const struct yk_train_words *words, struct yk_train_source *out)
+{
+    struct yk_dataset_request request;
+    const struct yk_known known = {out->config->name, out->tokenizer, out->config};
+    if (words->target && !words->eval_target) {
+        return yk_fail(YK_ERROR_USAGE, "name the translations of %s by --eval-target",
+                       words->eval_data);
+    }
+    YK_TRY(request_data(words, words->eval_data, out->config, &request));
+    request.target_path = words->eval_target;
+    request.part = 1;
+    return yk_known_open(&request, &known, &out->other);
+}
+
+yk_status yk_train_source_open(const struct yk_train_words *words,
+                               const struct yk_checkpoint *checkpoint, struct yk_arena *arena,
+                               struct yk_train_source *out)
+{
+    struct yk_dataset_request request;
+    YK_TRY(find_data(words, &out->data));
+    if (checkpoint) {
+        out->config = checkpoint->config;
+        out->tokenizer = checkpoint->tokenizer;
+        YK_TRY(request_data(words, out->data, out->config, &request));
+        out->kind = request.kind;
+        const struct yk_known known = {checkpoint->path, out->tokenizer, out->config};
+        YK_TRY(yk_known_open(&request, &known, &out->dataset));
+    } else {
+        YK_TRY(open_new(words, arena, out));
+    }
+    return words->eval_data ? open_other(words, out) : YK_OK;
+}
+
+yk_status yk_train_source_cut(struct yk_train_source *source, const struct yk_train_words *words,
+                              const struct yk_workload *workload, int32_t micro_batches)
+{
+    const struct yk_dataset_cut cut = {
+        .sequence = workload->sequence,
+        .piece_rows = workload->batch / micro_batches * workload->sequence,
+        .seed = (uint64_t)words->seed,
+    };
+    const struct yk_dataset *evaluated = source->other ? source->other : source->dataset;
+    YK_TRY(yk_dataset_sample(source->dataset, &cut, &source->samples));
+    YK_TRY(yk_dataset_sample_in_order(evaluated, &cut, source->other != NULL, &source->evaluation));
+    if (!source->evaluation && words->eval_part > 0) {
+        yk_log(YK_LOG_NOTE, "the data is too short to keep a part of it for evaluation");
+    }
+    return YK_OK;
+}
+
+void yk_train_source_close(struct yk_train_source *source)
+{
+    yk_sampler_destroy(source->evaluation);
+    yk_sampler_destroy(source->samples);
+    yk_dataset_close(source->other);
+    yk_dataset_close(source->dataset);
+    yk_tokenizer_destroy(source->own);
+    *source = (struct yk_train_source){0};
+}

@@ -1,0 +1,17 @@
+/* Train spent: what ops took in the steps of a training, brought together on rank 0 and written to
+ * op-times.json in its folder, which `yoke calibrate` reads. */
+#ifndef YK_JOB_TRAINING_SPENT_H
+#define YK_JOB_TRAINING_SPENT_H
+
+#include "job/outputs.h"
+#include "job/training/setup.h"
+
+/* All ranks call it, after the last step. On rank 0 training->spent is set, unless too few steps
+ * were run. */
+yk_status yk_train_collect_spent(struct yk_training *training) YK_MUST_USE;
+
+/* Adds the file; none where there is nothing to write. */
+yk_status yk_train_add_spent(const struct yk_training *training,
+                             struct yk_outputs *outputs) YK_MUST_USE;
+
+#endif

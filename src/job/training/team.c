@@ -1,0 +1,332 @@
+#include "job/training/team.h"
+
+#include "cli/terminal.h"
+#include "cluster/topology.h"
+#include "comm/exchange.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    HOST_SIZE = 256,
+    DEVICE_SIZE = 128,
+};
+
+#define MIB (1024.0 * 1024.0)
+
+/* A lane of its own for messages, on the core that is kept for them. */
+static yk_status open_lane(struct yk_train_team *team)
+{
+    const bool pinned = !team->cores.shared;
+    const struct yk_backend_options options = {
+        .threads = 1,
+        .cores = pinned ? team->cores.compute : NULL,
+        .core_count = pinned ? team->cores.compute_count : 0,
+        .comm_core = team->cores.message,
+    };
+    YK_TRY(yk_backend_cpu.open(&options, &team->device));
+    return yk_backend_cpu.lane_create(team->device, "comm", &team->lane);
+}
+
+static yk_status choose_cores(struct yk_train_team *team, int64_t threads, struct yk_arena *arena)
+{
+    struct yk_cores_allowed allowed;
+    int32_t *wanted = NULL;
+    YK_TRY(yk_cores_find(arena, &allowed));
+    if (threads > 0) {
+        YK_TRY_NEW(arena, wanted, team->launcher.local_size);
+        for (int32_t i = 0; i < team->launcher.local_size; i++) {
+            wanted[i] = (int32_t)threads;
+        }
+    }
+    return yk_cores_choose(&(struct yk_cores_request){team->launcher, wanted}, &allowed, arena,
+                           &team->cores);
+}
+
+static yk_status join_by_mpi(struct yk_train_team *team)
+{
+    static const char missing[] =
+        "yoke-mpi.so, by which ranks exchange numbers, is not here: build yoke where Open MPI is "
+        "installed (libopenmpi-dev)";
+    const struct yk_comm *comm = NULL;
+    YK_TRY(yk_train_wire_load("yoke-mpi.so", missing, &comm));
+    YK_TRY(open_lane(team));
+    const struct yk_comm_options options = {
+        .backend = &yk_backend_cpu, .device = team->device, .lane = team->lane};
+    return yk_ranks_open(comm, &options, &team->ranks);
+}
+
+/* ---- which device is whose ---- */
+
+/* As far as this rank knows. */
+static yk_status choose_alone(const struct yk_launcher *launcher, const char *word,
+                              struct yk_device_choice *out)
+{
+    int32_t gpus = 0;
+    YK_TRY(yk_device_choose(word, out));
+    if (!out->gpu || (word && strchr(word, ':'))) {
+        return YK_OK;
+    }
+    YK_TRY(yk_device_count_gpus(&gpus));
+    out->number = gpus > 0 ? launcher->local_rank % gpus : 0;
+    /* One that claims a host of its own has what it sees to itself. */
+    const bool own = getenv("NCCL_HOSTID") || launcher->local_size <= gpus;
+    if (out->automatic && !own) {
+        *out = (struct yk_device_choice){0};
+    }
+    return YK_OK;
+}
+
+yk_status yk_train_team_choose(const struct yk_train_team *team, const char *word,
+                               struct yk_device_choice *out)
+{
+    if (yk_train_team_is_alone(team)) {
+        return yk_device_choose(word, out);
+    }
+    YK_TRY(yk_train_team_agree(team, choose_alone(&team->launcher, word, out)));
+    double without = out->gpu ? 0 : 1;
+    YK_TRY(yk_exchange_sum(&team->ranks, &without, 1));
+    if (without > 0 && without < team->ranks.size && out->automatic) {
+        *out = (struct yk_device_choice){0};
+    }
+    return YK_OK;
+}
+
+static yk_status join_without_mpi(struct yk_train_team *team, const char *word)
+{
+    struct yk_device_choice choice;
+    YK_TRY(choose_alone(&team->launcher, word, &choice));
+    YK_TRY(yk_train_wire_meet(&team->launcher, &choice, &team->wire));
+    team->ranks = team->wire.ranks;
+    return YK_OK;
+}
+
+yk_status yk_train_team_open(const struct yk_launcher *launcher,
+                             const struct yk_train_team_wish *wish, struct yk_arena *arena,
+                             struct yk_train_team *out)
+{
+    out->launcher = *launcher;
+    if (launcher->size <= 1) {
+        return YK_OK;
+    }
+    (void)pthread_mutex_init(&out->lock, NULL);
+    YK_TRY(choose_cores(out, wish->threads, arena));
+    return launcher->meets ? join_without_mpi(out, wish->device) : join_by_mpi(out);
+}
+
+/* MPI sends from the host's memory. */
+int32_t yk_train_team_processors(const struct yk_train_team *team, const char *wire)
+{
+    const bool by_host = wire && strcmp(wire, "mpi") == 0;
+    return yk_train_team_is_alone(team) || by_host ? 0 : YK_COMM_PROCESSORS;
+}
+
+/* What --wire asks for must be there. */
+static yk_status check_wire(const struct yk_train_team *team, const struct yk_device_choice *choice,
+                            const char *word)
+{
+    if (!choice->gpu && strcmp(word, "nccl") == 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "--wire nccl: NCCL connects GPUs, and these ranks compute on "
+                       "CPUs, which exchange by MPI; leave --wire out");
+    }
+    if (team->launcher.meets && strcmp(word, "mpi") == 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "--wire mpi: these ranks were started without MPI and exchange by NCCL; "
+                       "start them with mpirun or srun --mpi=pmix, or leave --wire out");
+    }
+    return YK_OK;
+}
+
+yk_status yk_train_team_connect(struct yk_train_team *team, const struct yk_device_choice *choice,
+                                const char *word)
+{
+    if (!yk_train_team_is_alone(team)) {
+        YK_TRY(yk_train_team_agree(team, check_wire(team, choice, word)));
+    }
+    const bool needed = choice->gpu && !yk_train_team_is_alone(team) && team->wire.ranks.size == 0;
+    return needed ? yk_train_team_say(team,
+                                      yk_train_wire_open(&team->ranks, choice, word, &team->wire))
+                  : YK_OK;
+}
+
+void yk_train_team_close(struct yk_train_team *team)
+{
+    const bool by_mpi = team->ranks.world != team->wire.ranks.world;
+    yk_watch_close(team->watch);
+    yk_train_wire_close(&team->wire);
+    if (by_mpi) {
+        yk_ranks_close(&team->ranks);
+    }
+    yk_backend_cpu.lane_destroy(team->lane);
+    yk_backend_cpu.close(team->device);
+    *team = (struct yk_train_team){0};
+}
+
+/* At once, before any rank leaves: a launcher ends the others when one has. */
+yk_status yk_train_team_say(const struct yk_train_team *team, yk_status agreed)
+{
+    static const char first[] = "rank 0: ";
+    if (yk_train_team_is_alone(team) || agreed == YK_OK || agreed == YK_ERROR_STOPPED) {
+        return agreed;
+    }
+    if (team->ranks.rank == 0) {
+        const char *sentence = yk_status_message();
+        sentence += strncmp(sentence, first, sizeof first - 1) == 0 ? sizeof first - 1 : 0;
+        yk_terminal_progress_end();
+        if (*sentence != '\0') { /* else it was said when all came to it before */
+            yk_terminal_complain(sentence);
+        }
+    }
+    return yk_fail(agreed, "%s", "");
+}
+
+yk_status yk_train_team_agree(const struct yk_train_team *team, yk_status mine)
+{
+    return yk_train_team_is_alone(team)
+               ? mine
+               : yk_train_team_say(team, yk_exchange_agree(&team->ranks, mine));
+}
+
+yk_status yk_train_team_follow(const struct yk_train_team *team, double *numbers, int64_t count)
+{
+    if (yk_train_team_is_alone(team)) {
+        return YK_OK;
+    }
+    for (int64_t i = 0; i < count && team->ranks.rank > 0; i++) {
+        numbers[i] = 0;
+    }
+    return yk_exchange_sum(&team->ranks, numbers, count);
+}
+
+/* ---- what the ranks run on ---- */
+
+/* "cpu:2:4000MiB": cores for it, and its share of the memory. */
+static yk_status describe_cores(const struct yk_train_team *team, int64_t threads,
+                                struct yk_text *out)
+{
+    struct yk_topology machine;
+    YK_TRY(yk_topology_find(&machine));
+    const int64_t cores = threads > 0 ? threads : team->cores.compute_count;
+    const double memory_mib = machine.memory_bytes / MIB / team->launcher.local_size - 0.5;
+    yk_text_addf(out, "cpu:%" PRId64, cores > 0 ? cores : 1);
+    if (memory_mib >= 1) {
+        yk_text_addf(out, ":%.0fMiB", memory_mib);
+    }
+    return yk_text_status(out);
+}
+
+/* What a rank says of its device, and the name of its machine. */
+static yk_status describe_own(const struct yk_train_team *team,
+                              const struct yk_device_choice *choice, int64_t threads,
+                              struct yk_arena *arena, struct yk_text *out)
+{
+    char host[HOST_SIZE];
+    if (choice->gpu) {
+        const char *line = NULL;
+        YK_TRY(yk_device_describe_gpu(choice->number, arena, &line));
+        yk_text_add(out, line);
+    } else {
+        YK_TRY(describe_cores(team, threads, out));
+    }
+    yk_text_addf(out, " %s", yk_train_wire_host(host, sizeof host));
+    return yk_text_status(out);
+}
+
+struct member {
+    char device[DEVICE_SIZE];
+    char host[HOST_SIZE];
+};
+
+static yk_status read_members(const struct yk_exchange_bytes *said, int32_t count,
+                              struct yk_arena *arena, struct member **out)
+{
+    YK_TRY_NEW(arena, *out, count);
+    for (int32_t i = 0; i < count; i++) {
+        /* NOLINTNEXTLINE(cert-err34-c): written by describe_own() */
+        (void)sscanf(said[i].bytes, "%127s %255s", (*out)[i].device, (*out)[i].host);
+    }
+    return YK_OK;
+}
+
+/* "1x(1xcpu:2:4000MiB + 1xcpu:2:4000MiB) + 1x(1xcpu:8:9000MiB)"; on one machine without
+ * parentheses. */
+static void write_line(const struct member *members, int32_t count, struct yk_text *out)
+{
+    int32_t hosts = 1;
+    for (int32_t i = 1; i < count; i++) {
+        hosts += strcmp(members[i].host, members[i - 1].host) != 0;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        const bool begins = i == 0 || strcmp(members[i].host, members[i - 1].host) != 0;
+        const bool ends = i + 1 == count || strcmp(members[i].host, members[i + 1].host) != 0;
+        yk_text_add(out, i > 0 ? " + " : "");
+        yk_text_add(out, hosts > 1 && begins ? "1x(" : "");
+        yk_text_addf(out, "1x%s", members[i].device);
+        yk_text_add(out, hosts > 1 && ends ? ")" : "");
+    }
+}
+
+static yk_status join_line(const struct yk_exchange_bytes *said, int32_t count,
+                           struct yk_arena *arena, struct yk_text *out)
+{
+    struct member *members = NULL;
+    YK_TRY(read_members(said, count, arena, &members));
+    write_line(members, count, out);
+    return yk_text_status(out);
+}
+
+yk_status yk_train_team_describe(const struct yk_train_team *team,
+                                 const struct yk_device_choice *choice, int64_t threads,
+                                 struct yk_arena *arena, const char **out)
+{
+    struct yk_text text = {0};
+    struct yk_exchange_bytes *said = NULL;
+    yk_status status = yk_train_team_agree(team, describe_own(team, choice, threads, arena, &text));
+    if (status == YK_OK) {
+        status = yk_exchange_collect(&team->ranks, yk_text_chars(&text), text.length, arena, &said);
+    }
+    text.length = 0;
+    if (status == YK_OK) {
+        status = yk_train_team_agree(team, said ? join_line(said, team->ranks.size, arena, &text)
+                                                : YK_OK);
+    }
+    if (status == YK_OK) {
+        status = yk_exchange_text(&team->ranks, 0, &text);
+    }
+    if (status == YK_OK) {
+        *out = yk_arena_copy_text(arena, yk_text_chars(&text), text.length);
+        status = *out ? YK_OK : yk_fail_out_of_memory();
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+yk_status yk_train_team_announce(const struct yk_train_team *team, struct yk_arena *arena)
+{
+    struct yk_text text = {0};
+    struct yk_exchange_bytes *said = NULL;
+    if (yk_train_team_is_alone(team)) {
+        return YK_OK;
+    }
+    if (team->wire.ranks.size > 0) {
+        yk_text_add(&text, team->ranks.rank == 0 ? "between GPUs: " : "");
+        if (team->ranks.rank == 0) {
+            team->wire.ranks.comm->describe(team->wire.ranks.world, &text);
+        }
+    } else {
+        yk_cores_describe(&team->cores, team->ranks.rank, &text);
+    }
+    yk_status status =
+        yk_exchange_collect(&team->ranks, yk_text_chars(&text), text.length, arena, &said);
+    for (int32_t i = 0; status == YK_OK && said && i < team->ranks.size; i++) {
+        if (said[i].size > 0) {
+            yk_terminal_line(said[i].bytes, true);
+        }
+    }
+    yk_text_free(&text);
+    return status;
+}

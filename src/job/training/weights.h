@@ -1,0 +1,26 @@
+/*
+ * Train weights: what a training's weights start from: a checkpoint of the run itself, weights or
+ * an adapter that were named, or chance.
+ *
+ * Each rank finds them by itself, after the team has been opened; in the order given here.
+ */
+#ifndef YK_JOB_TRAINING_WEIGHTS_H
+#define YK_JOB_TRAINING_WEIGHTS_H
+
+#include "base/status.h"
+#include "job/training/setup.h"
+
+/* Which weights are meant, in words.weights. They may be those of a run: its newest checkpoint. */
+yk_status yk_train_weights_settle(struct yk_training *training) YK_MUST_USE;
+
+/* Rank and scale of adapters, in the words. An adapter says its own. */
+yk_status yk_train_weights_adapt(struct yk_training *training) YK_MUST_USE;
+
+/* Fills the store. */
+yk_status yk_train_weights_fill(struct yk_training *training) YK_MUST_USE;
+
+/* What adapters adapt, to be kept with them, or NULL. From wherever a run with adapters is resumed,
+ * the weights beside them are where they were. */
+yk_status yk_train_weights_base(struct yk_training *training, const char **out) YK_MUST_USE;
+
+#endif

@@ -1,0 +1,50 @@
+#include "job/workload.h"
+
+enum {
+    USUAL_SEQUENCE = 1024
+};
+
+bool yk_workload_precisions(size_t number, struct yk_choice *out)
+{
+    if (number >= YK_PRECISION_COUNT) {
+        return false;
+    }
+    *out = (struct yk_choice){yk_precision_name((enum yk_precision)number), NULL};
+    return true;
+}
+
+yk_status yk_workload_read(const struct yk_workload_words *words,
+                           const struct yk_model_config *config, struct yk_workload *out)
+{
+    if (words->nf4 && words->lora_rank == 0) {
+        return yk_fail(YK_ERROR_USAGE, "--nf4 freezes the weights, so that nothing is left to "
+                                       "train; add adapters with --lora 32");
+    }
+    const int64_t usual = config->positions < USUAL_SEQUENCE ? config->positions : USUAL_SEQUENCE;
+    struct yk_workload workload = {
+        .batch = words->batch,
+        .sequence = words->sequence > 0 ? words->sequence : usual,
+        .target_sequence = words->target_sequence,
+        .lora_rank = words->lora_rank,
+        .nf4 = words->nf4,
+        .recompute = words->recompute,
+    };
+    if (!yk_precision_find(words->precision, &workload.precision)) {
+        return yk_fail(YK_ERROR_USAGE, "there is no precision \"%s\"", words->precision);
+    }
+    *out = workload;
+    return YK_OK;
+}
+
+void yk_workload_add_title(const struct yk_model_config *config, const struct yk_cluster *cluster,
+                           const struct yk_workload *workload, struct yk_text *out)
+{
+    yk_text_addf(out, "%s on %s: %lld %s of %lld tokens, %s", config->name, cluster->source,
+                 (long long)workload->batch, workload->batch == 1 ? "sample" : "samples",
+                 (long long)workload->sequence, yk_precision_name(workload->precision));
+    if (workload->lora_rank > 0) {
+        yk_text_addf(out, ", LoRA of rank %lld", (long long)workload->lora_rank);
+    }
+    yk_text_add(out, workload->nf4 ? ", NF4" : "");
+    yk_text_add(out, workload->recompute ? ", recomputation" : "");
+}
