@@ -1,5 +1,5 @@
 /*
- * JSON: reading JSON documents. (They are written with yk_text.)
+ * JSON: reading JSON documents. (base/json_write.h writes them.)
  *
  * A document owns all of its nodes. Nodes are only looked at, never changed, so several threads may
  * look at one document. Accessors never fail: they say "not that" by NULL or false, and the caller,

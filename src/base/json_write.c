@@ -1,0 +1,112 @@
+#include "base/json_write.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+void yk_json_write_line(struct yk_json_writer *writer, int32_t indent)
+{
+    writer->breaks = true;
+    writer->indent = indent;
+}
+
+/* The new line that was asked for; false where none was. */
+static bool add_line(struct yk_json_writer *writer)
+{
+    if (!writer->breaks) {
+        return false;
+    }
+    yk_text_add(writer->text, "\n");
+    yk_text_add_repeated(writer->text, " ", (size_t)writer->indent);
+    writer->breaks = false;
+    return true;
+}
+
+void yk_json_write_key(struct yk_json_writer *writer, const char *key)
+{
+    if (writer->follows) {
+        yk_text_add(writer->text, ",");
+    }
+    if (!add_line(writer) && writer->follows && writer->spaced) {
+        yk_text_add(writer->text, " ");
+    }
+    if (key) {
+        yk_text_add_json(writer->text, key);
+        yk_text_add(writer->text, writer->spaced ? ": " : ":");
+    }
+    writer->follows = true;
+}
+
+static void begin(struct yk_json_writer *writer, const char *key, const char *bracket)
+{
+    yk_json_write_raw(writer, key, bracket);
+    writer->follows = false;
+}
+
+static void end(struct yk_json_writer *writer, const char *bracket)
+{
+    (void)add_line(writer);
+    yk_text_add(writer->text, bracket);
+    writer->follows = true;
+}
+
+void yk_json_write_begin_object(struct yk_json_writer *writer, const char *key)
+{
+    begin(writer, key, "{");
+}
+
+void yk_json_write_end_object(struct yk_json_writer *writer)
+{
+    end(writer, "}");
+}
+
+void yk_json_write_begin_array(struct yk_json_writer *writer, const char *key)
+{
+    begin(writer, key, "[");
+}
+
+void yk_json_write_end_array(struct yk_json_writer *writer)
+{
+    end(writer, "]");
+}
+
+void yk_json_write_string(struct yk_json_writer *writer, const char *key, const char *words)
+{
+    yk_json_write_key(writer, key);
+    if (words) {
+        yk_text_add_json(writer->text, words);
+    } else {
+        yk_text_add(writer->text, "null");
+    }
+}
+
+void yk_json_write_integer(struct yk_json_writer *writer, const char *key, int64_t value)
+{
+    yk_json_write_key(writer, key);
+    yk_text_addf(writer->text, "%" PRId64, value);
+}
+
+void yk_json_write_number(struct yk_json_writer *writer, const char *key, double value)
+{
+    yk_json_write_key(writer, key);
+    if (isfinite(value)) {
+        yk_text_add_number(writer->text, value);
+    } else {
+        yk_text_add(writer->text, "null");
+    }
+}
+
+void yk_json_write_bool(struct yk_json_writer *writer, const char *key, bool value)
+{
+    yk_json_write_raw(writer, key, value ? "true" : "false");
+}
+
+void yk_json_write_null(struct yk_json_writer *writer, const char *key)
+{
+    yk_json_write_raw(writer, key, "null");
+}
+
+void yk_json_write_raw(struct yk_json_writer *writer, const char *key, const char *json)
+{
+    yk_json_write_key(writer, key);
+    yk_text_add(writer->text, json);
+}
