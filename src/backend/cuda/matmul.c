@@ -7,9 +7,12 @@
  */
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
-#include "backend/cuda/product_op.h"
+#include "backend/cuda/product_job.h"
 #include "backend/cuda/product_part.h"
-#include "backend/cuda/product_run.h"
+#include "backend/cuda/product_trial.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 
 enum {
     BF16_CAPABILITY = 80, /* from which products of that type are there */
@@ -33,6 +36,29 @@ static bool is_taken(const struct yk_backend_lane *lane, const struct yk_matmul 
         type != YK_PRECISION_BF16 || lane->device->chip.capability >= BF16_CAPABILITY;
     return known && type == plain(op->b_type) &&
            (plain(op->c_type) == YK_PRECISION_FP32 || plain(op->c_type) == type);
+}
+
+/* By the library, as far as it can, and by kernels of ours. */
+static void multiply(struct yk_backend_lane *lane, const struct yk_matmul *op)
+{
+    char *workspace = yk_cuda_scratch(lane, YK_PRODUCT_WORKSPACE + YK_PRODUCT_SUMS);
+    if (!workspace) {
+        return;
+    }
+    struct yk_product_job job = yk_product_job_make(lane, op, workspace);
+    const struct yk_product_call call =
+        yk_product_job_call(&job, workspace, workspace + YK_PRODUCT_WORKSPACE);
+    if (!yk_product_run(lane->device->products, &job.shape, &call, yk_product_choose, &job,
+                        &job.variant)) {
+        char sentence[YK_CUDA_WORDS_SIZE];
+        (void)snprintf(sentence, sizeof sentence,
+                       "cuBLASLt has no way to take a product of %" PRId64 " x %" PRId64
+                       " x %" PRId64 " in %s",
+                       op->m, op->n, op->k, yk_precision_name(op->a_type));
+        yk_cuda_trouble(lane, sentence);
+        return;
+    }
+    yk_product_job_rest(&job);
 }
 
 static int64_t rows_of_a(const struct yk_matmul *op)
@@ -96,7 +122,7 @@ static void multiply_wide(struct yk_backend_lane *lane, const struct yk_matmul *
         wide.b_stride = columns_of_b(op);
     }
     if (!aside) {
-        yk_product_multiply(lane, &wide);
+        multiply(lane, &wide);
         return;
     }
     wide.c = at + a_bytes + b_bytes;
@@ -108,11 +134,11 @@ static void multiply_wide(struct yk_backend_lane *lane, const struct yk_matmul *
     wide.ending = YK_ENDING_NONE;
     wide.aux = NULL;
     wide.sums_of = YK_SUMS_OF_NOTHING;
-    yk_product_multiply(lane, &wide);
+    multiply(lane, &wide);
     const bool added = op->accumulate || op->add == op->c;
     yk_cuda_cast_matrix(lane, op->m, op->n, wide.c, op->n, YK_PRECISION_FP32, op->c, op->c_stride,
                         op->c_type, added);
-    yk_product_end(lane, op);
+    yk_product_job_end(lane, op);
 }
 
 /* A sum of nothing. */
@@ -125,7 +151,7 @@ static void multiply_nothing(struct yk_backend_lane *lane, const struct yk_matmu
                                              (size_t)op->n * width, (size_t)op->m, lane->stream),
                            "matmul");
     }
-    yk_product_end(lane, op);
+    yk_product_job_end(lane, op);
 }
 
 static void multiply_one(struct yk_backend_lane *lane, const struct yk_matmul *op)
@@ -133,7 +159,7 @@ static void multiply_one(struct yk_backend_lane *lane, const struct yk_matmul *o
     if (op->k == 0 || op->scale == 0) {
         multiply_nothing(lane, op);
     } else if (is_taken(lane, op)) {
-        yk_product_even(lane, op, yk_product_multiply);
+        yk_product_even(lane, op, multiply);
     } else {
         multiply_wide(lane, op);
     }
@@ -145,7 +171,7 @@ void yk_cuda_matmul(struct yk_backend_lane *lane, const struct yk_matmul *op)
         return;
     }
     if (op->m == 0 || op->n == 0) {
-        yk_product_sum(lane, op);
+        yk_product_job_sum(lane, op);
         return;
     }
     if (op->cuts[0] > 0 && lane->device->side_streams && op->k > 0) {
