@@ -152,23 +152,7 @@ void yk_product_job_sum(struct yk_backend_lane *lane, const struct yk_matmul *op
     if (op->sums_of == YK_SUMS_OF_NOTHING) {
         return;
     }
-    const bool of_a = op->sums_of == YK_SUMS_OF_A;
-    const bool of_c = op->sums_of == YK_SUMS_OF_C;
-    const struct yk_sum_rows sums = {
-        .rows = of_c ? op->m : op->k,
-        .columns = sums_count(op),
-        .from = of_c   ? op->c
-                : of_a ? op->a
-                       : op->b,
-        .stride = of_c   ? op->c_stride
-                  : of_a ? op->a_stride
-                         : op->b_stride,
-        .to = op->sums,
-        .from_type = of_c   ? op->c_type
-                     : of_a ? op->a_type
-                            : op->b_type,
-        .to_type = op->sums_type,
-    };
+    const struct yk_sum_rows sums = yk_matmul_sums(op);
     yk_cuda_sum_rows(lane, &sums);
 }
 
