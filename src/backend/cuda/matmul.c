@@ -86,6 +86,36 @@ static size_t pad(int64_t numbers)
     return ((size_t)numbers * sizeof(float) + 255) / 256 * 256;
 }
 
+/* The product alone of a and b of `wide`, as fp32 in `room`; c gets it rounded, and the rest. */
+static void multiply_aside(struct yk_backend_lane *lane, const struct yk_matmul *op,
+                           const struct yk_matmul *wide, void *room)
+{
+    const struct yk_matmul alone = {
+        .m = op->m,
+        .n = op->n,
+        .k = op->k,
+        .scale = op->scale,
+        .a = wide->a,
+        .a_stride = wide->a_stride,
+        .a_type = wide->a_type,
+        .a_transposed = op->a_transposed,
+        .b = wide->b,
+        .b_stride = wide->b_stride,
+        .b_type = wide->b_type,
+        .b_transposed = op->b_transposed,
+        .c = room,
+        .c_stride = op->n,
+        .c_type = YK_PRECISION_FP32,
+        .ending = YK_ENDING_NONE,
+        .sums_of = YK_SUMS_OF_NOTHING,
+    };
+    multiply(lane, &alone);
+    const bool added = op->accumulate || op->add == op->c;
+    yk_cuda_cast_matrix(lane, op->m, op->n, room, op->n, YK_PRECISION_FP32, op->c, op->c_stride,
+                        op->c_type, added);
+    yk_product_job_end(lane, op);
+}
+
 /* Operands of 16 bits become fp32, the product is fp32, and c gets it rounded. Behind what the
  * library works with, scratch memory holds a, b and the product, as far as they are needed. */
 static void multiply_wide(struct yk_backend_lane *lane, const struct yk_matmul *op)
@@ -125,20 +155,7 @@ static void multiply_wide(struct yk_backend_lane *lane, const struct yk_matmul *
         multiply(lane, &wide);
         return;
     }
-    wide.c = at + a_bytes + b_bytes;
-    wide.c_stride = op->n;
-    wide.c_type = YK_PRECISION_FP32;
-    wide.accumulate = false;
-    wide.add = NULL;
-    wide.bias = NULL;
-    wide.ending = YK_ENDING_NONE;
-    wide.aux = NULL;
-    wide.sums_of = YK_SUMS_OF_NOTHING;
-    multiply(lane, &wide);
-    const bool added = op->accumulate || op->add == op->c;
-    yk_cuda_cast_matrix(lane, op->m, op->n, wide.c, op->n, YK_PRECISION_FP32, op->c, op->c_stride,
-                        op->c_type, added);
-    yk_product_job_end(lane, op);
+    multiply_aside(lane, op, &wide, at + a_bytes + b_bytes);
 }
 
 /* A sum of nothing. */
