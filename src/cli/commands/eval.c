@@ -172,7 +172,7 @@ static yk_status run(const void *given, struct yk_text *out)
             arguments->json ? write_json(&loaded, &result, out) : write_text(&loaded, &result, out);
     }
     if (status == YK_OK) {
-        status = yk_outputs_write(&result.outputs, out);
+        status = yk_terminal_print_despite(yk_outputs_write(&result.outputs), out);
     }
     yk_outputs_free(&result.outputs);
     yk_gauge_close(result.gauge);

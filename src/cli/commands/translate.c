@@ -61,7 +61,7 @@ static yk_status finish(const struct arguments *arguments, const struct yk_text 
     } else if (!arguments->bleu) {
         YK_TRY(yk_terminal_print_data(translated));
     }
-    YK_TRY(yk_outputs_write(&outputs, out));
+    YK_TRY(yk_terminal_print_despite(yk_outputs_write(&outputs), out));
     return yk_text_status(out);
 }
 

@@ -267,7 +267,7 @@ static yk_status add_results(const struct yk_training *training,
     const yk_status status = yk_trace_write_chrome(predicted, yk_outputs_add_own(outputs, path));
     yk_trace_destroy(predicted);
     YK_TRY(status);
-    return yk_outputs_write(outputs, NULL);
+    return yk_outputs_write(outputs);
 }
 
 yk_status yk_train_write_results(const struct yk_training *training,
