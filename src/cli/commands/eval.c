@@ -1,7 +1,7 @@
+#include "base/wording.h"
 #include "cli/commands/drawings.h"
 #include "cli/options/command.h"
 #include "cli/terminal.h"
-#include "cli/wording.h"
 #include "job/counters.h"
 #include "job/known.h"
 #include "job/loaded.h"
