@@ -2,9 +2,9 @@
 
 #include "base/process_memory.h"
 #include "base/units.h"
+#include "base/wording.h"
 #include "cli/commands/plan_output.h"
 #include "cli/terminal.h"
-#include "cli/wording.h"
 #include "job/counters.h"
 #include "job/outputs.h"
 #include "job/reporting/run_report.h"
