@@ -1,7 +1,7 @@
 #include "job/profiling/profile.h"
 
-#include "cli/commands/drawings.h"
 #include "cli/options/command.h"
+#include "cli/options/rows.h"
 #include "cli/terminal.h"
 #include "job/launch.h"
 #include "job/outputs.h"
