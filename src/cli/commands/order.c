@@ -28,7 +28,7 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_order_request request = arguments->request;
     struct yk_order_result result = {0};
-    request.job = yk_terminal_job();
+    request.job = yk_terminal_job_search();
     yk_status status = yk_order_run(&request, &result);
     if (status == YK_OK) {
         status = arguments->json ? yk_order_output_json(&result, out)
@@ -54,7 +54,7 @@ static const struct yk_operand operands[] = {
         .placeholder = "FILE",
         .help = "The order problem, a JSON file; - is standard input",
         .required = true,
-        .offset = offsetof(struct arguments, request.file),
+        YK_TO(struct arguments, request.file),
     },
 };
 
@@ -90,8 +90,7 @@ const struct yk_command yk_command_order = {
         "Ctrl-C ends the search with the best it has.",
     .examples = examples,
     YK_OPTIONS(options),
-    .operands = operands,
-    .operand_count = sizeof operands / sizeof operands[0],
+    YK_OPERANDS(operands),
     .exits = exits,
     .arguments_size = sizeof(struct arguments),
     .run = run,

@@ -25,7 +25,7 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_place_job_request request = arguments->request;
     struct yk_place_job_result result = {0};
-    request.job = yk_terminal_job();
+    request.job = yk_terminal_job_search();
     yk_status status = yk_place_job_run(&request, &result);
     if (status == YK_OK) {
         status = arguments->json ? yk_place_output_json(&result.output, out)

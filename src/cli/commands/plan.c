@@ -20,7 +20,7 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_plan_job_request request = arguments->request;
     struct yk_plan_job_result result = {0};
-    request.job = yk_terminal_job();
+    request.job = yk_terminal_job_search();
     yk_status status = yk_plan_job_run(&request, &result);
     if (status == YK_OK) {
         status = arguments->json ? yk_plan_output_json(result.planned, out)

@@ -13,7 +13,7 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_report_request request = arguments->request;
     (void)out;
-    request.job = yk_terminal_job();
+    request.job = yk_terminal_job_search();
     return yk_report_run(&request);
 }
 
@@ -59,8 +59,7 @@ const struct yk_command yk_command_report = {
         "predicted and as it was measured, memory, settings and a sample. The numbers of every "
         "chart are in the page as CSV.",
     .examples = examples,
-    .operands = operands,
-    .operand_count = sizeof operands / sizeof operands[0],
+    YK_OPERANDS(operands),
     YK_OPTIONS(options),
     .exits = exits,
     .arguments_size = sizeof(struct arguments),

@@ -50,7 +50,7 @@ static yk_status run(const void *given, struct yk_text *out)
     const struct arguments *arguments = given;
     struct yk_schedule_request request = arguments->request;
     struct yk_schedule_result result = {0};
-    request.job = yk_terminal_job();
+    request.job = yk_terminal_job_search();
     yk_status status = yk_schedule_run(&request, &result);
     if (status == YK_OK) {
         status = show(arguments, &result, out);
@@ -108,7 +108,7 @@ static const struct yk_operand operands[] = {
         .placeholder = "FILE",
         .help = "The graph: yoke's own JSON, a WfCommons workflow, a standard task graph (STG) or "
                 "a planted one; - is standard input",
-        .offset = offsetof(struct arguments, request.file),
+        YK_TO(struct arguments, request.file),
     },
 };
 
@@ -142,8 +142,7 @@ const struct yk_command yk_command_schedule = {
         "the best it has.",
     .examples = examples,
     YK_OPTIONS(options),
-    .operands = operands,
-    .operand_count = sizeof operands / sizeof operands[0],
+    YK_OPERANDS(operands),
     .exits = exits,
     .arguments_size = sizeof(struct arguments),
     .run = run,

@@ -72,8 +72,7 @@ const struct yk_command yk_command_simulate = {
         "and runs it in virtual time: computation and communication side by side, links shared, "
         "every op waiting for what the program says.",
     .examples = examples,
-    .operands = operands,
-    .operand_count = sizeof operands / sizeof operands[0],
+    YK_OPERANDS(operands),
     YK_OPTIONS(options),
     .exits = exits,
     .arguments_size = sizeof(struct arguments),

@@ -27,11 +27,13 @@ static yk_status find(const struct yk_order_request *request, struct yk_order_re
         .budget_s = request->budget_s,
         .stop = yk_job_stop(request->job),
     };
+    yk_job_begin(request->job);
     const double begin_s = yk_clock_now_s();
     const yk_status status = strcmp(request->method, "greedy") == 0
                                  ? yk_order_greedy(out->problem, out->arena, &out->order)
                                  : yk_order_milp(out->problem, &options, out->arena, &out->order);
     out->seconds = yk_clock_now_s() - begin_s;
+    yk_job_end(request->job);
     if (status == YK_OK) {
         yk_search_note_interruption(request->job);
     }
