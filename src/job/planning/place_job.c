@@ -4,7 +4,7 @@
 #include "base/units.h"
 #include "cost/measured.h"
 #include "export/accelerate.h"
-#include "job/map.h"
+#include "job/planning/map.h"
 #include "planner/remedy.h"
 
 #include <math.h>

@@ -28,7 +28,7 @@ struct yk_place_job_request {
     struct yk_drawings drawings; /* the page compares; the others are of the winner */
 };
 
-/* Starts as {0}. */
+/* Starts as {0}, and stays where it is. */
 struct yk_place_job_result {
     struct yk_planning planning;
     struct yk_place_request request;

@@ -2,9 +2,8 @@
 
 #include "base/log.h"
 #include "export/export.h"
-#include "job/map.h"
 #include "job/outputs.h"
-#include "job/plan_devices.h"
+#include "job/planning/map.h"
 #include "planner/place.h"
 #include "planner/placed.h"
 #include "planner/planned_facts.h"
@@ -74,6 +73,45 @@ static yk_status read_strategy(const struct yk_plan_job_request *request,
     return request->only ? read_decisions(request->only, &out->decisions) : YK_OK;
 }
 
+static int32_t find_device(const struct yk_cluster *cluster, const char *name, size_t length)
+{
+    for (int32_t p = 0; p < cluster->device_count; p++) {
+        if (strlen(cluster->devices[p].name) == length &&
+            strncmp(cluster->devices[p].name, name, length) == 0) {
+            return p;
+        }
+    }
+    return -1;
+}
+
+/* "gpu0,gpu2" as those that are left out (devices), in the arena. */
+static yk_status read_devices(const char *words, const struct yk_cluster *cluster,
+                              struct yk_arena *arena, const bool **left_out)
+{
+    bool *out = NULL;
+    YK_TRY_NEW(arena, out, cluster->device_count);
+    memset(out, true, sizeof *out * (size_t)cluster->device_count);
+    for (const char *word = words; word;) {
+        const size_t length = strcspn(word, ",");
+        const int32_t device = find_device(cluster, word, length);
+        if (device < 0) {
+            return yk_fail(YK_ERROR_USAGE,
+                           "--devices: the cluster has no device \"%.*s\"; they are %s to %s, with "
+                           "commas between them",
+                           (int)length, word, cluster->devices[0].name,
+                           cluster->devices[cluster->device_count - 1].name);
+        }
+        if (!out[device]) {
+            return yk_fail(YK_ERROR_USAGE, "--devices: %s is named twice",
+                           cluster->devices[device].name);
+        }
+        out[device] = false;
+        word = word[length] == ',' ? word + length + 1 : NULL;
+    }
+    *left_out = out;
+    return YK_OK;
+}
+
 static const struct yk_exporter *exporter_of(const struct yk_plan_job_request *request)
 {
     for (size_t i = 0; request->export && i < yk_exporter_count; i++) {
@@ -121,8 +159,8 @@ static yk_status prepare(const struct yk_plan_job_request *request, struct yk_pl
         planned->decisions &= ~(uint32_t)YK_DECIDE_RECOMPUTATION;
     }
     if (request->devices) {
-        YK_TRY(yk_plan_devices_read(request->devices, planning->cluster, planning->arena,
-                                    &planned->left_out));
+        YK_TRY(
+            read_devices(request->devices, planning->cluster, planning->arena, &planned->left_out));
     }
     planned->micro_batches = (int32_t)request->micro_batches;
     planned->clip = request->clip;

@@ -31,7 +31,7 @@ struct yk_plan_job_request {
     const char *export_output;       /* NULL: a name that suits the form */
 };
 
-/* Starts as {0}. */
+/* Starts as {0}, and stays where it is. */
 struct yk_plan_job_result {
     struct yk_planning planning;
     struct yk_planned *planned; /* without a plan where nothing fits */

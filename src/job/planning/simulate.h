@@ -13,7 +13,7 @@ struct yk_simulate_request {
     const char *trace;                   /* a file; NULL: none */
 };
 
-/* Starts as {0}. */
+/* Starts as {0}, and stays where it is. */
 struct yk_simulate_result {
     struct yk_planning planning;
     struct yk_planned *planned;
