@@ -1,5 +1,5 @@
-#include "cli/commands/drawings.h"
 #include "cli/options/command.h"
+#include "cli/options/rows.h"
 #include "cli/terminal.h"
 #include "data/gettext_pairs.h"
 #include "job/outputs.h"
@@ -67,7 +67,7 @@ static yk_status write_files(const struct yk_gettext_pairs *pairs, const struct 
         add_line(texts[pair->held_out ? HELD_OUT_ENGLISH : ENGLISH], pair->source);
         add_line(texts[pair->held_out ? HELD_OUT_TRANSLATED : TRANSLATED], pair->translation);
     }
-    return yk_outputs_write(&outputs, NULL);
+    return yk_outputs_write(&outputs);
 }
 
 static void add_text(const struct yk_gettext_pairs *pairs, const struct names *names,
