@@ -20,7 +20,8 @@ void yk_place_begin_phase(struct yk_place *place, double part)
     }
 }
 
-yk_status yk_place_step(struct yk_place *place, int32_t micro_batches, const struct yk_step_graph **out)
+yk_status yk_place_step(struct yk_place *place, int32_t micro_batches,
+                        const struct yk_step_graph **out)
 {
     struct yk_placements *placements = place->out;
     for (int32_t i = 0; i < placements->step_count; i++) {
