@@ -1,15 +1,19 @@
 #include "job/outputs.h"
 
 #include "base/file.h"
-#include "cli/terminal.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum {
+    PATH_SIZE = 4096
+};
 
 /* Whether two paths name one plain file; a terminal or /dev/null may well be named twice. */
 static bool is_same_file(const char *a, const char *b)
@@ -75,6 +79,22 @@ struct yk_text *yk_outputs_add_own(struct yk_outputs *outputs, const char *path)
     return text;
 }
 
+yk_status yk_outputs_add_in(struct yk_outputs *outputs, const char *folder, const char *name,
+                            struct yk_arena *arena, struct yk_text **out)
+{
+    char path[PATH_SIZE];
+    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (length < 0 || length >= (int)sizeof path) {
+        return yk_fail(YK_ERROR_USAGE, "--svg: the name of the folder is too long");
+    }
+    const char *kept = yk_arena_copy_text(arena, path, (size_t)length);
+    if (!kept) {
+        return yk_fail_out_of_memory();
+    }
+    *out = yk_outputs_add_own(outputs, kept);
+    return YK_OK;
+}
+
 /* The first failure decides the status; the sentences of all are kept. */
 static void remember(struct yk_outputs *outputs, yk_status failure)
 {
@@ -124,16 +144,12 @@ static void write_together(struct yk_outputs *outputs)
     remember(outputs, yk_file_write_all(paths, texts, outputs->count));
 }
 
-yk_status yk_outputs_write(struct yk_outputs *outputs, struct yk_text *result)
+yk_status yk_outputs_write(struct yk_outputs *outputs)
 {
     if (outputs->together) {
         write_together(outputs);
     } else {
         write_each(outputs);
-    }
-    if (outputs->status != YK_OK && result) {
-        remember(outputs, yk_terminal_print(result));
-        yk_text_free(result);
     }
     yk_status status = outputs->status;
     if (status != YK_OK) {

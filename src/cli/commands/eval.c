@@ -3,6 +3,7 @@
 #include "base/wording.h"
 #include "cli/options/command.h"
 #include "cli/options/rows.h"
+#include "cli/terminal.h"
 #include "job/counters.h"
 #include "job/workload.h"
 
@@ -38,7 +39,7 @@ static yk_status run(const void *given, struct yk_text *out)
         status = arguments->json ? yk_eval_write_json(&result, out) : write_text(&result, out);
     }
     if (status == YK_OK) {
-        status = yk_outputs_write(&result.outputs, out);
+        status = yk_terminal_print_despite(yk_outputs_write(&result.outputs), out);
     }
     yk_eval_result_free(&result);
     return status;

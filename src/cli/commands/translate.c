@@ -40,7 +40,7 @@ static yk_status write_all(const struct arguments *arguments,
         yk_text_add_bytes(yk_outputs_add(&outputs, arguments->output), yk_text_chars(translated),
                           translated->length);
     }
-    return yk_outputs_write(&outputs, out);
+    return yk_terminal_print_despite(yk_outputs_write(&outputs), out);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
