@@ -63,10 +63,5 @@ const struct yk_command yk_command_bleu = {
         "those of sacreBLEU by default, so that scores can be held against published ones. Texts "
         "are given as people write them; words are cut here (13a). Of languages that put no spaces "
         "between words, as Chinese and Japanese, scores so made say little.",
-    .examples = examples,
-    YK_OPERANDS(operands),
-    YK_OPTIONS(options),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_PARTS(struct arguments),
 };

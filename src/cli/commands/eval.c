@@ -101,10 +101,5 @@ const struct yk_command yk_command_eval = {
     .description = "Runs the text through the model in samples that lie end to end, and prints the "
                    "mean loss of all tokens but the first (in nats), the perplexity that is its "
                    "exponential, and how many tokens that was over.",
-    .examples = examples,
-    YK_OPERANDS(operands),
-    YK_OPTIONS(options),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_PARTS(struct arguments),
 };

@@ -86,10 +86,5 @@ const struct yk_command yk_command_generate = {
     .description = "Prints the prompt and then token after token as the model draws them, each "
                    "from what it has read and written so far, up to the length of its samples in "
                    "training. Ctrl-C ends the text, and so does a token that ends texts.",
-    .examples = examples,
-    YK_OPERANDS(operands),
-    YK_OPTIONS(options),
-    .exits = exits,
-    .arguments_size = sizeof(struct yk_generate_request),
-    .run = run,
+    YK_COMMAND_PARTS(struct yk_generate_request),
 };

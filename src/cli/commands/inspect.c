@@ -55,10 +55,5 @@ const struct yk_command yk_command_inspect = {
                    "files say about themselves. Of a checkpoint, all files are compared with their "
                    "sizes and hashes first, and its step, model and settings are printed; one that "
                    "is torn is an error that names the file.",
-    .examples = examples,
-    YK_OPERANDS(operands),
-    YK_OPTIONS(options),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_PARTS(struct arguments),
 };

@@ -142,10 +142,5 @@ const struct yk_command yk_command_pairs = {
         "too "
         "long, or several times as long on one side; messages with plurals, where the language has "
         "more than two forms; and pairs that were there before.",
-    .examples = examples,
-    YK_OPERANDS(operands),
-    YK_OPTIONS(options),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_PARTS(struct arguments),
 };

@@ -80,7 +80,7 @@ static yk_status learn(const struct arguments *arguments, struct yk_text *out)
         .special = arguments->special,
         .least_times = arguments->least_times,
         .output = arguments->output,
-        .job = yk_terminal_job_termination(),
+        .job = yk_terminal_job_ranks(),
     };
     struct yk_tokenize_learn_result result = {0};
     YK_TRY(yk_tokenize_learn(&request, &result));
@@ -104,7 +104,7 @@ static yk_status encode(const struct arguments *arguments, struct yk_text *out)
         .input = input_of(arguments),
         .output = arguments->output,
         .shard_tokens = arguments->shard_tokens,
-        .job = yk_terminal_job_termination(),
+        .job = yk_terminal_job_ranks(),
     };
     struct yk_tokenize_encode_result result = {0};
     const yk_status status = yk_tokenize_encode(&request, &result);
@@ -119,7 +119,7 @@ static yk_status show(const struct arguments *arguments, struct yk_text *out)
 {
     const struct yk_tokenize_show_request request = {
         .input = input_of(arguments),
-        .job = yk_terminal_job_termination(),
+        .job = yk_terminal_job_ranks(),
     };
     return yk_tokenize_output_tokens(&request, arguments->json, out);
 }
@@ -219,10 +219,5 @@ const struct yk_command yk_command_tokenize = {
         "With --learn, a byte-level BPE tokenizer is learned from the texts. Its merges are those "
         "that Hugging Face's BpeTrainer finds when each file is one text of train_from_iterator() "
         "(train() cuts files into lines), and its file can be read by their tokenizers.",
-    .examples = examples,
-    YK_OPERANDS(operands),
-    YK_OPTIONS(options),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_PARTS(struct arguments),
 };

@@ -56,7 +56,7 @@ static yk_status run(const void *given, struct yk_text *out)
     YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 2));
     request.line = add_line;
     request.user = &translated;
-    request.job = yk_terminal_job_termination();
+    request.job = yk_terminal_job_ranks();
     yk_status status = yk_translate_run(&request, &result);
     if (status == YK_OK) {
         status = write_all(arguments, &result, &translated, out);
@@ -120,10 +120,5 @@ const struct yk_command yk_command_translate = {
     .description = "Translates each line by beam search and prints the translations, line by line; "
                    "an empty line stays empty. With --bleu the score of the translations is "
                    "printed instead.",
-    .examples = examples,
-    YK_OPERANDS(operands),
-    YK_OPTIONS(options),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_PARTS(struct arguments),
 };

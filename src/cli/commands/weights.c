@@ -74,10 +74,5 @@ const struct yk_command yk_command_weights = {
                    "PEFT does, with the tokenizer.json (by character, the vocabulary.json) beside "
                    "them, so that yoke generate, yoke eval, yoke translate and yoke train "
                    "--weights take the folder, too.",
-    .examples = examples,
-    YK_OPERANDS(operands),
-    YK_OPTIONS(options),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_PARTS(struct arguments),
 };
