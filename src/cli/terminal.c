@@ -259,22 +259,25 @@ static yk_status write_result(const char *bytes, size_t length)
     return yk_fail(YK_ERROR_SYSTEM, "cannot write standard output: %s", strerror(errno));
 }
 
-yk_status yk_terminal_print(const struct yk_text *text)
+static yk_status print_escaped(const char *bytes, size_t length)
 {
     struct yk_text printable = {0};
-    if (speaker > 0) {
-        return YK_OK;
-    }
-    if (text->coloured) {
-        return write_result(yk_text_chars(text), text->length);
-    }
-    yk_text_add_printable(&printable, yk_text_chars(text), text->length);
+    yk_text_add_printable(&printable, bytes, length);
     yk_status status = yk_text_status(&printable);
     if (status == YK_OK) {
         status = write_result(yk_text_chars(&printable), printable.length);
     }
     yk_text_free(&printable);
     return status;
+}
+
+yk_status yk_terminal_print(const struct yk_text *text)
+{
+    if (speaker > 0) {
+        return YK_OK;
+    }
+    return text->coloured ? write_result(yk_text_chars(text), text->length)
+                          : print_escaped(yk_text_chars(text), text->length);
 }
 
 yk_status yk_terminal_print_despite(yk_status status, struct yk_text *result)
@@ -294,12 +297,15 @@ yk_status yk_terminal_print_despite(yk_status status, struct yk_text *result)
     return status;
 }
 
-yk_status yk_terminal_print_data(const struct yk_text *text)
+yk_status yk_terminal_print_data(void *user, const char *bytes, size_t length)
 {
     int columns = 0;
+    (void)user;
+    if (speaker > 0) {
+        return YK_OK;
+    }
     const bool seen = find_told(STDOUT_FILENO, &columns) ? columns > 0 : isatty(STDOUT_FILENO);
-    return seen || speaker > 0 ? yk_terminal_print(text)
-                               : write_result(yk_text_chars(text), text->length);
+    return seen ? print_escaped(bytes, length) : write_result(bytes, length);
 }
 
 void yk_terminal_end_line(void)

@@ -13,6 +13,7 @@
 #include "base/text.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Makes sure that descriptors 0 to 2 are taken, so that no file of ours becomes standard output,
@@ -86,8 +87,8 @@ yk_status yk_terminal_print(const struct yk_text *text) YK_MUST_USE;
 yk_status yk_terminal_print_despite(yk_status status, struct yk_text *result) YK_MUST_USE;
 
 /* The same for text that is data, generated or decoded: escaped on a terminal alone, and as it is
- * in a file or a pipe. */
-yk_status yk_terminal_print_data(const struct yk_text *text) YK_MUST_USE;
+ * in a file or a pipe. It has the form of a job's callback. */
+yk_status yk_terminal_print_data(void *user, const char *bytes, size_t length) YK_MUST_USE;
 
 /* Ends a line that was begun on standard output before a failure, as far as that can be done. */
 void yk_terminal_end_line(void);

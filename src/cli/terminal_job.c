@@ -17,6 +17,12 @@ static void begin_search(void *user)
     begin(user);
 }
 
+static void begin_watched(void *user)
+{
+    (void)yk_interrupt_watch_termination();
+    begin(user);
+}
+
 static void end(void *user)
 {
     (void)user;
@@ -70,6 +76,13 @@ const struct yk_job *yk_terminal_job_termination(void)
 const struct yk_job *yk_terminal_job_search(void)
 {
     terminal.begin = begin_search;
+    terminal.stop = yk_interrupt_flag();
+    return &terminal;
+}
+
+const struct yk_job *yk_terminal_job_ranks(void)
+{
+    terminal.begin = begin_watched;
     terminal.stop = yk_interrupt_flag();
     return &terminal;
 }

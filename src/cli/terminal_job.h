@@ -17,4 +17,8 @@ const struct yk_job *yk_terminal_job_search(void);
 /* As yk_terminal_job(), for the signal TERM, too: for jobs that save what they have. */
 const struct yk_job *yk_terminal_job_termination(void);
 
+/* The same, watched as soon as the job says that its work begins: until its ranks have met, or its
+ * model is loaded, a signal ends this process as usual. */
+const struct yk_job *yk_terminal_job_ranks(void);
+
 #endif

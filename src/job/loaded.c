@@ -24,8 +24,8 @@ yk_status yk_loaded_open(const struct yk_loaded_request *request, struct yk_load
     YK_TRY(describe(request, out));
     const struct yk_net_settings settings = {.lora_alpha = out->checkpoint->lora_alpha};
     YK_TRY(yk_net_create(out->model, &settings, &out->net));
-    YK_TRY(yk_engine_open(&device, &(struct yk_backend_options){.threads = (int32_t)request->threads},
-                          &out->engine));
+    YK_TRY(yk_engine_open(
+        &device, &(struct yk_backend_options){.threads = (int32_t)request->threads}, &out->engine));
     YK_TRY(yk_store_create(out->net, &out->engine, YK_OPTIMIZER_NONE, &out->store));
     return yk_checkpoint_load(out->checkpoint, request->weights, out->store);
 }

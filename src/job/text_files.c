@@ -1,14 +1,10 @@
 #include "job/text_files.h"
 
 #include "base/grow.h"
-#include "base/units.h"
-#include "cli/interrupt.h"
-#include "cli/terminal.h"
 #include "data/file_list.h"
 #include "data/text_reader.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -50,14 +46,14 @@ static yk_status add_folder(struct collection *to, const char *folder, struct yk
     return to->count > before ? YK_OK : yk_fail(YK_ERROR_INPUT, "%s holds no text", folder);
 }
 
-static yk_status collect(const struct yk_option_words *words, struct yk_arena *arena,
+static yk_status collect(const char *const *paths, int32_t count, struct yk_arena *arena,
                          struct collection *to)
 {
-    if (words->count == 0) {
+    if (count == 0) {
         return add_path(to, "-", 0);
     }
-    for (int32_t i = 0; i < words->count; i++) {
-        const char *path = words->items[i];
+    for (int32_t i = 0; i < count; i++) {
+        const char *path = paths[i];
         struct stat info = {0};
         const bool standard = strcmp(path, "-") == 0;
         if (!standard && stat(path, &info) != 0) {
@@ -70,11 +66,11 @@ static yk_status collect(const struct yk_option_words *words, struct yk_arena *a
     return YK_OK;
 }
 
-yk_status yk_text_files_list(const struct yk_option_words *words, struct yk_arena *arena,
+yk_status yk_text_files_list(const char *const *paths, int32_t count, struct yk_arena *arena,
                              struct yk_text_files *out)
 {
     struct collection collection = {0};
-    yk_status status = collect(words, arena, &collection);
+    yk_status status = collect(paths, count, arena, &collection);
     if (status == YK_OK) {
         out->paths = yk_arena_take(arena, (size_t)collection.count, sizeof *out->paths);
         status = out->paths ? YK_OK : yk_fail_out_of_memory();
@@ -94,7 +90,7 @@ yk_status yk_text_files_list(const struct yk_option_words *words, struct yk_aren
 struct walk {
     const struct yk_text_files *files;
     const struct yk_text_taker *taker;
-    const atomic_bool *stop;
+    const struct yk_job *job;
     const char *what;
     int64_t bytes;
 };
@@ -109,9 +105,9 @@ static yk_status walk_file(struct walk *walk, const char *path, struct yk_text_r
         walk->bytes += (int64_t)length;
         if (walk->files->bytes > 0) {
             const double done = (double)walk->bytes / walk->files->bytes;
-            yk_terminal_progress(NULL, walk->what, done < 1 ? done : 1);
+            yk_job_progress(walk->job, walk->what, done < 1 ? done : 1);
         }
-        if (atomic_load(walk->stop)) {
+        if (yk_job_is_stopped(walk->job)) {
             return yk_fail(YK_ERROR_STOPPED, "stopped between two pieces");
         }
     } while (length > 0);
@@ -124,7 +120,7 @@ static yk_status walk_all(struct walk *walk, const struct yk_text_cut *cut)
         const char *path = walk->files->paths[i];
         struct yk_text_reader *reader = NULL;
         YK_TRY(yk_text_reader_open(path, cut, YK_TEXT_READER_PIECE, &reader));
-        yk_text_reader_watch(reader, walk->stop);
+        yk_text_reader_watch(reader, yk_job_stop(walk->job));
         const yk_status status = walk_file(walk, path, reader);
         yk_text_reader_close(reader);
         YK_TRY(status);
@@ -144,24 +140,13 @@ yk_status yk_text_files_fail_stopped(void)
 }
 
 yk_status yk_text_files_walk(const struct yk_text_files *files, const struct yk_text_cut *cut,
-                             const char *what, const struct yk_text_taker *taker, int64_t *bytes)
+                             const char *what, const struct yk_text_taker *taker,
+                             const struct yk_job *job, int64_t *bytes)
 {
-    struct walk walk = {
-        .files = files,
-        .taker = taker,
-        .stop = yk_interrupt_watch_termination(),
-        .what = what,
-    };
-    yk_terminal_progress_begin();
+    struct walk walk = {.files = files, .taker = taker, .job = job, .what = what};
+    yk_job_begin(job);
     const yk_status status = walk_all(&walk, cut);
-    yk_terminal_progress_end();
+    yk_job_end(job);
     *bytes = walk.bytes;
     return status == YK_ERROR_STOPPED ? yk_text_files_fail_stopped() : status;
-}
-
-void yk_text_files_describe(const struct yk_text_files *files, int64_t bytes, struct yk_text *out)
-{
-    char size[YK_UNITS_SIZE];
-    yk_units_format((double)bytes, YK_UNIT_BYTES, size);
-    yk_text_addf(out, "%" PRId32 " file%s, %s", files->count, files->count == 1 ? "" : "s", size);
 }

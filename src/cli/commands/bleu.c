@@ -1,56 +1,45 @@
-#include "cli/commands/bleu_output.h"
 #include "cli/options/command.h"
 #include "cli/options/rows.h"
+#include "job/models/bleu_score.h"
 
 struct arguments {
-    const char *reference;
-    const char *hypotheses;
-    bool lowercase;
+    struct yk_bleu_score_request request;
     bool json;
 };
 
 static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
-    const struct yk_bleu_options options = {.lowercase = arguments->lowercase};
-    struct yk_lines *hypotheses = NULL;
-    const char *source = NULL;
-    YK_TRY(yk_lines_read_input(arguments->hypotheses, &source, &hypotheses));
-    const yk_status status =
-        yk_bleu_report(hypotheses, arguments->reference, &options, arguments->json, out);
-    yk_lines_destroy(hypotheses);
-    return status;
+    struct yk_bleu_score score = {0};
+    YK_TRY(yk_bleu_score_run(&arguments->request, &score));
+    if (arguments->json) {
+        yk_bleu_score_write_json(&score, out);
+    } else {
+        yk_bleu_score_write_text(&score, out);
+    }
+    return yk_text_status(out);
 }
+
+#define TO(member) YK_TO(struct arguments, member)
 
 static const struct yk_operand operands[] = {
     {
         .placeholder = "REFERENCE",
         .help = "Translations by people, a sentence a line",
         .required = true,
-        .offset = offsetof(struct arguments, reference),
+        TO(request.reference),
     },
     {
         .placeholder = "TRANSLATIONS",
         .help = "What to score, in the same order; else standard input",
-        .offset = offsetof(struct arguments, hypotheses),
+        TO(request.translations),
     },
 };
 
 static const struct yk_option options[] = {
-    {
-        .name = "lowercase",
-        .help = "Compare without regard to case",
-        .group = "Scoring options",
-        .kind = YK_OPTION_FLAG,
-        .offset = offsetof(struct arguments, lowercase),
-    },
-    {
-        .name = "json",
-        .help = "Print JSON instead of text",
-        .group = YK_OUTPUT_GROUP,
-        .kind = YK_OPTION_FLAG,
-        .offset = offsetof(struct arguments, json),
-    },
+    {YK_ROW("lowercase", NULL, "Scoring options", "Compare without regard to case"), YK_FLAG,
+     TO(request.lowercase)},
+    YK_JSON_OPTION(struct arguments, json),
 };
 
 static const struct yk_example examples[] = {
@@ -74,12 +63,5 @@ const struct yk_command yk_command_bleu = {
         "those of sacreBLEU by default, so that scores can be held against published ones. Texts "
         "are given as people write them; words are cut here (13a). Of languages that put no spaces "
         "between words, as Chinese and Japanese, scores so made say little.",
-    .examples = examples,
-    .operands = operands,
-    .operand_count = sizeof operands / sizeof operands[0],
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_PARTS(struct arguments),
 };

@@ -1,123 +1,23 @@
-#include "cli/commands/inspect.h"
+#include "job/models/inspect.h"
 
-#include "base/folder.h"
+#include "cli/commands/inspect_output.h"
 #include "cli/options/command.h"
-#include "data/token_shard.h"
-#include "job/training/train.h"
-#include "train/checkpoint_folder.h"
-#include "train/shard.h"
-
-#include <string.h>
 
 struct arguments {
-    const char *path;
+    struct yk_inspect_request request;
     bool json;
 };
-
-struct opened {
-    struct yk_arena *arena;
-    struct yk_checkpoint *checkpoint;
-    struct yk_tensor_set *set;
-    struct yk_tensor_file *optimizer;
-};
-
-/* A checkpoint says of itself that it is one; the folder of a run has them in a folder. */
-static yk_status holds_checkpoint(const char *path, struct yk_arena *arena, bool *out)
-{
-    struct yk_checkpoint_list list = {0};
-    *out = yk_folder_has(path, "manifest.json") || yk_folder_has(path, "checkpoints");
-    if (!*out && yk_folder_is(path)) {
-        YK_TRY(yk_checkpoint_list(path, arena, &list));
-        *out = list.count > 0;
-    }
-    return YK_OK;
-}
-
-static bool is_shard(const char *path)
-{
-    const size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".bin") == 0 && !yk_folder_is(path);
-}
-
-/* A checkpoint that several ranks saved has its tensors in their shards, piece by piece. */
-static yk_status open_shards(struct opened *out)
-{
-    const struct yk_checkpoint *checkpoint = out->checkpoint;
-    const char **names = NULL;
-    struct yk_text name = {0};
-    yk_status status = YK_OK;
-    YK_TRY_NEW(out->arena, names, checkpoint->shards);
-    for (int32_t rank = 0; status == YK_OK && rank < checkpoint->shards; rank++) {
-        name.length = 0;
-        yk_shard_add_file_name(&name, rank, checkpoint->shards);
-        status = yk_text_status(&name);
-        names[rank] = yk_arena_copy_text(out->arena, yk_text_chars(&name), name.length);
-        if (status == YK_OK && !names[rank]) {
-            status = yk_fail_out_of_memory();
-        }
-    }
-    yk_text_free(&name);
-    YK_TRY(status);
-    return yk_tensor_set_open_files(checkpoint->path, names, checkpoint->shards, &out->set);
-}
-
-static yk_status open_all(const char *path, struct opened *out)
-{
-    bool checkpoint = false;
-    YK_TRY(yk_arena_create(&out->arena));
-    YK_TRY(holds_checkpoint(path, out->arena, &checkpoint));
-    if (!checkpoint) {
-        return yk_tensor_set_open(path, &out->set);
-    }
-    YK_TRY(yk_checkpoint_open(path, &out->checkpoint));
-    if (out->checkpoint->shards > 0) {
-        return open_shards(out);
-    }
-    YK_TRY(yk_tensor_set_open(out->checkpoint->path, &out->set));
-    if (yk_folder_has(out->checkpoint->path, "optimizer.safetensors")) {
-        const char *file = NULL;
-        YK_TRY(yk_train_path(out->checkpoint->path, "optimizer.safetensors", out->arena, &file));
-        YK_TRY(yk_tensor_file_open(file, &out->optimizer));
-    }
-    return YK_OK;
-}
-
-static void close_all(struct opened *opened)
-{
-    yk_tensor_file_close(opened->optimizer);
-    yk_tensor_set_close(opened->set);
-    yk_checkpoint_close(opened->checkpoint);
-    yk_arena_destroy(opened->arena);
-}
-
-static yk_status run_shard(const struct arguments *arguments, struct yk_text *out)
-{
-    struct yk_token_shard *shard = NULL;
-    YK_TRY(yk_token_shard_open(arguments->path, &shard));
-    const int64_t tokens = yk_token_shard_count(shard);
-    yk_token_shard_close(shard);
-    return yk_inspect_write_shard(arguments->path, tokens, arguments->json, out);
-}
 
 static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
-    struct opened opened = {0};
-    if (is_shard(arguments->path)) {
-        return run_shard(arguments, out);
-    }
-    yk_status status = open_all(arguments->path, &opened);
+    struct yk_inspect_result result = {0};
+    yk_status status = yk_inspect_run(&arguments->request, &result);
     if (status == YK_OK) {
-        const struct yk_inspected inspected = {
-            .path = opened.checkpoint ? opened.checkpoint->path : arguments->path,
-            .checkpoint = opened.checkpoint,
-            .set = opened.set,
-            .optimizer = opened.optimizer,
-        };
-        status = arguments->json ? yk_inspect_write_json(&inspected, out)
-                                 : yk_inspect_write_text(&inspected, out);
+        status = arguments->json ? yk_inspect_output_json(&result, out)
+                                 : yk_inspect_output_text(&result, out);
     }
-    close_all(&opened);
+    yk_inspect_result_free(&result);
     return status;
 }
 
@@ -128,17 +28,13 @@ static const struct yk_operand operands[] = {
             "A .safetensors file, a folder of them, a checkpoint, the folder of a run, or a token "
             "shard (.bin)",
         .required = true,
-        .offset = offsetof(struct arguments, path),
+        YK_TO(struct arguments, request.path),
     },
 };
 
 static const struct yk_option options[] = {
-    {
-        .name = "json",
-        .help = "Print JSON instead of text",
-        .kind = YK_OPTION_FLAG,
-        .offset = offsetof(struct arguments, json),
-    },
+    {YK_ROW("json", NULL, NULL, "Print JSON instead of text"), YK_FLAG,
+     YK_TO(struct arguments, json)},
 };
 
 static const struct yk_example examples[] = {
@@ -159,12 +55,5 @@ const struct yk_command yk_command_inspect = {
                    "files say about themselves. Of a checkpoint, all files are compared with their "
                    "sizes and hashes first, and its step, model and settings are printed; one that "
                    "is torn is an error that names the file.",
-    .examples = examples,
-    .operands = operands,
-    .operand_count = sizeof operands / sizeof operands[0],
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_PARTS(struct arguments),
 };

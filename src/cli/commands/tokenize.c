@@ -1,13 +1,29 @@
 #include "job/models/tokenize.h"
 
+#include "cli/commands/tokenize_output.h"
 #include "cli/options/command.h"
 #include "cli/options/rows.h"
 #include "cli/terminal.h"
-#include "data/token_map.h"
+#include "cli/terminal_job.h"
 
-static yk_status check_decode(const struct yk_tokenize_words *words)
+struct arguments {
+    struct yk_option_words files;
+    const char *tokenizer;
+    const char *decode;
+    const char *special; /* NULL: not given */
+    const char *output;
+    int64_t learn;
+    int64_t least_times; /* −1: not given */
+    int64_t shard_tokens;
+    bool append_end;
+    bool json;
+    bool quiet;
+};
+
+static yk_status check_decode(const struct arguments *arguments)
 {
-    if (words->files.count > 0 || words->output || words->append_end || words->json) {
+    if (arguments->files.count > 0 || arguments->output || arguments->append_end ||
+        arguments->json) {
         return yk_fail(YK_ERROR_USAGE, "--decode takes one shard and a tokenizer alone: yoke "
                                        "tokenize --tokenizer tokenizer.json --decode tokens.bin");
     }
@@ -15,161 +31,164 @@ static yk_status check_decode(const struct yk_tokenize_words *words)
 }
 
 /* What is for learning alone, and what is for tokens alone. */
-static yk_status check_kind(const struct yk_tokenize_words *words)
+static yk_status check_kind(const struct arguments *arguments)
 {
-    if (words->learn == 0 && (words->special || words->least >= 0)) {
+    if (arguments->learn == 0 && (arguments->special || arguments->least_times >= 0)) {
         return yk_fail(YK_ERROR_USAGE,
                        "%s is for learning a tokenizer: --learn 8000 -o tokenizer.json",
-                       words->special ? "--special" : "--min-count");
+                       arguments->special ? "--special" : "--min-count");
     }
-    if (words->learn > 0 && words->append_end) {
+    if (arguments->learn > 0 && arguments->append_end) {
         return yk_fail(YK_ERROR_USAGE, "--append-end is for tokens that are shown or written: "
                                        "--tokenizer tokenizer.json");
     }
     return YK_OK;
 }
 
-static yk_status check(const struct yk_tokenize_words *words)
+static yk_status check(const struct arguments *arguments)
 {
-    if (words->learn > 0 && words->tokenizer) {
+    if (arguments->learn > 0 && arguments->tokenizer) {
         return yk_fail(YK_ERROR_USAGE,
                        "--learn makes a tokenizer and --tokenizer names one; give one of them");
     }
-    if (words->learn == 0 && !words->tokenizer) {
+    if (arguments->learn == 0 && !arguments->tokenizer) {
         return yk_fail(YK_ERROR_USAGE, "name a tokenizer (--tokenizer tokenizer.json), or learn "
                                        "one (--learn 8000 -o tokenizer.json)");
     }
-    if (words->learn > 0 && (!words->output || words->decode)) {
-        return yk_fail(YK_ERROR_USAGE, words->decode
+    if (arguments->learn > 0 && (!arguments->output || arguments->decode)) {
+        return yk_fail(YK_ERROR_USAGE, arguments->decode
                                            ? "--learn and --decode do not go together"
                                            : "say where the tokenizer goes: -o tokenizer.json");
     }
-    YK_TRY(check_kind(words));
-    if (words->decode) {
-        return check_decode(words);
+    YK_TRY(check_kind(arguments));
+    if (arguments->decode) {
+        return check_decode(arguments);
     }
-    if (words->shard_tokens > 0 && (words->learn > 0 || !words->output)) {
+    if (arguments->shard_tokens > 0 && (arguments->learn > 0 || !arguments->output)) {
         return yk_fail(YK_ERROR_USAGE, "--shard-tokens is for tokens that are written: --tokenizer "
                                        "tokenizer.json -o tokens.bin");
     }
     return YK_OK;
 }
 
+static yk_status learn(const struct arguments *arguments, struct yk_text *out)
+{
+    const struct yk_tokenize_learn_request request = {
+        .files = arguments->files.items,
+        .file_count = arguments->files.count,
+        .tokens = arguments->learn,
+        .special = arguments->special,
+        .least_times = arguments->least_times,
+        .output = arguments->output,
+        .job = yk_terminal_job_ranks(),
+    };
+    struct yk_tokenize_learn_result result = {0};
+    YK_TRY(yk_tokenize_learn(&request, &result));
+    yk_tokenize_output_learned(&request, &result, arguments->json, out);
+    return yk_text_status(out);
+}
+
+static struct yk_tokenize_input input_of(const struct arguments *arguments)
+{
+    return (struct yk_tokenize_input){
+        .files = arguments->files.items,
+        .file_count = arguments->files.count,
+        .tokenizer = arguments->tokenizer,
+        .append_end = arguments->append_end,
+    };
+}
+
+static yk_status encode(const struct arguments *arguments, struct yk_text *out)
+{
+    const struct yk_tokenize_encode_request request = {
+        .input = input_of(arguments),
+        .output = arguments->output,
+        .shard_tokens = arguments->shard_tokens,
+        .job = yk_terminal_job_ranks(),
+    };
+    struct yk_tokenize_encode_result result = {0};
+    const yk_status status = yk_tokenize_encode(&request, &result);
+    if (status == YK_OK) {
+        yk_tokenize_output_encoded(&request, &result, arguments->json, out);
+    }
+    yk_tokenize_encode_result_free(&result);
+    return status == YK_OK ? yk_text_status(out) : status;
+}
+
+static yk_status show(const struct arguments *arguments, struct yk_text *out)
+{
+    const struct yk_tokenize_show_request request = {
+        .input = input_of(arguments),
+        .job = yk_terminal_job_ranks(),
+    };
+    return yk_tokenize_output_tokens(&request, arguments->json, out);
+}
+
+static yk_status decode(const struct arguments *arguments)
+{
+    const struct yk_tokenize_decode_request request = {
+        .tokenizer = arguments->tokenizer,
+        .shard = arguments->decode,
+        .text = yk_terminal_print_data,
+    };
+    return yk_tokenize_decode(&request);
+}
+
 static yk_status run(const void *given, struct yk_text *out)
 {
-    const struct yk_tokenize_words *words = given;
-    if (words->quiet) {
-        yk_terminal_be_quiet();
+    const struct arguments *arguments = given;
+    YK_TRY(check(arguments));
+    if (arguments->learn > 0) {
+        return learn(arguments, out);
     }
-    YK_TRY(check(words));
-    if (words->learn > 0) {
-        return yk_tokenize_learn(words, out);
+    if (arguments->decode) {
+        return decode(arguments);
     }
-    if (words->decode) {
-        return yk_tokenize_decode(words, out);
-    }
-    return words->output ? yk_tokenize_encode(words, out) : yk_tokenize_show(words, out);
+    return arguments->output ? encode(arguments, out) : show(arguments, out);
 }
+
+#define TO(member) YK_TO(struct arguments, member)
+#define TOKEN_GROUP "Token options"
+#define LEARN_GROUP "Options for learning"
 
 static const struct yk_operand operands[] = {
     {
         .placeholder = "FILE",
         .help = "Texts and folders of texts, one after the other; else standard input",
         .many = true,
-        .offset = offsetof(struct yk_tokenize_words, files),
+        TO(files),
     },
 };
 
 static const struct yk_option options[] = {
-    {
-        .name = "tokenizer",
-        .placeholder = "PATH",
-        .help = "A tokenizer.json as Hugging Face's tokenizers write it, a vocabulary of "
-                "characters, or the folder of a model with either",
-        .group = "Token options",
-        .kind = YK_OPTION_INPUT,
-        .offset = offsetof(struct yk_tokenize_words, tokenizer),
-    },
-    {
-        .name = "append-end",
-        .help = "Put the token that ends a text behind each file",
-        .group = "Token options",
-        .kind = YK_OPTION_FLAG,
-        .offset = offsetof(struct yk_tokenize_words, append_end),
-    },
-    {
-        .name = "shard-tokens",
-        .placeholder = "N",
-        .help = "Put so many in each file of a series: NAME_000000.bin, NAME_000001.bin and so on",
-        .group = "Token options",
-        .kind = YK_OPTION_INTEGER,
-        .least = 1,
-        .most = INT32_MAX,
-        .offset = offsetof(struct yk_tokenize_words, shard_tokens),
-    },
-    {
-        .name = "decode",
-        .placeholder = "FILE",
-        .help = "Print the text of the tokens in this shard (.bin)",
-        .group = "Token options",
-        .kind = YK_OPTION_INPUT,
-        .offset = offsetof(struct yk_tokenize_words, decode),
-    },
-    {
-        .name = "learn",
-        .placeholder = "N",
-        .help = "Learn a byte-level BPE of N tokens in all, as vocab_size says to Hugging Face's "
-                "BpeTrainer: the special ones, 256 bytes, and the most frequent pairs, joined",
-        .group = "Options for learning",
-        .kind = YK_OPTION_INTEGER,
-        .least = 256,
-        .most = YK_TOKEN_MAP_MOST,
-        .offset = offsetof(struct yk_tokenize_words, learn),
-    },
-    {
-        .name = "special",
-        .placeholder = "TOKENS",
-        .help =
+    {YK_ROW("tokenizer", "PATH", TOKEN_GROUP,
+            "A tokenizer.json as Hugging Face's tokenizers write it, a vocabulary of characters, "
+            "or the folder of a model with either"),
+     YK_INPUT, TO(tokenizer)},
+    {YK_ROW("append-end", NULL, TOKEN_GROUP, "Put the token that ends a text behind each file"),
+     YK_FLAG, TO(append_end)},
+    {YK_ROW("shard-tokens", "N", TOKEN_GROUP,
+            "Put so many in each file of a series: NAME_000000.bin, NAME_000001.bin and so on"),
+     YK_INTEGER(1, INT32_MAX, NULL), TO(shard_tokens)},
+    {YK_ROW("decode", "FILE", TOKEN_GROUP, "Print the text of the tokens in this shard (.bin)"),
+     YK_INPUT, TO(decode)},
+    {YK_ROW("learn", "N", LEARN_GROUP,
+            "Learn a byte-level BPE of N tokens in all, as vocab_size says to Hugging Face's "
+            "BpeTrainer: the special ones, 256 bytes, and the most frequent pairs, joined"),
+     YK_INTEGER(YK_TOKENIZE_BYTES, YK_TOKENIZE_MOST_TOKENS, NULL), TO(learn)},
+    {YK_ROW("special", "TOKENS", LEARN_GROUP,
             "Its special tokens: pairs (<pad>, <s> before a text, </s> behind it), llama3 (with "
             "Llama 3's words), bert ([CLS] before, [SEP] behind), none, or names with commas "
-            "between them; else pairs",
-        .group = "Options for learning",
-        .kind = YK_OPTION_TEXT,
-        .offset = offsetof(struct yk_tokenize_words, special),
-    },
-    {
-        .name = "min-count",
-        .placeholder = "N",
-        .help = "Join only pairs that stand at least N times in the text; else 2",
-        .group = "Options for learning",
-        .kind = YK_OPTION_INTEGER,
-        .most = INT64_MAX,
-        .missing = -1,
-        .offset = offsetof(struct yk_tokenize_words, least),
-    },
-    {
-        .name = "output",
-        .letter = 'o',
-        .placeholder = "FILE",
-        .help = "The tokenizer.json, or the shard of tokens (.bin); without it, tokens are printed",
-        .group = YK_OUTPUT_GROUP,
-        .kind = YK_OPTION_FILE,
-        .offset = offsetof(struct yk_tokenize_words, output),
-    },
-    {
-        .name = "json",
-        .help = "Print JSON instead of text",
-        .group = YK_OUTPUT_GROUP,
-        .kind = YK_OPTION_FLAG,
-        .offset = offsetof(struct yk_tokenize_words, json),
-    },
-    {
-        .name = "quiet",
-        .help = "No notes and no progress on standard error",
-        .group = YK_OUTPUT_GROUP,
-        .kind = YK_OPTION_FLAG,
-        .offset = offsetof(struct yk_tokenize_words, quiet),
-    },
+            "between them; else pairs"),
+     YK_TEXT(NULL), TO(special)},
+    {YK_ROW("min-count", "N", LEARN_GROUP,
+            "Join only pairs that stand at least N times in the text; else 2"),
+     YK_INTEGER(0, INT64_MAX, NULL), .missing = -1, TO(least_times)},
+    YK_OUTPUT_OPTION(
+        struct arguments, output, "FILE",
+        "The tokenizer.json, or the shard of tokens (.bin); without it, tokens are printed"),
+    YK_JSON_OPTION(struct arguments, json),
+    YK_QUIET_OPTION(struct arguments, quiet, "notes and no progress"),
 };
 
 static const struct yk_example examples[] = {
@@ -200,12 +219,5 @@ const struct yk_command yk_command_tokenize = {
         "With --learn, a byte-level BPE tokenizer is learned from the texts. Its merges are those "
         "that Hugging Face's BpeTrainer finds when each file is one text of train_from_iterator() "
         "(train() cuts files into lines), and its file can be read by their tokenizers.",
-    .examples = examples,
-    .operands = operands,
-    .operand_count = sizeof operands / sizeof operands[0],
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
-    .exits = exits,
-    .arguments_size = sizeof(struct yk_tokenize_words),
-    .run = run,
+    YK_COMMAND_PARTS(struct arguments),
 };

@@ -1,94 +1,207 @@
-#include "base/text.h"
-#include "job/models/tokenize.h"
-#include "job/outputs.h"
+#include "cli/commands/tokenize_output.h"
 
-#include <stdbool.h>
-#include <string.h>
-#include <sys/stat.h>
+#include "base/json_write.h"
+#include "base/units.h"
+#include "base/wording.h"
+#include "cli/terminal.h"
+
+#include <inttypes.h>
 
 enum {
-    TOKENIZER_FILES = 2,
-    NUMBER_LENGTH = 11 /* of "_000000.bin" */
+    MOST_HELD_BYTES = 1 << 22,
+    TOKENS_BETWEEN_LOOKS = 1 << 14
 };
 
-/* "-" is standard input, which may well be a file. */
-static const char *input_of(const char *path)
+/* "3 files, 1.2MB" */
+static void add_files(int32_t files, int64_t bytes, struct yk_text *out)
 {
-    return path && strcmp(path, "-") == 0 ? "/dev/stdin" : path;
+    char size[YK_UNITS_SIZE];
+    yk_units_format((double)bytes, YK_UNIT_BYTES, size);
+    yk_text_addf(out, "%" PRId32 " file%s, %s", files, yk_wording_plural(files), size);
 }
 
-/* The file of that name in the tokenizer's folder; NULL where there is none. */
-static yk_status find_in_folder(const char *folder, const char *name, struct yk_arena *arena,
-                                const char **out)
+static void learned_text(const struct yk_tokenize_learn_request *request,
+                         const struct yk_tokenize_learn_result *result, struct yk_text *out)
 {
-    struct stat found;
-    struct yk_text path = {0};
-    yk_text_addf(&path, "%s/%s", folder, name);
-    yk_status status = yk_text_status(&path);
-    *out = NULL;
-    if (status == YK_OK && stat(path.bytes, &found) == 0) {
-        *out = yk_arena_copy_text(arena, path.bytes, path.length);
-        status = *out ? YK_OK : yk_fail_out_of_memory();
+    char time[YK_UNITS_SIZE];
+    yk_units_format(result->seconds, YK_UNIT_SECONDS, time);
+    yk_text_addf(out, "%s\n\n  text    ", request->output);
+    add_files(result->files, result->bytes, out);
+    yk_text_addf(out, ", %" PRId32 " different words\n", result->words);
+    yk_text_addf(out, "  tokens  %" PRId32 ": %" PRId32 " special, %d bytes, %" PRId32 " learned\n",
+                 result->tokens, result->special, YK_TOKENIZE_BYTES,
+                 result->tokens - result->special - YK_TOKENIZE_BYTES);
+    yk_text_addf(out, "  took    %s\n", time);
+    if (result->tokens < request->tokens) {
+        const int64_t times = result->least_times > 1 ? result->least_times : 1;
+        yk_text_addf(out,
+                     "\nno pair was left that stands at least %" PRId64 " time%s; a longer text "
+                     "gives more tokens\n",
+                     times, yk_wording_plural(times));
     }
-    yk_text_free(&path);
-    return status;
 }
 
-/* Whether a path ends as the files of a series do. */
-static bool is_numbered(const char *path)
+static void learned_json(const struct yk_tokenize_learn_request *request,
+                         const struct yk_tokenize_learn_result *result, struct yk_text *out)
 {
-    const size_t length = strlen(path);
-    if (length < NUMBER_LENGTH) {
-        return false;
-    }
-    const char *end = path + length - NUMBER_LENGTH;
-    return end[0] == '_' && strspn(end + 1, "0123456789") == 6 && strcmp(end + 7, ".bin") == 0;
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "learned tokenizer");
+    yk_json_write_string(&json, "output", request->output);
+    yk_json_write_integer(&json, "tokens", result->tokens);
+    yk_json_write_integer(&json, "special", result->special);
+    yk_json_write_integer(&json, "merges", result->merges);
+    yk_json_write_integer(&json, "files", result->files);
+    yk_json_write_integer(&json, "bytes", result->bytes);
+    yk_json_write_integer(&json, "words", result->words);
+    yk_json_write_number(&json, "seconds", result->seconds);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
 }
 
-/* The first file of a series, and that of the same number as each input that has one: the others
- * are no inputs. */
-static yk_status check_series(const char *output, const char *const *inputs, size_t count)
+void yk_tokenize_output_learned(const struct yk_tokenize_learn_request *request,
+                                const struct yk_tokenize_learn_result *result, bool json,
+                                struct yk_text *out)
 {
-    const size_t length = strlen(output);
-    const bool named = length > 4 && strcmp(output + length - 4, ".bin") == 0;
-    struct yk_text path = {0};
-    yk_status status = YK_OK;
-    for (size_t i = 0; i <= count && status == YK_OK; i++) {
-        const char *input = i < count ? inputs[i] : "_000000.bin";
-        if (!input || !is_numbered(input)) {
-            continue;
-        }
-        path.length = 0;
-        yk_text_add_bytes(&path, output, named ? length - 4 : length);
-        yk_text_add(&path, input + strlen(input) - NUMBER_LENGTH);
-        status = yk_text_status(&path);
-        if (status == YK_OK) {
-            const char *const pair[] = {i < count ? input : NULL, path.bytes};
-            status = yk_outputs_check(pair, 2, 1);
-        }
+    if (json) {
+        learned_json(request, result, out);
+    } else {
+        learned_text(request, result, out);
     }
-    yk_text_free(&path);
-    return status;
 }
 
-yk_status yk_tokenize_check_output(const struct yk_tokenize_words *words,
-                                   const struct yk_text_files *files, struct yk_arena *arena)
+static void encoded_text(const struct yk_tokenize_encode_request *request,
+                         const struct yk_tokenize_encode_result *result, struct yk_text *out)
 {
-    const size_t file_count = (size_t)files->count;
-    const size_t input_count = file_count + 1 + TOKENIZER_FILES;
-    const char **paths = NULL;
-    YK_TRY_NEW(arena, paths, input_count + 1);
-    for (size_t i = 0; i < file_count; i++) {
-        paths[i] = input_of(files->paths[i]);
+    char size[YK_UNITS_SIZE];
+    char speed[YK_UNITS_SIZE];
+    yk_units_format((double)result->shard_bytes, YK_UNIT_BYTES, size);
+    yk_units_format((double)result->bytes / result->seconds, YK_UNIT_BYTES_PER_S, speed);
+    yk_text_addf(out, "%s\n\n  tokenizer  %s", request->output, yk_text_chars(&result->tokenizer));
+    yk_text_add(out, "\n  text       ");
+    add_files(result->files, result->bytes, out);
+    yk_text_addf(out, "\n  tokens     %" PRId64 ", %.2f bytes of text each\n", result->tokens,
+                 (double)result->bytes / (double)result->tokens);
+    yk_text_addf(out, "  shards     %" PRId32 ", %s\n", result->shards, size);
+    yk_text_addf(out, "  speed      %s\n", speed);
+}
+
+static void encoded_json(const struct yk_tokenize_encode_request *request,
+                         const struct yk_tokenize_encode_result *result, struct yk_text *out)
+{
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "tokenized");
+    yk_json_write_string(&json, "output", request->output);
+    yk_json_write_integer(&json, "files", result->files);
+    yk_json_write_integer(&json, "bytes", result->bytes);
+    yk_json_write_integer(&json, "tokens", result->tokens);
+    yk_json_write_integer(&json, "shards", result->shards);
+    yk_json_write_integer(&json, "shard_bytes", result->shard_bytes);
+    yk_json_write_number(&json, "seconds", result->seconds);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
+}
+
+void yk_tokenize_output_encoded(const struct yk_tokenize_encode_request *request,
+                                const struct yk_tokenize_encode_result *result, bool json,
+                                struct yk_text *out)
+{
+    if (json) {
+        encoded_json(request, result, out);
+    } else {
+        encoded_text(request, result, out);
     }
-    paths[file_count] = input_of(words->tokenizer);
-    if (words->tokenizer) {
-        YK_TRY(find_in_folder(words->tokenizer, "tokenizer.json", arena, &paths[file_count + 1]));
-        YK_TRY(find_in_folder(words->tokenizer, "vocabulary.json", arena, &paths[file_count + 2]));
+}
+
+/* Tokens on their way to standard output: held back until they are complete, as long as they are
+ * few. */
+struct listing {
+    struct yk_text *out;
+    struct yk_json_writer json; /* into `out` */
+    bool as_json;
+    bool printed;   /* some of it, and `out` is the rest */
+    int64_t tokens; /* of this file */
+};
+
+static yk_status begin_file(void *user, const char *path)
+{
+    struct listing *listing = user;
+    listing->tokens = 0;
+    if (listing->as_json) {
+        yk_json_write_begin_object(&listing->json, NULL);
+        yk_json_write_string(&listing->json, "path", path);
+        yk_json_write_begin_array(&listing->json, "tokens");
     }
-    if (words->shard_tokens > 0) {
-        return check_series(words->output, paths, input_count);
+    return YK_OK;
+}
+
+static yk_status print_long(struct listing *listing)
+{
+    struct yk_text *out = listing->out;
+    YK_TRY(yk_text_status(out));
+    if (out->length < MOST_HELD_BYTES) {
+        return YK_OK;
     }
-    paths[input_count] = words->output;
-    return yk_outputs_check(paths, input_count + 1, input_count);
+    YK_TRY(yk_terminal_print(out));
+    listing->printed = true;
+    out->length = 0;
+    return YK_OK;
+}
+
+static yk_status add_token(void *user, int32_t id, const char *text)
+{
+    struct listing *listing = user;
+    if (listing->as_json) {
+        yk_json_write_begin_object(&listing->json, NULL);
+        yk_json_write_integer(&listing->json, "id", id);
+        yk_json_write_string(&listing->json, "text", text);
+        yk_json_write_end_object(&listing->json);
+    } else {
+        yk_text_addf(listing->out, "%s%" PRId32, listing->tokens > 0 ? " " : "", id);
+    }
+    return listing->tokens++ % TOKENS_BETWEEN_LOOKS == 0 ? print_long(listing) : YK_OK;
+}
+
+static yk_status end_file(void *user)
+{
+    struct listing *listing = user;
+    if (listing->as_json) {
+        yk_json_write_end_array(&listing->json);
+        yk_json_write_end_object(&listing->json);
+    } else {
+        yk_text_add(listing->out, "\n");
+    }
+    return yk_text_status(listing->out);
+}
+
+yk_status yk_tokenize_output_tokens(const struct yk_tokenize_show_request *request, bool json,
+                                    struct yk_text *out)
+{
+    struct listing listing = {.out = out, .json = {.text = out}, .as_json = json};
+    struct yk_tokenize_show_request filled = *request;
+    filled.texts = json;
+    filled.begin = begin_file;
+    filled.token = add_token;
+    filled.end = end_file;
+    filled.user = &listing;
+    if (json) {
+        yk_json_write_begin_object(&listing.json, NULL);
+        yk_json_write_integer(&listing.json, "yoke", 1);
+        yk_json_write_string(&listing.json, "kind", "tokens");
+        yk_json_write_begin_array(&listing.json, "texts");
+    }
+    const yk_status status = yk_tokenize_show(&filled);
+    if (status == YK_ERROR_STOPPED && listing.printed) {
+        return yk_fail(YK_ERROR_STOPPED, "stopped; the tokens are not complete");
+    }
+    YK_TRY(status);
+    if (json) {
+        yk_json_write_end_array(&listing.json);
+        yk_json_write_end_object(&listing.json);
+        yk_text_add(out, "\n");
+    }
+    return yk_text_status(out);
 }

@@ -47,6 +47,12 @@ struct yk_command {
     yk_status (*run)(const void *arguments, struct yk_text *out);
 };
 
+/* The parts of a command whose file calls them `examples`, `operands`, `options`, `exits` and
+ * `run`; `type` is that of its arguments. */
+#define YK_COMMAND_PARTS(type)                                                                     \
+    .examples = examples, YK_OPERANDS(operands), YK_OPTIONS(options), .exits = exits,              \
+    .arguments_size = sizeof(type), .run = run
+
 /* yoke's verbs, in the order they are listed, and yoke itself: the command line without a verb. */
 struct yk_command_list {
     const struct yk_command *const *verbs;

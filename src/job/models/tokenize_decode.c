@@ -1,4 +1,3 @@
-#include "cli/terminal.h"
 #include "data/token_shard.h"
 #include "data/tokenizer.h"
 #include "job/models/tokenize.h"
@@ -13,9 +12,10 @@ enum {
 
 /* A shard on its way to text. */
 struct decoding {
+    const struct yk_tokenize_decode_request *request;
     struct yk_tokenizer *tokenizer;
     struct yk_token_shard *shard;
-    struct yk_ids ids;   /* that were read and not printed */
+    struct yk_ids ids;   /* that were read and not handed out */
     struct yk_text text; /* of one or two tokens */
 };
 
@@ -55,7 +55,7 @@ static yk_status can_cut(struct decoding *decoding, const int32_t *ids, bool *ou
     return status;
 }
 
-/* How many of the tokens held can be printed now. */
+/* How many of the tokens held can be handed out now. */
 static yk_status find_cut(struct decoding *decoding, int64_t *out)
 {
     const int64_t count = decoding->ids.count;
@@ -69,18 +69,19 @@ static yk_status find_cut(struct decoding *decoding, int64_t *out)
     return YK_OK;
 }
 
-static yk_status print(struct decoding *decoding, int64_t count)
+static yk_status hand_out(struct decoding *decoding, int64_t count)
 {
     struct yk_ids *ids = &decoding->ids;
     YK_TRY(text_of(decoding, ids->items, count));
-    YK_TRY(yk_terminal_print_data(&decoding->text));
+    YK_TRY(decoding->request->text(decoding->request->user, yk_text_chars(&decoding->text),
+                                   decoding->text.length));
     memmove(ids->items, ids->items + count, (size_t)(ids->count - count) * sizeof *ids->items);
     ids->count -= count;
     return YK_OK;
 }
 
-static yk_status check_ids(const struct decoding *decoding, const char *path, int64_t first,
-                           const int32_t *piece, int64_t count)
+static yk_status check_ids(const struct decoding *decoding, int64_t first, const int32_t *piece,
+                           int64_t count)
 {
     const int32_t known = yk_tokenizer_count(decoding->tokenizer);
     for (int64_t i = 0; i < count; i++) {
@@ -88,13 +89,13 @@ static yk_status check_ids(const struct decoding *decoding, const char *path, in
             return yk_fail(YK_ERROR_INPUT,
                            "%s: token %" PRId64 " is %" PRId32 "; the tokenizer has 0 to %" PRId32
                            ": it is another one that made these",
-                           path, first + i, piece[i], known - 1);
+                           decoding->request->shard, first + i, piece[i], known - 1);
         }
     }
     return YK_OK;
 }
 
-static yk_status decode(struct decoding *decoding, const char *path)
+static yk_status decode(struct decoding *decoding)
 {
     static int32_t piece[PIECE_TOKENS];
     const int64_t total = yk_token_shard_count(decoding->shard);
@@ -102,7 +103,7 @@ static yk_status decode(struct decoding *decoding, const char *path)
         const int64_t left = total - first;
         const int64_t count = left < PIECE_TOKENS ? left : PIECE_TOKENS;
         YK_TRY(yk_token_shard_read(decoding->shard, first, count, piece));
-        YK_TRY(check_ids(decoding, path, first, piece, count));
+        YK_TRY(check_ids(decoding, first, piece, count));
         yk_ids_add_all(&decoding->ids, piece, count);
         YK_TRY(yk_ids_status(&decoding->ids));
         int64_t ready = decoding->ids.count;
@@ -110,22 +111,21 @@ static yk_status decode(struct decoding *decoding, const char *path)
             YK_TRY(find_cut(decoding, &ready));
         }
         if (ready > 0) {
-            YK_TRY(print(decoding, ready));
+            YK_TRY(hand_out(decoding, ready));
         }
     }
     return YK_OK;
 }
 
-yk_status yk_tokenize_decode(const struct yk_tokenize_words *words, struct yk_text *out)
+yk_status yk_tokenize_decode(const struct yk_tokenize_decode_request *request)
 {
-    struct decoding decoding = {0};
-    (void)out;
-    yk_status status = yk_tokenizer_open(words->tokenizer, &decoding.tokenizer);
+    struct decoding decoding = {.request = request};
+    yk_status status = yk_tokenizer_open(request->tokenizer, &decoding.tokenizer);
     if (status == YK_OK) {
-        status = yk_token_shard_open(words->decode, &decoding.shard);
+        status = yk_token_shard_open(request->shard, &decoding.shard);
     }
     if (status == YK_OK) {
-        status = decode(&decoding, words->decode);
+        status = decode(&decoding);
     }
     yk_ids_free(&decoding.ids);
     yk_text_free(&decoding.text);

@@ -2,28 +2,25 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/free_memory.h"
-#include "base/units.h"
-#include "cli/interrupt.h"
-#include "cli/terminal.h"
 #include "data/bpe_file.h"
 #include "data/bpe_word.h"
 #include "data/pre_tokenizer.h"
 #include "data/utf8.h"
 #include "job/models/tokenize.h"
+#include "job/models/tokenize_output.h"
 #include "job/text_files.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 enum {
-    LEAST_TIMES = 2, /* min_frequency of Hugging Face's ByteLevelBPETokenizer */
-    BYTES = 256,
+    LEAST_TIMES = 2,      /* min_frequency of Hugging Face's ByteLevelBPETokenizer */
     MEMORY_PER_WORDS = 16 /* bytes for each one that counting takes */
 };
 
 /* A tokenizer that is being learned. */
 struct lesson {
-    const struct yk_tokenize_words *words;
+    const struct yk_tokenize_learn_request *request;
     struct yk_arena *arena;
     struct yk_bpe_style style;
     struct yk_pre_tokenizer *pre_tokenizer;
@@ -37,7 +34,6 @@ struct lesson {
     double seconds;
 };
 
-/* The names are words of the command line. */
 static yk_status check_specials(const char *const *specials, int32_t count)
 {
     for (int32_t i = 0; i < count; i++) {
@@ -92,7 +88,7 @@ static yk_status split_specials(struct lesson *lesson, const char *names)
 
 static yk_status choose_style(struct lesson *lesson)
 {
-    const char *word = lesson->words->special ? lesson->words->special : "pairs";
+    const char *word = lesson->request->special ? lesson->request->special : "pairs";
     const struct yk_bpe_style *style = yk_bpe_style_find(word);
     if (style) {
         lesson->style = *style;
@@ -118,14 +114,15 @@ static yk_status prepare(struct lesson *lesson)
 {
     struct yk_json *words = NULL;
     YK_TRY(choose_style(lesson));
-    const int64_t least = (int64_t)lesson->style.special_count + BYTES;
-    if (lesson->words->learn < least) {
+    const int64_t least = (int64_t)lesson->style.special_count + YK_TOKENIZE_BYTES;
+    if (lesson->request->tokens < least) {
         return yk_fail(YK_ERROR_USAGE,
                        "--learn must be at least %" PRId64 ", not %" PRId64
                        ": there are 256 bytes and %" PRId32 " special tokens",
-                       least, lesson->words->learn, lesson->style.special_count);
+                       least, lesson->request->tokens, lesson->style.special_count);
     }
-    lesson->least_times = lesson->words->least >= 0 ? lesson->words->least : LEAST_TIMES;
+    lesson->least_times =
+        lesson->request->least_times >= 0 ? lesson->request->least_times : LEAST_TIMES;
     const char *file = lesson->style.pre_tokenizer;
     YK_TRY(yk_json_parse(file, strlen(file), &words));
     yk_text_cut_read_words(words, &lesson->cut);
@@ -135,8 +132,10 @@ static yk_status prepare(struct lesson *lesson)
     YK_TRY(yk_word_room_create(&lesson->room.patterns));
     YK_TRY(yk_word_counts_create(&lesson->counts));
     yk_word_counts_limit(lesson->counts, yk_free_memory_bytes() / MEMORY_PER_WORDS);
-    YK_TRY(yk_text_files_list(&lesson->words->files, lesson->arena, &lesson->files));
-    return yk_tokenize_check_output(lesson->words, &lesson->files, lesson->arena);
+    const struct yk_tokenize_learn_request *request = lesson->request;
+    YK_TRY(yk_text_files_list(request->files, request->file_count, lesson->arena, &lesson->files));
+    return yk_tokenize_output_check(&(struct yk_tokenize_output){.path = request->output},
+                                    &lesson->files, lesson->arena);
 }
 
 static yk_status count_word(void *counts, const char *word, size_t length)
@@ -162,69 +161,44 @@ static yk_status learn(struct lesson *lesson)
         .words = lesson->counts,
         .specials = lesson->style.specials,
         .special_count = lesson->style.special_count,
-        .token_count = (int32_t)lesson->words->learn,
-        .stop = yk_interrupt_watch_termination(),
+        .token_count = (int32_t)lesson->request->tokens,
+        .stop = yk_job_stop(lesson->request->job),
         .least_times = lesson->least_times,
     };
-    YK_TRY(
-        yk_text_files_walk(&lesson->files, &lesson->cut, "counting words", &taker, &lesson->bytes));
+    YK_TRY(yk_text_files_walk(&lesson->files, &lesson->cut, "counting words", &taker,
+                              lesson->request->job, &lesson->bytes));
     yk_status status = yk_bpe_learn(&request, &lesson->learned);
     YK_TRY(status == YK_ERROR_STOPPED ? yk_text_files_fail_stopped() : status);
     struct yk_text file = {0};
     yk_bpe_file_write(&lesson->learned, &lesson->style, &file);
-    status = yk_file_write(lesson->words->output, &file);
+    status = yk_file_write(lesson->request->output, &file);
     yk_text_free(&file);
     lesson->seconds = yk_clock_now_s() - start_s;
     return status;
 }
 
-static void write_json(const struct lesson *lesson, struct yk_text *out)
+static void count(const struct lesson *lesson, struct yk_tokenize_learn_result *out)
 {
-    yk_text_add(out, "{\"yoke\":1,\"kind\":\"learned tokenizer\",\"output\":");
-    yk_text_add_json(out, lesson->words->output);
-    yk_text_addf(out,
-                 ",\"tokens\":%" PRId32 ",\"special\":%" PRId32 ",\"merges\":%" PRId32
-                 ",\"files\":%" PRId32 ",\"bytes\":%" PRId64 ",\"words\":%" PRId32 ",\"seconds\":",
-                 yk_token_map_count(lesson->learned.tokens), lesson->style.special_count,
-                 lesson->learned.rule_count, lesson->files.count, lesson->bytes,
-                 yk_word_counts_count(lesson->counts));
-    yk_text_add_number(out, lesson->seconds);
-    yk_text_add(out, "}\n");
+    *out = (struct yk_tokenize_learn_result){
+        .tokens = yk_token_map_count(lesson->learned.tokens),
+        .special = lesson->style.special_count,
+        .merges = lesson->learned.rule_count,
+        .files = lesson->files.count,
+        .bytes = lesson->bytes,
+        .words = yk_word_counts_count(lesson->counts),
+        .least_times = lesson->least_times,
+        .seconds = lesson->seconds,
+    };
 }
 
-static void write_text(const struct lesson *lesson, struct yk_text *out)
+yk_status yk_tokenize_learn(const struct yk_tokenize_learn_request *request,
+                            struct yk_tokenize_learn_result *out)
 {
-    char time[YK_UNITS_SIZE];
-    const int32_t tokens = yk_token_map_count(lesson->learned.tokens);
-    yk_units_format(lesson->seconds, YK_UNIT_SECONDS, time);
-    yk_text_addf(out, "%s\n\n  text    ", lesson->words->output);
-    yk_text_files_describe(&lesson->files, lesson->bytes, out);
-    yk_text_addf(out, ", %" PRId32 " different words\n", yk_word_counts_count(lesson->counts));
-    yk_text_addf(out, "  tokens  %" PRId32 ": %" PRId32 " special, %d bytes, %" PRId32 " learned\n",
-                 tokens, lesson->style.special_count, BYTES,
-                 tokens - lesson->style.special_count - BYTES);
-    yk_text_addf(out, "  took    %s\n", time);
-    if (tokens < lesson->words->learn) {
-        yk_text_addf(out,
-                     "\nno pair was left that stands at least %" PRId64 " time%s; a longer text "
-                     "gives more tokens\n",
-                     lesson->least_times > 1 ? lesson->least_times : 1,
-                     lesson->least_times > 1 ? "s" : "");
-    }
-}
-
-yk_status yk_tokenize_learn(const struct yk_tokenize_words *words, struct yk_text *out)
-{
-    struct lesson lesson = {.words = words};
+    struct lesson lesson = {.request = request};
     YK_TRY(yk_arena_create(&lesson.arena));
-    yk_status status = learn(&lesson);
+    const yk_status status = learn(&lesson);
     if (status == YK_OK) {
-        if (words->json) {
-            write_json(&lesson, out);
-        } else {
-            write_text(&lesson, out);
-        }
-        status = yk_text_status(out);
+        count(&lesson, out);
     }
     yk_bpe_learned_free(&lesson.learned);
     yk_word_counts_destroy(lesson.counts);

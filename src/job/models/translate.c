@@ -1,7 +1,6 @@
-#include "job/models/translating.h"
+#include "job/models/translate.h"
 
-#include "cli/interrupt.h"
-#include "cli/terminal.h"
+#include "data/lines.h"
 #include "nn/beam.h"
 
 #include <inttypes.h>
@@ -20,10 +19,10 @@ struct sentence {
 };
 
 struct translator {
-    const struct yk_translating *how;
-    const struct yk_loaded *loaded;
-    const struct yk_lines *lines;
-    const char *source;
+    const struct yk_translate_request *request;
+    struct yk_loaded loaded;
+    struct yk_lines *lines;
+    const char *source;         /* what messages call them */
     struct yk_ids ids;          /* of all lines */
     struct sentence *sentences; /* by length, the longest first */
     struct yk_text *texts;      /* of the translations, in the order of the lines */
@@ -33,13 +32,12 @@ struct translator {
     int32_t *tokens;  /* (batch, T) */
     int32_t *lengths; /* (batch) */
     int64_t *longest; /* (batch) of their translations */
-    const atomic_bool *stop;
 };
 
 static yk_status encode(struct translator *translator, struct yk_encoder *encoder)
 {
     const struct yk_lines *lines = translator->lines;
-    const int64_t positions = translator->loaded->model->config->positions;
+    const int64_t positions = translator->loaded.model->config->positions;
     for (int64_t i = 0; i < lines->count; i++) {
         struct sentence *sentence = &translator->sentences[i];
         sentence->line = i;
@@ -73,21 +71,21 @@ static int by_length(const void *a, const void *b)
 
 static int64_t longest_output(const struct translator *translator, int64_t source)
 {
-    const int64_t positions = translator->loaded->model->config->positions;
+    const int64_t positions = translator->loaded.model->config->positions;
     const int64_t wished =
-        translator->how->longest > 0 ? translator->how->longest : 2 * source + MORE_TOKENS;
+        translator->request->longest > 0 ? translator->request->longest : 2 * source + MORE_TOKENS;
     return wished < positions ? wished : positions;
 }
 
 /* Room for the first sentences, which are the longest. */
 static yk_status take_room(struct translator *translator)
 {
-    const struct yk_loaded *loaded = translator->loaded;
-    const int64_t batch = translator->how->batch;
+    const struct yk_loaded *loaded = &translator->loaded;
+    const int64_t batch = translator->request->batch;
     const int64_t source = translator->sentences[0].count;
     const int64_t target = longest_output(translator, source);
     const struct yk_forward_shape shape = {
-        .samples = batch * translator->how->beams,
+        .samples = batch * translator->request->beams,
         .sequence = source,
         .target_sequence = target,
         .last_only = true,
@@ -126,14 +124,14 @@ static yk_status translate(struct translator *translator, const struct sentence 
         .longest = translator->longest,
         .sentences = count,
         .sequence = sequence,
-        .stop = translator->stop,
+        .stop = yk_job_stop(translator->request->job),
     };
     YK_TRY(yk_beam_search(translator->beam, translator->forward, &input));
     for (int64_t i = 0; i < count; i++) {
         int64_t length = 0;
         double score = 0;
         const int32_t *ids = yk_beam_best(translator->beam, i, &length, &score);
-        YK_TRY(yk_tokenizer_decode(translator->loaded->tokenizer, ids, length, true,
+        YK_TRY(yk_tokenizer_decode(translator->loaded.tokenizer, ids, length, true,
                                    &translator->texts[sentences[i].line]));
     }
     return YK_OK;
@@ -149,11 +147,10 @@ static yk_status translate_all(struct translator *translator)
     if (count == 0) {
         return YK_OK;
     }
-    translator->stop = yk_interrupt_watch_termination();
     YK_TRY(take_room(translator));
     for (int64_t done = 0; done < count;) {
         const int64_t left = count - done;
-        const int64_t taken = left < translator->how->batch ? left : translator->how->batch;
+        const int64_t taken = left < translator->request->batch ? left : translator->request->batch;
         const yk_status status = translate(translator, translator->sentences + done, taken);
         if (status == YK_ERROR_STOPPED) {
             return yk_fail(YK_ERROR_STOPPED,
@@ -162,37 +159,24 @@ static yk_status translate_all(struct translator *translator)
         }
         YK_TRY(status);
         done += taken;
-        yk_terminal_progress(NULL, "translating", (double)done / (double)count);
+        yk_job_progress(translator->request->job, "translating", (double)done / (double)count);
     }
     return YK_OK;
-}
-
-/* A line break inside a translation would make two lines of it. */
-static void add_line(const struct yk_text *text, struct yk_text *out)
-{
-    const size_t start = out->length;
-    yk_text_add_bytes(out, yk_text_chars(text), text->length);
-    for (size_t i = start; !out->failed && i < out->length; i++) {
-        if (out->bytes[i] == '\n' || out->bytes[i] == '\r') {
-            out->bytes[i] = ' ';
-        }
-    }
-    yk_text_add(out, "\n");
 }
 
 /* What the decoder begins with is in the config of any model that has been trained; in others it is
  * the padding. */
 static yk_status find_tokens(struct translator *translator)
 {
-    const struct yk_config_ids *ids = &translator->loaded->model->config->ids;
-    const struct yk_tokenizer *tokenizer = translator->loaded->tokenizer;
+    const struct yk_config_ids *ids = &translator->loaded.model->config->ids;
+    const struct yk_tokenizer *tokenizer = translator->loaded.tokenizer;
     const int32_t end =
         ids->end >= 0 ? (int32_t)ids->end : yk_tokenizer_role(tokenizer, YK_TOKEN_END);
     const int32_t pad =
         ids->pad >= 0 ? (int32_t)ids->pad : yk_tokenizer_role(tokenizer, YK_TOKEN_PAD);
     translator->settings = (struct yk_beam_settings){
-        .width = (int32_t)translator->how->beams,
-        .length_penalty = translator->how->length_penalty,
+        .width = (int32_t)translator->request->beams,
+        .length_penalty = translator->request->length_penalty,
         .start = ids->decoder_start >= 0 ? (int32_t)ids->decoder_start : pad,
         .end = end,
         .pad = pad,
@@ -201,48 +185,152 @@ static yk_status find_tokens(struct translator *translator)
         return yk_fail(YK_ERROR_INPUT,
                        "%s: neither its config nor its tokenizer says what a translation begins "
                        "and ends with",
-                       translator->loaded->checkpoint->path);
+                       translator->loaded.checkpoint->path);
     }
     return YK_OK;
 }
 
-static yk_status run(struct translator *translator)
+static yk_status check_model(const struct yk_loaded *loaded)
 {
-    struct yk_encoder *encoder = NULL;
-    const int64_t lines = translator->lines->count;
-    YK_TRY(find_tokens(translator));
-    YK_TRY(yk_encoder_create(translator->loaded->tokenizer, &encoder));
-    const yk_status status = encode(translator, encoder);
-    yk_encoder_destroy(encoder);
-    YK_TRY(status);
-    qsort(translator->sentences, (size_t)lines, sizeof *translator->sentences, by_length);
-    yk_terminal_progress_begin();
-    const yk_status translated = translate_all(translator);
-    yk_terminal_progress_end();
-    return translated;
+    if (loaded->model->config->encoder_layers == 0) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s is no encoder–decoder, which translating takes; see yoke generate",
+                       loaded->checkpoint->path);
+    }
+    if (!loaded->tokenizer) {
+        return yk_fail(YK_ERROR_INPUT, "%s has no tokenizer to cut text into tokens",
+                       loaded->checkpoint->path);
+    }
+    if (yk_tokenizer_count(loaded->tokenizer) > loaded->model->config->vocabulary) {
+        return yk_fail(YK_ERROR_INPUT, "%s: the tokenizer has %d tokens, but the model knows %lld",
+                       loaded->checkpoint->path, (int)yk_tokenizer_count(loaded->tokenizer),
+                       (long long)loaded->model->config->vocabulary);
+    }
+    return YK_OK;
 }
 
-yk_status yk_translate_lines(const struct yk_translating *how, const struct yk_loaded *loaded,
-                             const struct yk_lines *lines, const char *source, struct yk_text *out)
+/* As many references as lines: a score at the end of a long translation must not fail on that. */
+static yk_status check_reference(const struct translator *translator)
 {
-    struct translator translator = {.how = how, .loaded = loaded, .lines = lines, .source = source};
-    translator.sentences = calloc((size_t)lines->count + 1, sizeof *translator.sentences);
-    translator.texts = calloc((size_t)lines->count + 1, sizeof *translator.texts);
-    const yk_status status =
-        translator.sentences && translator.texts ? run(&translator) : yk_fail_out_of_memory();
-    for (int64_t i = 0; translator.texts && i < lines->count; i++) {
-        if (status == YK_OK) {
-            add_line(&translator.texts[i], out);
-        }
-        yk_text_free(&translator.texts[i]);
+    const char *reference = translator->request->reference;
+    const int64_t lines = translator->lines->count;
+    struct yk_lines *references = NULL;
+    if (!reference) {
+        return YK_OK;
     }
-    free(translator.sentences);
-    free(translator.texts);
-    free(translator.tokens);
-    free(translator.lengths);
-    free(translator.longest);
-    yk_ids_free(&translator.ids);
-    yk_beam_destroy(translator.beam);
-    yk_forward_destroy(translator.forward);
-    return status == YK_OK ? yk_text_status(out) : status;
+    YK_TRY(yk_lines_read(reference, &references));
+    const int64_t count = references->count;
+    yk_lines_destroy(references);
+    return count == lines
+               ? YK_OK
+               : yk_fail(YK_ERROR_INPUT,
+                         "%s and %s have %lld and %lld lines; a score compares them line by line",
+                         translator->source, reference, (long long)lines, (long long)count);
+}
+
+static yk_status open_all(struct translator *translator)
+{
+    YK_TRY(yk_loaded_open(&translator->request->model, &translator->loaded));
+    YK_TRY(check_model(&translator->loaded));
+    YK_TRY(
+        yk_lines_read_input(translator->request->input, &translator->source, &translator->lines));
+    YK_TRY(check_reference(translator));
+    const size_t room = (size_t)translator->lines->count + 1;
+    translator->sentences = calloc(room, sizeof *translator->sentences);
+    translator->texts = calloc(room, sizeof *translator->texts);
+    return translator->sentences && translator->texts ? find_tokens(translator)
+                                                      : yk_fail_out_of_memory();
+}
+
+static void close_all(struct translator *translator)
+{
+    for (int64_t i = 0; translator->texts && i < translator->lines->count; i++) {
+        yk_text_free(&translator->texts[i]);
+    }
+    free(translator->sentences);
+    free(translator->texts);
+    free(translator->tokens);
+    free(translator->lengths);
+    free(translator->longest);
+    yk_ids_free(&translator->ids);
+    yk_beam_destroy(translator->beam);
+    yk_forward_destroy(translator->forward);
+    yk_lines_destroy(translator->lines);
+    yk_loaded_close(&translator->loaded);
+}
+
+/* A line break inside a translation would make two lines of it. */
+static void join_line(struct yk_text *text)
+{
+    for (size_t i = 0; i < text->length; i++) {
+        if (text->bytes[i] == '\n' || text->bytes[i] == '\r') {
+            text->bytes[i] = ' ';
+        }
+    }
+}
+
+static yk_status score(const struct translator *translator, struct yk_bleu_score *out)
+{
+    const struct yk_bleu_options options = {0};
+    struct yk_text all = {0};
+    struct yk_lines *lines = NULL;
+    for (int64_t i = 0; i < translator->lines->count; i++) {
+        const struct yk_text *text = &translator->texts[i];
+        yk_text_add_bytes(&all, yk_text_chars(text), text->length);
+        yk_text_add(&all, "\n");
+    }
+    yk_status status = yk_text_status(&all);
+    if (status == YK_OK) {
+        status = yk_lines_of(yk_text_chars(&all), all.length, "the translation", &lines);
+    }
+    if (status == YK_OK) {
+        status = yk_bleu_score_lines(lines, translator->request->reference, &options, out);
+    }
+    yk_lines_destroy(lines);
+    yk_text_free(&all);
+    return status;
+}
+
+static yk_status hand_out(const struct translator *translator)
+{
+    const struct yk_translate_request *request = translator->request;
+    for (int64_t i = 0; i < translator->lines->count; i++) {
+        const struct yk_text *text = &translator->texts[i];
+        YK_TRY(request->line(request->user, yk_text_chars(text), text->length));
+    }
+    return YK_OK;
+}
+
+static yk_status run(struct translator *translator, struct yk_translate_result *out)
+{
+    struct yk_encoder *encoder = NULL;
+    YK_TRY(open_all(translator));
+    YK_TRY(yk_encoder_create(translator->loaded.tokenizer, &encoder));
+    const yk_status encoded = encode(translator, encoder);
+    yk_encoder_destroy(encoder);
+    YK_TRY(encoded);
+    const int64_t lines = translator->lines->count;
+    qsort(translator->sentences, (size_t)lines, sizeof *translator->sentences, by_length);
+    yk_job_begin(translator->request->job);
+    const yk_status translated = translate_all(translator);
+    yk_job_end(translator->request->job);
+    YK_TRY(translated);
+    for (int64_t i = 0; i < lines; i++) {
+        YK_TRY(yk_text_status(&translator->texts[i]));
+        join_line(&translator->texts[i]);
+    }
+    out->lines = lines;
+    if (translator->request->reference) {
+        YK_TRY(score(translator, &out->score));
+    }
+    return hand_out(translator);
+}
+
+yk_status yk_translate_run(const struct yk_translate_request *request,
+                           struct yk_translate_result *out)
+{
+    struct translator translator = {.request = request};
+    const yk_status status = run(&translator, out);
+    close_all(&translator);
+    return status;
 }

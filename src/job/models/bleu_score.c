@@ -1,0 +1,94 @@
+#include "job/models/bleu_score.h"
+
+#include "base/json_write.h"
+#include "base/wording.h"
+
+#include <inttypes.h>
+
+static yk_status check_counts(const struct yk_lines *translations,
+                              const struct yk_lines *references, const char *reference)
+{
+    if (references->count == 0) {
+        return yk_fail(YK_ERROR_INPUT, "%s has no lines to hold translations against", reference);
+    }
+    if (translations->count != references->count) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s has %" PRId64 " line%s for %" PRId64
+                       " translation%s; there must be one for each",
+                       reference, references->count, yk_wording_plural(references->count),
+                       translations->count, yk_wording_plural(translations->count));
+    }
+    return YK_OK;
+}
+
+yk_status yk_bleu_score_lines(const struct yk_lines *translations, const char *reference,
+                              const struct yk_bleu_options *options, struct yk_bleu_score *out)
+{
+    struct yk_lines *references = NULL;
+    YK_TRY(yk_lines_read(reference, &references));
+    yk_status status = check_counts(translations, references, reference);
+    if (status == YK_OK) {
+        out->options = *options;
+        status = yk_bleu_compute(translations->items, references->items, translations->count,
+                                 options->lowercase, &out->bleu);
+    }
+    yk_lines_destroy(references);
+    return status;
+}
+
+yk_status yk_bleu_score_run(const struct yk_bleu_score_request *request, struct yk_bleu_score *out)
+{
+    const struct yk_bleu_options options = {.lowercase = request->lowercase};
+    struct yk_lines *translations = NULL;
+    const char *source = NULL;
+    YK_TRY(yk_lines_read_input(request->translations, &source, &translations));
+    const yk_status status = yk_bleu_score_lines(translations, request->reference, &options, out);
+    yk_lines_destroy(translations);
+    return status;
+}
+
+void yk_bleu_score_write_text(const struct yk_bleu_score *score, struct yk_text *out)
+{
+    yk_bleu_add_line(&score->bleu, out);
+    yk_text_add(out, "\n");
+    yk_bleu_add_signature(&score->options, out);
+    yk_text_add(out, "\n");
+}
+
+static void add_counts(struct yk_json_writer *json, const char *key,
+                       const int64_t counts[YK_BLEU_ORDERS])
+{
+    yk_json_write_begin_array(json, key);
+    for (int n = 0; n < YK_BLEU_ORDERS; n++) {
+        yk_json_write_integer(json, NULL, counts[n]);
+    }
+    yk_json_write_end_array(json);
+}
+
+void yk_bleu_score_write_json(const struct yk_bleu_score *score, struct yk_text *out)
+{
+    const struct yk_bleu *bleu = &score->bleu;
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "bleu");
+    yk_json_write_number(&json, "score", bleu->score);
+    yk_json_write_begin_array(&json, "precisions");
+    for (int n = 0; n < YK_BLEU_ORDERS; n++) {
+        yk_json_write_number(&json, NULL, bleu->precisions[n]);
+    }
+    yk_json_write_end_array(&json);
+    yk_json_write_number(&json, "brevity_penalty", bleu->brevity_penalty);
+    yk_json_write_number(&json, "ratio", yk_bleu_ratio(bleu));
+    yk_json_write_integer(&json, "hypothesis_length", bleu->hypothesis_length);
+    yk_json_write_integer(&json, "reference_length", bleu->reference_length);
+    add_counts(&json, "matches", bleu->matches);
+    add_counts(&json, "totals", bleu->totals);
+    /* A signature has nothing to escape. */
+    yk_json_write_key(&json, "signature");
+    yk_text_add(out, "\"");
+    yk_bleu_add_signature(&score->options, out);
+    yk_text_add(out, "\"");
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
+}

@@ -1,0 +1,232 @@
+#include "job/models/generate.h"
+
+#include "base/number.h"
+#include "data/chat.h"
+#include "nn/forward.h"
+#include "nn/sample.h"
+
+#include <string.h>
+
+enum {
+    MOST_TORN = 8,   /* tokens that one character may take */
+    MOST_BEGUN = 64, /* tokens around the prompt */
+};
+
+/* What is being written, and what it is written with. */
+struct writing {
+    const struct yk_generate_request *request;
+    struct yk_loaded loaded;
+    struct yk_forward *forward;
+    int64_t window; /* the most tokens that the model looks back on */
+    int64_t known;  /* V */
+    int32_t *ids;   /* of the prompt and after it */
+    int64_t count;
+    int64_t handed_out;              /* of them */
+    float *logits;                   /* (V) */
+    struct yk_sample_place *scratch; /* (V) */
+};
+
+/* "464,3290" as ids. */
+static yk_status read_ids(struct writing *writing)
+{
+    const char *word = writing->request->prompt;
+    while (*word) {
+        const size_t length = strcspn(word, ",");
+        int64_t id = 0;
+        if (!yk_number_read_integer(word, length, &id) || id < 0 || id >= writing->known) {
+            return yk_fail(YK_ERROR_USAGE,
+                           "--prompt: \"%.*s\" is no token of this model, which has no tokenizer; "
+                           "write ids from 0 to %lld with commas between them",
+                           (int)length, word, (long long)writing->known - 1);
+        }
+        writing->ids[writing->count++] = (int32_t)id;
+        word += length + (word[length] == ',' ? 1 : 0);
+    }
+    return YK_OK;
+}
+
+/* Texts begin with the token that a tokenizer has for it, as published models expect; one that was
+ * trained on text alone has hardly seen it. */
+static yk_status keep_prompt(struct writing *writing, const struct yk_ids *ids)
+{
+    const int32_t begin = yk_tokenizer_role(writing->loaded.tokenizer, YK_TOKEN_BEGIN);
+    YK_TRY(yk_ids_status(ids));
+    if (begin >= 0 && (ids->count == 0 || ids->items[0] != begin)) {
+        writing->ids[writing->count++] = begin;
+    }
+    for (int64_t i = 0; i < ids->count; i++) {
+        if (ids->items[i] >= writing->known) {
+            return yk_fail(YK_ERROR_INPUT,
+                           "--prompt: token %d is outside the model's vocabulary of %lld; its "
+                           "tokenizer does not fit it",
+                           (int)ids->items[i], (long long)writing->known);
+        }
+        writing->ids[writing->count++] = ids->items[i];
+    }
+    return YK_OK;
+}
+
+/* The prompt as what a user says, up to where the answer begins. */
+static yk_status add_chat(const struct writing *writing, struct yk_encoder *encoder,
+                          struct yk_ids *out)
+{
+    struct yk_chat chat = {0};
+    int64_t first = 0;
+    yk_status status = yk_chat_open(writing->loaded.tokenizer, encoder, &chat);
+    if (status == YK_OK) {
+        yk_chat_add_begin(&chat, out);
+        status = yk_chat_add_message(&chat, YK_CHAT_USER, writing->request->prompt, "--prompt", out,
+                                     &first);
+    }
+    if (status == YK_OK) {
+        yk_chat_add_header(&chat, YK_CHAT_ASSISTANT, out);
+    }
+    yk_chat_close(&chat);
+    return status;
+}
+
+static yk_status read_prompt(struct writing *writing)
+{
+    const char *prompt = writing->request->prompt;
+    const struct yk_tokenizer *tokenizer = writing->loaded.tokenizer;
+    struct yk_encoder *encoder = NULL;
+    struct yk_ids ids = {0};
+    if (!tokenizer) {
+        return read_ids(writing);
+    }
+    YK_TRY(yk_encoder_create(tokenizer, &encoder));
+    yk_status status = writing->request->chat ? add_chat(writing, encoder, &ids)
+                                              : yk_encoder_add(encoder, prompt, strlen(prompt),
+                                                               "--prompt", YK_FRAMING_NONE, &ids);
+    if (status == YK_OK) {
+        status = keep_prompt(writing, &ids);
+    }
+    /* What was asked is not said again. */
+    writing->handed_out = writing->request->chat ? writing->count : 0;
+    yk_encoder_destroy(encoder);
+    yk_ids_free(&ids);
+    return status;
+}
+
+static yk_status check_model(const struct yk_loaded *loaded)
+{
+    const struct yk_model_config *config = loaded->model->config;
+    if (config->encoder_layers > 0) {
+        return yk_fail(YK_ERROR_INPUT, "%s is an encoder–decoder; see yoke translate",
+                       loaded->checkpoint->path);
+    }
+    if (config->masked_head) {
+        return yk_fail(YK_ERROR_INPUT,
+                       "%s foretells words between others and does not go on with a text; see "
+                       "yoke eval",
+                       loaded->checkpoint->path);
+    }
+    return YK_OK;
+}
+
+static yk_status begin(struct writing *writing)
+{
+    struct yk_loaded *loaded = &writing->loaded;
+    const struct yk_generate_request *request = writing->request;
+    YK_TRY(yk_loaded_open(&request->model, loaded));
+    YK_TRY(check_model(loaded));
+    writing->known = yk_model_config_target_vocabulary(loaded->model->config);
+    const size_t most = MOST_BEGUN + strlen(request->prompt) + (size_t)request->tokens;
+    writing->window = loaded->model->workload.sequence;
+    writing->window = (int64_t)most < writing->window ? (int64_t)most : writing->window;
+    YK_TRY_NEW(loaded->arena, writing->ids, most);
+    YK_TRY_NEW(loaded->arena, writing->logits, writing->known);
+    YK_TRY_NEW(loaded->arena, writing->scratch, writing->known);
+    YK_TRY(read_prompt(writing));
+    return yk_forward_create(
+        loaded->store,
+        &(struct yk_forward_shape){.samples = 1, .sequence = writing->window, .last_only = true},
+        &writing->forward);
+}
+
+/* Whether text ends in what a cut-off character is shown as: more tokens may complete it. */
+static bool ends_torn(const struct yk_text *text)
+{
+    static const char torn[] = "\xef\xbf\xbd";
+    const size_t length = sizeof torn - 1;
+    return text->length >= length && memcmp(text->bytes + text->length - length, torn, length) == 0;
+}
+
+/* Hands out what has not been yet; but not half a character, unless it is the end. */
+static yk_status hand_out(struct writing *writing, bool last)
+{
+    const struct yk_tokenizer *tokenizer = writing->loaded.tokenizer;
+    const int32_t *ids = writing->ids + writing->handed_out;
+    const int64_t count = writing->count - writing->handed_out;
+    struct yk_text text = {0};
+    yk_status status = YK_OK;
+    if (tokenizer) {
+        status = yk_tokenizer_decode(tokenizer, ids, count, true, &text);
+    }
+    for (int64_t i = 0; i < count && !tokenizer; i++) {
+        yk_text_addf(&text, writing->handed_out + i > 0 ? ",%d" : "%d", (int)ids[i]);
+    }
+    if (status == YK_OK) {
+        status = yk_text_status(&text);
+    }
+    const bool torn = !last && count < MOST_TORN && ends_torn(&text);
+    if (status == YK_OK && !torn) {
+        writing->handed_out = writing->count;
+        if (text.length > 0) {
+            status = writing->request->text(writing->request->user, text.bytes, text.length);
+        }
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+static yk_status write_token(struct writing *writing, struct yk_random *random)
+{
+    const struct yk_generate_request *request = writing->request;
+    const struct yk_sample_settings settings = {
+        .temperature = request->temperature,
+        .top_k = request->top_k,
+        .top_p = request->top_p,
+    };
+    const int64_t seen = writing->count < writing->window ? writing->count : writing->window;
+    YK_TRY(yk_forward_run(writing->forward, writing->ids + writing->count - seen, 1, seen));
+    YK_TRY(yk_forward_logits(writing->forward, 0, 0, writing->logits));
+    YK_TRY(yk_sample_token(writing->logits, writing->known, &settings, random, writing->scratch,
+                           &writing->ids[writing->count]));
+    writing->count++;
+    return hand_out(writing, false);
+}
+
+/* What was written last ends the text. */
+static bool has_ended(const struct writing *writing)
+{
+    const struct yk_tokenizer *tokenizer = writing->loaded.tokenizer;
+    const int32_t last = writing->ids[writing->count - 1];
+    return tokenizer && (last == yk_tokenizer_role(tokenizer, YK_TOKEN_END) ||
+                         last == yk_tokenizer_id(tokenizer, "<|eot_id|>"));
+}
+
+static yk_status write_all(struct writing *writing, struct yk_generate_result *out)
+{
+    const struct yk_generate_request *request = writing->request;
+    struct yk_random random = yk_random_from_seed((uint64_t)request->seed);
+    YK_TRY(begin(writing));
+    out->prompt_tokens = writing->count;
+    YK_TRY(hand_out(writing, false));
+    while (out->tokens < request->tokens && !out->ended && !yk_job_is_stopped(request->job)) {
+        YK_TRY(write_token(writing, &random));
+        out->tokens++;
+        out->ended = has_ended(writing);
+    }
+    return hand_out(writing, true);
+}
+
+yk_status yk_generate_run(const struct yk_generate_request *request, struct yk_generate_result *out)
+{
+    struct writing writing = {.request = request};
+    *out = (struct yk_generate_result){0};
+    const yk_status status = write_all(&writing, out);
+    yk_forward_destroy(writing.forward);
+    yk_loaded_close(&writing.loaded);
+    return status;
+}

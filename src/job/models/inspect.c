@@ -1,0 +1,260 @@
+#include "job/models/inspect.h"
+
+#include "base/folder.h"
+#include "base/json.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "data/token_shard.h"
+#include "job/training/train.h"
+#include "model/architecture.h"
+#include "train/checkpoint_folder.h"
+#include "train/shard.h"
+
+#include <string.h>
+
+/* A checkpoint says of itself that it is one; the folder of a run has them in a folder. */
+static yk_status holds_checkpoint(const char *path, struct yk_arena *arena, bool *out)
+{
+    struct yk_checkpoint_list list = {0};
+    *out = yk_folder_has(path, "manifest.json") || yk_folder_has(path, "checkpoints");
+    if (!*out && yk_folder_is(path)) {
+        YK_TRY(yk_checkpoint_list(path, arena, &list));
+        *out = list.count > 0;
+    }
+    return YK_OK;
+}
+
+static bool is_token_shard(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".bin") == 0 && !yk_folder_is(path);
+}
+
+/* A checkpoint that several ranks saved has its tensors in their shards, piece by piece. */
+static yk_status open_shards(struct yk_inspect_result *out)
+{
+    const struct yk_checkpoint *checkpoint = out->opened;
+    const char **names = NULL;
+    struct yk_text name = {0};
+    yk_status status = YK_OK;
+    YK_TRY_NEW(out->arena, names, checkpoint->shards);
+    for (int32_t rank = 0; status == YK_OK && rank < checkpoint->shards; rank++) {
+        name.length = 0;
+        yk_shard_add_file_name(&name, rank, checkpoint->shards);
+        status = yk_text_status(&name);
+        names[rank] = yk_arena_copy_text(out->arena, yk_text_chars(&name), name.length);
+        if (status == YK_OK && !names[rank]) {
+            status = yk_fail_out_of_memory();
+        }
+    }
+    yk_text_free(&name);
+    YK_TRY(status);
+    return yk_tensor_set_open_files(checkpoint->path, names, checkpoint->shards, &out->set);
+}
+
+static yk_status open_all(const char *path, struct yk_inspect_result *out)
+{
+    bool checkpoint = false;
+    YK_TRY(holds_checkpoint(path, out->arena, &checkpoint));
+    if (!checkpoint) {
+        return yk_tensor_set_open(path, &out->set);
+    }
+    YK_TRY(yk_checkpoint_open(path, &out->opened));
+    if (out->opened->shards > 0) {
+        return open_shards(out);
+    }
+    YK_TRY(yk_tensor_set_open(out->opened->path, &out->set));
+    if (yk_folder_has(out->opened->path, "optimizer.safetensors")) {
+        const char *file = NULL;
+        YK_TRY(yk_train_path(out->opened->path, "optimizer.safetensors", out->arena, &file));
+        YK_TRY(yk_tensor_file_open(file, &out->optimizer_file));
+    }
+    return YK_OK;
+}
+
+static double count_numbers(const struct yk_tensor_entry *entry)
+{
+    double numbers = 1;
+    for (int32_t i = 0; i < entry->rank; i++) {
+        numbers *= (double)entry->shape[i];
+    }
+    return numbers;
+}
+
+static yk_status list_tensors(struct yk_inspect_result *out)
+{
+    out->tensor_count = yk_tensor_set_count(out->set);
+    YK_TRY_NEW(out->arena, out->tensors, out->tensor_count);
+    for (int32_t i = 0; i < out->tensor_count; i++) {
+        const struct yk_tensor_entry *entry = yk_tensor_set_at(out->set, i)->entry;
+        out->tensors[i] = (struct yk_inspect_tensor){
+            .name = entry->name,
+            .type = yk_tensor_type_name(entry->type),
+            .rank = entry->rank,
+            .shape = entry->shape,
+            .bytes = entry->bytes,
+        };
+        out->numbers += count_numbers(entry);
+        out->bytes += (double)entry->bytes;
+    }
+    return YK_OK;
+}
+
+static yk_status list_notes(const struct yk_tensor_file *file, struct yk_arena *arena,
+                            struct yk_inspect_file *out)
+{
+    out->note_count = yk_tensor_file_metadata_count(file);
+    YK_TRY_NEW(arena, out->notes, out->note_count);
+    for (int32_t i = 0; i < out->note_count; i++) {
+        const struct yk_tensor_note *note = yk_tensor_file_metadata_at(file, i);
+        out->notes[i] = (struct yk_inspect_note){.key = note->key, .value = note->value};
+    }
+    return YK_OK;
+}
+
+static yk_status list_files(struct yk_inspect_result *out)
+{
+    out->file_count = yk_tensor_set_file_count(out->set);
+    YK_TRY_NEW(out->arena, out->files, out->file_count);
+    for (int32_t i = 0; i < out->file_count; i++) {
+        const struct yk_tensor_file *file = yk_tensor_set_file_at(out->set, i);
+        out->files[i].path = yk_tensor_file_path(file);
+        out->files[i].bytes = yk_tensor_file_size(file);
+        YK_TRY(list_notes(file, out->arena, &out->files[i]));
+    }
+    if (out->optimizer_file) {
+        out->optimizer = yk_tensor_file_path(out->optimizer_file);
+        out->optimizer_tensors = yk_tensor_file_count(out->optimizer_file);
+        out->optimizer_bytes = yk_tensor_file_size(out->optimizer_file);
+    }
+    return YK_OK;
+}
+
+/* "1e-08" is what "1e-8" presets. */
+static bool is_preset(const struct yk_option *option, const char *word)
+{
+    double value = 0;
+    double preset = 0;
+    if (!option->preset) {
+        return false;
+    }
+    if (yk_number_read(word, strlen(word), &value) &&
+        yk_number_read(option->preset, strlen(option->preset), &preset)) {
+        return value == preset;
+    }
+    return strcmp(word, option->preset) == 0;
+}
+
+/* The settings that are not preset, as words of the command line. */
+static void add_settings(const struct yk_json *settings, struct yk_text *out)
+{
+    struct yk_text word = {0};
+    for (size_t i = 0; i < yk_train_options.count; i++) {
+        const struct yk_option *option = &yk_train_options.rows[i];
+        word.length = 0;
+        if (!yk_option_layer_word(yk_json_get(settings, option->name), &word) ||
+            is_preset(option, yk_text_chars(&word))) {
+            continue;
+        }
+        yk_text_addf(out, " --%s", option->name);
+        if (option->kind != YK_OPTION_FLAG) {
+            yk_text_addf(out, " %s", yk_text_chars(&word));
+        }
+    }
+    yk_text_free(&word);
+}
+
+/* Frees the text; its copy is in the arena. */
+static yk_status keep(struct yk_text *text, struct yk_arena *arena, const char **out)
+{
+    yk_status status = yk_text_status(text);
+    if (status == YK_OK) {
+        *out = yk_arena_copy_text(arena, yk_text_chars(text), text->length);
+        status = *out ? YK_OK : yk_fail_out_of_memory();
+    }
+    yk_text_free(text);
+    return status;
+}
+
+static yk_status describe_settings(const char *settings_json, struct yk_arena *arena,
+                                   const char **out)
+{
+    struct yk_json *settings = NULL;
+    struct yk_text words = {0};
+    if (!settings_json) {
+        return YK_OK;
+    }
+    YK_TRY(yk_json_parse(settings_json, strlen(settings_json), &settings));
+    add_settings(settings, &words);
+    yk_json_destroy(settings);
+    return keep(&words, arena, out);
+}
+
+static yk_status describe_checkpoint(struct yk_inspect_result *out)
+{
+    const struct yk_checkpoint *checkpoint = out->opened;
+    const struct yk_model_config *config = checkpoint->config;
+    const struct yk_workload *workload = &checkpoint->workload;
+    struct yk_text tokenizer = {0};
+    YK_TRY_NEW(out->arena, out->checkpoint, 1);
+    *out->checkpoint = (struct yk_inspect_checkpoint){
+        .step = checkpoint->state.step,
+        .updates = checkpoint->state.updates,
+        .samples = checkpoint->state.samples,
+        .architecture = config->architecture->name,
+        .layers = config->layers,
+        .width = config->width,
+        .vocabulary = yk_model_config_target_vocabulary(config),
+        .sequence = workload->sequence,
+        .precision = yk_precision_name(workload->precision),
+        .lora_rank = workload->lora_rank,
+        .lora_alpha = checkpoint->lora_alpha,
+        .nf4 = workload->nf4,
+        .base_model = checkpoint->base_model,
+        .settings_json = checkpoint->settings_json,
+        .shards = checkpoint->shards,
+    };
+    if (checkpoint->tokenizer) {
+        yk_tokenizer_describe(checkpoint->tokenizer, &tokenizer);
+        YK_TRY(keep(&tokenizer, out->arena, &out->checkpoint->tokenizer));
+    }
+    return describe_settings(checkpoint->settings_json, out->arena, &out->checkpoint->settings);
+}
+
+static yk_status count_tokens(const char *path, struct yk_inspect_result *out)
+{
+    struct yk_token_shard *shard = NULL;
+    YK_TRY(yk_token_shard_open(path, &shard));
+    out->is_token_shard = true;
+    out->tokens = yk_token_shard_count(shard);
+    yk_token_shard_close(shard);
+    return YK_OK;
+}
+
+yk_status yk_inspect_run(const struct yk_inspect_request *request, struct yk_inspect_result *out)
+{
+    YK_TRY(yk_arena_create(&out->arena));
+    out->path = yk_arena_copy_text(out->arena, request->path, strlen(request->path));
+    if (!out->path) {
+        return yk_fail_out_of_memory();
+    }
+    if (is_token_shard(request->path)) {
+        return count_tokens(request->path, out);
+    }
+    YK_TRY(open_all(request->path, out));
+    if (out->opened) {
+        out->path = out->opened->path;
+        YK_TRY(describe_checkpoint(out));
+    }
+    YK_TRY(list_files(out));
+    return list_tensors(out);
+}
+
+void yk_inspect_result_free(struct yk_inspect_result *result)
+{
+    yk_tensor_file_close(result->optimizer_file);
+    yk_tensor_set_close(result->set);
+    yk_checkpoint_close(result->opened);
+    yk_arena_destroy(result->arena);
+    *result = (struct yk_inspect_result){0};
+}

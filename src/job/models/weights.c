@@ -1,0 +1,74 @@
+#include "job/models/weights.h"
+
+#include "base/file.h"
+#include "base/folder.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "job/training/train.h"
+#include "nn/weights.h"
+
+/* With what makes tokens of text, the folder is whole for yoke and for other tools. */
+static yk_status save_tokenizer(const struct yk_weights_request *request,
+                                const struct yk_loaded *loaded)
+{
+    const char *path = NULL;
+    struct yk_text text = {0};
+    if (!loaded->tokenizer) {
+        return YK_OK;
+    }
+    YK_TRY(yk_train_path(request->output, yk_tokenizer_file_name(loaded->tokenizer), loaded->arena,
+                         &path));
+    yk_tokenizer_write(loaded->tokenizer, &text);
+    yk_status status = yk_text_status(&text);
+    if (status == YK_OK) {
+        status = yk_file_write_own(path, &text);
+    }
+    yk_text_free(&text);
+    return status;
+}
+
+/* What is read while it is written over is lost. */
+static yk_status check_apart(const struct yk_weights_request *request,
+                             const struct yk_loaded *loaded, const char *base)
+{
+    if (yk_folder_is_same(request->output, loaded->checkpoint->path) ||
+        (base && yk_folder_is_same(request->output, base))) {
+        return yk_fail(YK_ERROR_USAGE, "%s is what is read; write into another folder",
+                       request->output);
+    }
+    return YK_OK;
+}
+
+static yk_status save(const struct yk_weights_request *request, struct yk_loaded *loaded)
+{
+    YK_TRY(yk_loaded_open(&request->model, loaded));
+    const bool adapter = loaded->checkpoint->workload.lora_rank > 0;
+    const char *base =
+        request->model.weights ? request->model.weights : loaded->checkpoint->base_model;
+    YK_TRY(check_apart(request, loaded, adapter ? base : NULL));
+    if (request->merge && !adapter) {
+        yk_log(YK_LOG_NOTE, "%s has no adapter: there is nothing to merge",
+               loaded->checkpoint->path);
+    }
+    YK_TRY(yk_folder_make(request->output));
+    if (adapter && !request->merge) {
+        YK_TRY(yk_adapter_save(loaded->store, request->output, base));
+    } else {
+        YK_TRY(yk_weights_save(loaded->store, request->output, (uint64_t)request->shard_bytes,
+                               request->merge));
+    }
+    return save_tokenizer(request, loaded);
+}
+
+yk_status yk_weights_run(const struct yk_weights_request *request)
+{
+    struct yk_loaded loaded = {0};
+    if (yk_folder_has(request->output, "manifest.json") ||
+        yk_folder_has(request->output, "checkpoints")) {
+        return yk_fail(YK_ERROR_USAGE, "%s holds a run; write into another folder",
+                       request->output);
+    }
+    const yk_status status = save(request, &loaded);
+    yk_loaded_close(&loaded);
+    return status;
+}
