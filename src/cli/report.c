@@ -43,7 +43,7 @@ struct reporting {
     struct yk_plan_curve curves[3];
     struct yk_plan_tradeoff charts[2];
     int32_t chart_count;
-    struct yk_plan_report report;
+    struct yk_plan_result report;
     struct yk_outputs outputs;
 };
 
@@ -94,7 +94,7 @@ static yk_status examine(struct reporting *reporting)
     YK_TRY(status);
     YK_TRY(yk_planned_fail_unfit(reporting->planned));
     YK_TRY(yk_sim_trace(reporting->planned->trial.sim, &reporting->trace));
-    YK_TRY(yk_planned_report(reporting->planned, reporting->trace, planning->arena,
+    YK_TRY(yk_planned_result(reporting->planned, reporting->trace, planning->arena,
                              &reporting->report));
     reporting->report.tradeoffs = reporting->charts;
     reporting->report.tradeoff_count = reporting->chart_count;
@@ -134,7 +134,7 @@ static yk_status make_folder(const char *path)
 static yk_status draw_figures(struct reporting *reporting)
 {
     static const char *const charts[] = {"split", "memory-of-devices"};
-    const struct yk_plan_report *report = &reporting->report;
+    const struct yk_plan_result *report = &reporting->report;
     struct yk_text *text = NULL;
     YK_TRY(figure(reporting, "lanes", &text));
     YK_TRY(yk_plan_figure_lanes(report, text));

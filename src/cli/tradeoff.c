@@ -1,4 +1,5 @@
 #include "planner/tradeoff.h"
+#include "report/plan_report.h"
 
 #include "base/log.h"
 #include "base/table.h"

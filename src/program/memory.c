@@ -24,13 +24,6 @@ struct counting {
     int32_t *first_release;  /* (L) of the round */
 };
 
-const char *yk_memory_kind_name(enum yk_memory_kind kind)
-{
-    static const char *const names[] = {"parameters",  "gathered", "gradients", "optimizer",
-                                        "activations", "buffers",  "context"};
-    return names[kind];
-}
-
 static int64_t cell(const struct counting *counting, int32_t layer, int32_t micro_batch)
 {
     return (int64_t)layer * counting->program->plan->micro_batches + micro_batch;
