@@ -105,12 +105,15 @@ static yk_status prepare(struct placing *placing)
     if (profile) {
         YK_TRY(yk_profile_open(profile, &placing->profile));
     }
-    YK_TRY(yk_cost_settle(placing->profile, placing->request.config->name, placing->cluster));
+    struct yk_device_facts *facts = NULL;
+    YK_TRY(yk_device_facts_find(placing->profile, placing->request.config->name, placing->cluster,
+                                placing->arena, &facts));
     YK_TRY(yk_workload_read(&arguments->workload, placing->request.config,
                             &placing->request.workload));
     placing->book = (struct yk_cost_book){
         .cluster = placing->cluster,
         .profile = placing->profile,
+        .facts = facts,
     };
     placing->request.book = &placing->book;
     placing->request.micro_batches = (int32_t)arguments->micro_batches;
