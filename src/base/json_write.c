@@ -26,6 +26,9 @@ void yk_json_write_key(struct yk_json_writer *writer, const char *key)
     if (writer->follows) {
         yk_text_add(writer->text, ",");
     }
+    if (writer->lines > 0 && !writer->breaks) {
+        yk_json_write_line(writer, writer->lines);
+    }
     if (!add_line(writer) && writer->follows && writer->spaced) {
         yk_text_add(writer->text, " ");
     }

@@ -22,6 +22,8 @@ struct yk_json_writer {
     struct yk_text *text; /* not owned */
     bool spaced;          /* a space after every colon and comma */
     bool follows;         /* what is written next needs a comma in front */
+    int32_t lines;        /* above 0: every member and element begins on a new line, behind so many
+                             spaces; may be changed at any time */
     bool breaks;          /* what is written next begins on a new line … */
     int32_t indent;       /* … behind so many spaces */
 };

@@ -13,30 +13,6 @@ void yk_cluster_destroy(struct yk_cluster *cluster)
     }
 }
 
-void yk_cluster_set_context(struct yk_cluster *cluster, int32_t device, double bytes)
-{
-    struct yk_device *devices = (struct yk_device *)(uintptr_t)cluster->devices; /* its own */
-    devices[device].context_bytes = bytes;
-}
-
-void yk_cluster_set_measured_part(struct yk_cluster *cluster, int32_t device, double part)
-{
-    struct yk_device *devices = (struct yk_device *)(uintptr_t)cluster->devices; /* its own */
-    devices[device].measured_part = part;
-}
-
-void yk_cluster_set_beside(struct yk_cluster *cluster, int32_t device, double times)
-{
-    struct yk_device *devices = (struct yk_device *)(uintptr_t)cluster->devices; /* its own */
-    devices[device].beside = times;
-}
-
-void yk_cluster_set_rested(struct yk_cluster *cluster, int32_t device, double times)
-{
-    struct yk_device *devices = (struct yk_device *)(uintptr_t)cluster->devices; /* its own */
-    devices[device].rested = times;
-}
-
 static bool is_file(const char *word)
 {
     static const char suffix[] = ".json";

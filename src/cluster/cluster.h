@@ -40,20 +40,13 @@ struct yk_device {
     const struct yk_datasheet *sheet; /* NULL likewise */
     enum yk_generation generation;    /* YK_GENERATION_UNKNOWN without a sheet */
     double part;                      /* of the whole device: 1, or less */
-    double measured_part;             /* which a profile knows for it; 0: none, or its own */
     double memory_bytes;
     double memory_bytes_per_s;
     double matrix_flops[YK_PRECISION_COUNT]; /* dense; never 0: falls back on what emulates it */
     double vector_flops;                     /* fp32, outside the tensor cores */
     bool is_cpu;
-    int32_t cores;        /* of a CPU, where its number is known; 0 otherwise */
-    int32_t node;         /* devices of one node share a host */
-    double context_bytes; /* that a process there holds besides what it trains; 0: as is usual for
-                             its kind */
-    double beside;        /* while messages of its are under way it computes so many times as long;
-                             0: not known of the device */
-    double rested;        /* while all others rest it computes so many times as long, 1 at most; 0:
-                             not known */
+    int32_t cores; /* of a CPU, where its number is known; 0 otherwise */
+    int32_t node;  /* devices of one node share a host */
     const struct yk_measured_layer *measured;
     int32_t measured_count;
 };
@@ -86,14 +79,6 @@ yk_status yk_cluster_parse(const char *line, struct yk_cluster **out) YK_MUST_US
 
 /* `word` as a file when it ends in ".json" or a file of that name exists, else as a line. */
 yk_status yk_cluster_open(const char *word, struct yk_cluster **out) YK_MUST_USE;
-
-/* Say what was measured of a device's processes, as which part of a device it is known where times
- * were measured, and how it computes beside messages and beside others, before anybody plans for
- * the cluster. No file keeps it. */
-void yk_cluster_set_context(struct yk_cluster *cluster, int32_t device, double bytes);
-void yk_cluster_set_measured_part(struct yk_cluster *cluster, int32_t device, double part);
-void yk_cluster_set_beside(struct yk_cluster *cluster, int32_t device, double times);
-void yk_cluster_set_rested(struct yk_cluster *cluster, int32_t device, double times);
 
 /* The cluster as a JSON file that reads back as the same cluster. */
 yk_status yk_cluster_write(const struct yk_cluster *cluster, struct yk_text *out) YK_MUST_USE;

@@ -1,7 +1,7 @@
 /* A cluster as a file: everything is said, so that it means the same whatever the datasheets say.
  */
+#include "base/json_write.h"
 #include "base/number.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "cluster/cluster.h"
 
@@ -41,7 +41,8 @@ static bool reads_back(const char *word, enum yk_unit unit, double value)
 }
 
 /* "24GiB": the first scale on which the number is short, not below 1, and reads back the same. */
-static void add_amount(struct yk_text *out, double value, enum yk_unit unit)
+static void write_amount(struct yk_json_writer *json, const char *key, double value,
+                         enum yk_unit unit)
 {
     enum {
         LAST = sizeof scales[0] / sizeof scales[0][0] - 1
@@ -57,74 +58,74 @@ static void add_amount(struct yk_text *out, double value, enum yk_unit unit)
             break;
         }
     }
-    yk_text_addf(out, "\"%s\"", word);
+    yk_json_write_string(json, key, word);
 }
 
-static void add_member(struct yk_text *out, const char *key, double value, enum yk_unit unit)
-{
-    yk_text_addf(out, ", \"%s\": ", key);
-    add_amount(out, value, unit);
-}
-
-static void add_text_member(struct yk_text *out, const char *key, const char *words)
+static void write_known(struct yk_json_writer *json, const char *key, const char *words)
 {
     if (words) {
-        yk_text_addf(out, ", \"%s\": ", key);
-        yk_text_add_json(out, words);
+        yk_json_write_string(json, key, words);
     }
 }
 
-static void add_rates(struct yk_text *out, const struct yk_device *device)
+static void write_rates(struct yk_json_writer *json, const struct yk_device *device)
 {
-    yk_text_add(out, ",\n   \"rates\": {\"matrix\": {");
+    yk_json_write_line(json, 3);
+    yk_json_write_begin_object(json, "rates");
+    yk_json_write_begin_object(json, "matrix");
     for (int i = 0; i < YK_PRECISION_COUNT; i++) {
-        yk_text_addf(out, "%s\"%s\": ", i > 0 ? ", " : "", yk_precision_name((enum yk_precision)i));
-        add_amount(out, device->matrix_flops[i], YK_UNIT_FLOPS);
+        write_amount(json, yk_precision_name((enum yk_precision)i), device->matrix_flops[i],
+                     YK_UNIT_FLOPS);
     }
-    yk_text_add(out, "}");
-    add_member(out, "vector", device->vector_flops, YK_UNIT_FLOPS);
-    yk_text_add(out, "}");
+    yk_json_write_end_object(json);
+    write_amount(json, "vector", device->vector_flops, YK_UNIT_FLOPS);
+    yk_json_write_end_object(json);
 }
 
-static void add_measured(struct yk_text *out, const struct yk_measured_layer *measured)
+static void write_measured(struct yk_json_writer *json, const struct yk_measured_layer *measured)
 {
-    yk_text_add(out, "\n    {\"layer\": ");
-    yk_text_add_json(out, measured->layer);
-    add_text_member(out, "model", measured->model);
-    add_text_member(out, "precision", measured->precision);
+    yk_json_write_line(json, 4);
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_string(json, "layer", measured->layer);
+    write_known(json, "model", measured->model);
+    write_known(json, "precision", measured->precision);
     if (measured->sequence > 0) {
-        yk_text_addf(out, ", \"sequence\": %lld", (long long)measured->sequence);
+        yk_json_write_integer(json, "sequence", measured->sequence);
     }
-    yk_text_addf(out, ", \"batch\": %lld", (long long)measured->batch);
-    add_member(out, "forward", measured->forward_s, YK_UNIT_SECONDS);
-    add_member(out, "backward", measured->backward_s, YK_UNIT_SECONDS);
+    yk_json_write_integer(json, "batch", measured->batch);
+    write_amount(json, "forward", measured->forward_s, YK_UNIT_SECONDS);
+    write_amount(json, "backward", measured->backward_s, YK_UNIT_SECONDS);
     if (!isnan(measured->update_s)) {
-        add_member(out, "update", measured->update_s, YK_UNIT_SECONDS);
+        write_amount(json, "update", measured->update_s, YK_UNIT_SECONDS);
     }
-    yk_text_add(out, "}");
+    yk_json_write_end_object(json);
 }
 
-static void add_device(struct yk_text *out, const struct yk_device *device)
+static void write_device(struct yk_json_writer *json, const struct yk_device *device)
 {
-    yk_text_add(out, "\n  {\"name\": ");
-    yk_text_add_json(out, device->name);
-    add_text_member(out, "type", device->type);
+    yk_json_write_line(json, 2);
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_string(json, "name", device->name);
+    write_known(json, "type", device->type);
     if (device->part != 1) {
-        yk_text_add(out, ", \"part\": ");
-        yk_text_add_number(out, device->part);
+        yk_json_write_number(json, "part", device->part);
     }
     if (device->cores > 0) {
-        yk_text_addf(out, ", \"cores\": %d", (int)device->cores);
+        yk_json_write_integer(json, "cores", device->cores);
     }
-    yk_text_addf(out, ", \"node\": %d", (int)device->node);
-    add_member(out, "memory", device->memory_bytes, YK_UNIT_BYTES);
-    add_member(out, "memory_bandwidth", device->memory_bytes_per_s, YK_UNIT_BYTES_PER_S);
-    add_rates(out, device);
-    for (int32_t i = 0; i < device->measured_count; i++) {
-        yk_text_add(out, i > 0 ? "," : ",\n   \"measured\": [");
-        add_measured(out, &device->measured[i]);
+    yk_json_write_integer(json, "node", device->node);
+    write_amount(json, "memory", device->memory_bytes, YK_UNIT_BYTES);
+    write_amount(json, "memory_bandwidth", device->memory_bytes_per_s, YK_UNIT_BYTES_PER_S);
+    write_rates(json, device);
+    if (device->measured_count > 0) {
+        yk_json_write_line(json, 3);
+        yk_json_write_begin_array(json, "measured");
+        for (int32_t i = 0; i < device->measured_count; i++) {
+            write_measured(json, &device->measured[i]);
+        }
+        yk_json_write_end_array(json);
     }
-    yk_text_add(out, device->measured_count > 0 ? "]}" : "}");
+    yk_json_write_end_object(json);
 }
 
 static bool is_same(const struct yk_link *a, const struct yk_link *b)
@@ -132,58 +133,85 @@ static bool is_same(const struct yk_link *a, const struct yk_link *b)
     return a->latency_s == b->latency_s && a->bytes_per_s == b->bytes_per_s;
 }
 
-static void add_link(struct yk_text *out, const struct yk_link *link)
+static void write_link(struct yk_json_writer *json, const struct yk_link *link)
 {
-    yk_text_add(out, "\"bandwidth\": ");
-    add_amount(out, link->bytes_per_s, YK_UNIT_BYTES_PER_S);
-    add_member(out, "latency", link->latency_s, YK_UNIT_SECONDS);
-    yk_text_add(out, "}");
+    write_amount(json, "bandwidth", link->bytes_per_s, YK_UNIT_BYTES_PER_S);
+    write_amount(json, "latency", link->latency_s, YK_UNIT_SECONDS);
 }
 
-/* The link of the first and the last device, often that between nodes, stands for all alike. */
-static void add_links(struct yk_text *out, const struct yk_cluster *cluster)
+static bool is_uniform(const struct yk_cluster *cluster, const struct yk_link *common)
 {
-    const int32_t count = cluster->device_count;
-    const struct yk_link *common = yk_cluster_link(cluster, 0, count - 1);
-    struct yk_text others = {0};
-    for (int32_t a = 0; a < count; a++) {
-        for (int32_t b = a + 1; b < count; b++) {
-            const struct yk_link *link = yk_cluster_link(cluster, a, b);
-            if (!is_same(link, common)) {
-                yk_text_add(&others, ",\n  {\"between\": [");
-                yk_text_add_json(&others, cluster->devices[a].name);
-                yk_text_add(&others, ", ");
-                yk_text_add_json(&others, cluster->devices[b].name);
-                yk_text_add(&others, "], ");
-                add_link(&others, link);
+    for (int32_t a = 0; a < cluster->device_count; a++) {
+        for (int32_t b = a + 1; b < cluster->device_count; b++) {
+            if (!is_same(yk_cluster_link(cluster, a, b), common)) {
+                return false;
             }
         }
     }
-    const bool uniform = others.length == 0;
-    out->failed |= others.failed;
-    yk_text_add(out, uniform ? ",\n \"links\": {" : ",\n \"links\": [\n  {");
-    add_link(out, common);
-    yk_text_add_bytes(out, yk_text_chars(&others), others.length);
-    yk_text_add(out, uniform ? "" : "]");
-    yk_text_free(&others);
+    return true;
+}
+
+static void write_other_links(struct yk_json_writer *json, const struct yk_cluster *cluster,
+                              const struct yk_link *common)
+{
+    for (int32_t a = 0; a < cluster->device_count; a++) {
+        for (int32_t b = a + 1; b < cluster->device_count; b++) {
+            const struct yk_link *link = yk_cluster_link(cluster, a, b);
+            if (is_same(link, common)) {
+                continue;
+            }
+            yk_json_write_line(json, 2);
+            yk_json_write_begin_object(json, NULL);
+            yk_json_write_begin_array(json, "between");
+            yk_json_write_string(json, NULL, cluster->devices[a].name);
+            yk_json_write_string(json, NULL, cluster->devices[b].name);
+            yk_json_write_end_array(json);
+            write_link(json, link);
+            yk_json_write_end_object(json);
+        }
+    }
+}
+
+/* The link of the first and the last device, often that between nodes, stands for all alike. */
+static void write_links(struct yk_json_writer *json, const struct yk_cluster *cluster)
+{
+    const struct yk_link *common = yk_cluster_link(cluster, 0, cluster->device_count - 1);
+    yk_json_write_line(json, 1);
+    if (is_uniform(cluster, common)) {
+        yk_json_write_begin_object(json, "links");
+        write_link(json, common);
+        yk_json_write_end_object(json);
+        return;
+    }
+    yk_json_write_begin_array(json, "links");
+    yk_json_write_line(json, 2);
+    yk_json_write_begin_object(json, NULL);
+    write_link(json, common);
+    yk_json_write_end_object(json);
+    write_other_links(json, cluster, common);
+    yk_json_write_end_array(json);
 }
 
 yk_status yk_cluster_write(const struct yk_cluster *cluster, struct yk_text *out)
 {
-    yk_text_add(out, "{\"yoke\": 1, \"kind\": \"cluster\"");
-    add_text_member(out, "comment", cluster->assumption);
+    struct yk_json_writer json = {.text = out, .spaced = true};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "cluster");
+    write_known(&json, "comment", cluster->assumption);
     if (cluster->host_memory_bytes > 0) {
-        add_member(out, "host_memory", cluster->host_memory_bytes, YK_UNIT_BYTES);
+        write_amount(&json, "host_memory", cluster->host_memory_bytes, YK_UNIT_BYTES);
     }
-    yk_text_add(out, ",\n \"devices\": [");
+    yk_json_write_line(&json, 1);
+    yk_json_write_begin_array(&json, "devices");
     for (int32_t i = 0; i < cluster->device_count; i++) {
-        yk_text_add(out, i > 0 ? "," : "");
-        add_device(out, &cluster->devices[i]);
+        write_device(&json, &cluster->devices[i]);
     }
-    yk_text_add(out, "]");
+    yk_json_write_end_array(&json);
     if (cluster->device_count > 1) {
-        add_links(out, cluster);
+        write_links(&json, cluster);
     }
-    yk_text_add(out, "}\n");
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
     return yk_text_status(out);
 }

@@ -1,5 +1,7 @@
 #include "cost/band.h"
 
+#include "base/json_write.h"
+
 #include <math.h>
 #include <stdint.h>
 
@@ -55,25 +57,21 @@ void yk_band_describe(const struct yk_band *band, struct yk_text *out)
 }
 
 /* Four digits: more would be those of sums, not of knowledge. */
-static void add_rounded(struct yk_text *out, double value)
+static void write_rounded(struct yk_json_writer *json, const char *key, double value)
 {
-    yk_text_add_number(out, round(1e4 * value) / 1e4);
+    yk_json_write_number(json, key, round(1e4 * value) / 1e4);
 }
 
 void yk_band_write_json(const struct yk_band *band, struct yk_text *out)
 {
-    const char *between = "";
-    yk_text_add(out, ",\"error\":");
-    add_rounded(out, yk_band_error(band));
-    yk_text_add(out, ",\"origins\":{");
+    struct yk_json_writer json = {.text = out, .follows = true};
+    write_rounded(&json, "error", yk_band_error(band));
+    yk_json_write_begin_object(&json, "origins");
     for (int origin = 0; origin < YK_COST_ORIGINS; origin++) {
         const double part = yk_band_part(band, (enum yk_cost_origin)origin);
         if (part >= 0.5e-4) {
-            yk_text_addf(out, "%s\"%s\":", between,
-                         yk_cost_origin_name((enum yk_cost_origin)origin));
-            add_rounded(out, part);
-            between = ",";
+            write_rounded(&json, yk_cost_origin_name((enum yk_cost_origin)origin), part);
         }
     }
-    yk_text_add(out, "}");
+    yk_json_write_end_object(&json);
 }

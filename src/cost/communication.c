@@ -42,7 +42,8 @@ static yk_status find_message(const struct yk_cost_book *book, const struct yk_m
     struct yk_profile_link wanted = *how;
     char name[YK_SUBJECT_SIZE];
     bool found = false;
-    if (book->profile && yk_subject_link(book->cluster, pair->devices[0], pair->devices[1], name)) {
+    if (book->profile &&
+        yk_subject_link(book->cluster, book->facts, pair->devices[0], pair->devices[1], name)) {
         wanted.link = name;
         YK_TRY(find_in_profile(book, &wanted, bytes, out, &found));
     }
@@ -130,7 +131,9 @@ yk_status yk_cost_copy(const struct yk_cost_book *book, int32_t device, enum yk_
     char name[YK_SUBJECT_SIZE];
     bool found = false;
     *out = (struct yk_cost_time){0, YK_COST_DATASHEET, 0};
-    if (!book->profile || !(bytes > 0) || !yk_subject_host(&book->cluster->devices[device], name)) {
+    if (!book->profile || !(bytes > 0) ||
+        !yk_subject_host(&book->cluster->devices[device], book->facts ? &book->facts[device] : NULL,
+                         name)) {
         return YK_OK;
     }
     const struct yk_profile_link wanted = {
@@ -160,7 +163,7 @@ yk_status yk_cost_beside(const struct yk_cost_book *book, const struct yk_member
     struct yk_cost_beside beside = {NAN, NAN};
     char link[YK_SUBJECT_SIZE];
     for (int32_t i = 0; book->profile && ranks->count > 1 && i < ranks->count; i++) {
-        if (yk_subject_link(book->cluster, ranks->devices[i],
+        if (yk_subject_link(book->cluster, book->facts, ranks->devices[i],
                             ranks->devices[(i + 1) % ranks->count], link)) {
             YK_TRY(find_fact(book, link, YK_PROFILE_COMPUTE_BESIDE, &beside.compute));
             YK_TRY(find_fact(book, link, YK_PROFILE_MESSAGE_BESIDE, &beside.message));

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "cluster/cluster.h"
+#include "cost/device_facts.h"
 #include "cost/efficiency.h"
 #include "model/model.h"
 
@@ -47,6 +48,7 @@ struct yk_cost_book {
     const struct yk_cluster *cluster;
     struct yk_profile *profile;               /* or NULL */
     const struct yk_efficiency *efficiencies; /* NULL: yk_efficiency_fitted() */
+    const struct yk_device_facts *facts;      /* (devices) of the cluster, or NULL */
 };
 
 /* The time of one pass of `layer` of `model` on device number `device`. */
@@ -57,19 +59,6 @@ yk_status yk_cost_layer(const struct yk_cost_book *book, int32_t device,
 /* The bytes that a replicated layer keeps on its device throughout: weights, gradients, optimizer
  * state. */
 double yk_cost_state_bytes(const struct yk_model *model, const struct yk_layer *layer);
-
-/* What a process needs on a device besides what it holds of the model: driver context, libraries'
- * workspaces, on a CPU the process itself. As measured, else as is assumed of its kind. */
-double yk_cost_context_bytes(const struct yk_device *device);
-
-/*
- * Tells the cluster's devices what the profile knows of them; NULL: nothing. A part of a GPU of
- * which none was measured is taken for the nearest that was, within a hundredth of the whole, and a
- * note says so, as one does where a CPU's numbers are of another CPU. The context is that of this
- * model, else that of the model measured last.
- */
-yk_status yk_cost_settle(struct yk_profile *profile, const char *model,
-                         struct yk_cluster *cluster) YK_MUST_USE;
 
 /* "measured", "interpolated", "table", "datasheet". */
 const char *yk_cost_origin_name(enum yk_cost_origin origin);

@@ -309,7 +309,7 @@ yk_status yk_knee_of_link(const struct yk_cost_book *book, int32_t a, int32_t b,
 {
     char name[YK_SUBJECT_SIZE];
     *out_bytes = NAN;
-    if (!book->profile || !yk_subject_link(book->cluster, a, b, name)) {
+    if (!book->profile || !yk_subject_link(book->cluster, book->facts, a, b, name)) {
         return YK_OK;
     }
     const struct {

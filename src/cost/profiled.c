@@ -100,24 +100,25 @@ static yk_status find_elsewhere(const struct wanted *wanted, struct yk_cost_time
                                   : find_beyond(wanted, below > 0 ? below : above, out);
 }
 
-yk_status yk_profiled_find(const struct yk_cost_book *book, const struct yk_device *device,
+yk_status yk_profiled_find(const struct yk_cost_book *book, int32_t device,
                            const struct yk_model *model, const struct yk_layer *layer,
                            enum yk_cost_pass pass, struct yk_cost_time *out, bool *found)
 {
     static const char *const passes[] = {"forward", "backward", "update"};
+    const struct yk_device *on = &book->cluster->devices[device];
     char name[YK_SUBJECT_SIZE];
     *found = false;
-    if (!book->profile || !yk_subject_kind(device, name)) {
+    if (!book->profile || !yk_subject_kind(on, name)) {
         return YK_OK;
     }
     const struct wanted wanted = {
         .book = book,
-        .device = device,
+        .device = on,
         .works = yk_cost_works(layer, pass),
         .layer =
             {
                 .device = name,
-                .part = yk_subject_part(device),
+                .part = yk_subject_part(on, book->facts ? &book->facts[device] : NULL),
                 .shape = layer->shape,
                 .sequence = model->workload.sequence,
                 .pass = passes[pass],

@@ -20,14 +20,15 @@ bool yk_subject_kind(const struct yk_device *device, char out[YK_SUBJECT_SIZE])
     return true;
 }
 
-double yk_subject_part(const struct yk_device *device)
+double yk_subject_part(const struct yk_device *device, const struct yk_device_facts *facts)
 {
-    return device->measured_part > 0 ? device->measured_part : device->part;
+    return facts && facts->measured_part > 0 ? facts->measured_part : device->part;
 }
 
-bool yk_subject_device(const struct yk_device *device, char out[YK_SUBJECT_SIZE])
+bool yk_subject_device(const struct yk_device *device, const struct yk_device_facts *facts,
+                       char out[YK_SUBJECT_SIZE])
 {
-    const double part = yk_subject_part(device);
+    const double part = yk_subject_part(device, facts);
     if (!yk_subject_kind(device, out)) {
         return false;
     }
@@ -37,24 +38,24 @@ bool yk_subject_device(const struct yk_device *device, char out[YK_SUBJECT_SIZE]
     return true;
 }
 
-bool yk_subject_holding(const struct yk_device *device, const char *model,
-                        char out[YK_SUBJECT_SIZE])
+bool yk_subject_holding(const struct yk_device *device, const struct yk_device_facts *facts,
+                        const char *model, char out[YK_SUBJECT_SIZE])
 {
     char name[YK_SUBJECT_SIZE];
-    if (!yk_subject_device(device, name)) {
+    if (!yk_subject_device(device, facts, name)) {
         return false;
     }
     snprintf(out, YK_SUBJECT_SIZE, "%.*s with %.*s", DEVICE_SIZE, name, DEVICE_SIZE, model);
     return true;
 }
 
-bool yk_subject_link(const struct yk_cluster *cluster, int32_t a, int32_t b,
-                     char out[YK_SUBJECT_SIZE])
+bool yk_subject_link(const struct yk_cluster *cluster, const struct yk_device_facts *facts,
+                     int32_t a, int32_t b, char out[YK_SUBJECT_SIZE])
 {
     char one[YK_SUBJECT_SIZE];
     char other[YK_SUBJECT_SIZE];
-    if (!yk_subject_device(&cluster->devices[a], one) ||
-        !yk_subject_device(&cluster->devices[b], other)) {
+    if (!yk_subject_device(&cluster->devices[a], facts ? &facts[a] : NULL, one) ||
+        !yk_subject_device(&cluster->devices[b], facts ? &facts[b] : NULL, other)) {
         return false;
     }
     const bool swapped = strcmp(one, other) > 0;
@@ -65,10 +66,11 @@ bool yk_subject_link(const struct yk_cluster *cluster, int32_t a, int32_t b,
     return true;
 }
 
-bool yk_subject_host(const struct yk_device *device, char out[YK_SUBJECT_SIZE])
+bool yk_subject_host(const struct yk_device *device, const struct yk_device_facts *facts,
+                     char out[YK_SUBJECT_SIZE])
 {
     char name[YK_SUBJECT_SIZE];
-    if (!yk_subject_device(device, name)) {
+    if (!yk_subject_device(device, facts, name)) {
         return false;
     }
     snprintf(out, YK_SUBJECT_SIZE, "%.*s-host", DEVICE_SIZE, name);

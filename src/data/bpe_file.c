@@ -1,5 +1,7 @@
 #include "data/bpe_file.h"
 
+#include "base/json_write.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
@@ -82,114 +84,203 @@ static const char *token_of(const struct yk_bpe_learned *learned, int32_t id)
     return yk_token_map_token(learned->tokens, id, &length);
 }
 
-static void add_specials(const struct yk_bpe_style *style, struct yk_text *out)
+static void write_token(struct yk_json_writer *json, const char *key, const char *token)
 {
-    yk_text_add(out, "  \"added_tokens\": [");
+    yk_json_write_key(json, key);
+    add_quoted(json->text, token);
+}
+
+/* A member that is called as the token is; the caller adds its value. */
+static void write_token_key(struct yk_json_writer *json, const char *token)
+{
+    write_token(json, NULL, token);
+    yk_text_add(json->text, ": ");
+}
+
+/* Bytes as letters, in one line; the next member is on its own again. */
+static void write_byte_level(struct yk_json_writer *json, const char *key, bool trims)
+{
+    yk_json_write_begin_object(json, key);
+    json->lines = 0;
+    yk_json_write_string(json, "type", "ByteLevel");
+    yk_json_write_bool(json, "add_prefix_space", true);
+    yk_json_write_bool(json, "trim_offsets", trims);
+    yk_json_write_bool(json, "use_regex", true);
+    yk_json_write_end_object(json);
+    json->lines = 2;
+}
+
+static void write_specials(const struct yk_bpe_style *style, struct yk_json_writer *json)
+{
+    static const char *const off[] = {"single_word", "lstrip", "rstrip", "normalized"};
+    yk_json_write_begin_array(json, "added_tokens");
+    json->lines = 0;
     for (int32_t i = 0; i < style->special_count; i++) {
-        yk_text_addf(out, "%s\n    {\"id\": %" PRId32 ", \"content\": ", i > 0 ? "," : "", i);
-        add_quoted(out, style->specials[i]);
-        yk_text_add(out, ", \"single_word\": false, \"lstrip\": false, \"rstrip\": false, "
-                         "\"normalized\": false, \"special\": true}");
+        yk_json_write_line(json, 4);
+        yk_json_write_begin_object(json, NULL);
+        yk_json_write_integer(json, "id", i);
+        write_token(json, "content", style->specials[i]);
+        for (size_t k = 0; k < sizeof off / sizeof off[0]; k++) {
+            yk_json_write_bool(json, off[k], false);
+        }
+        yk_json_write_bool(json, "special", true);
+        yk_json_write_end_object(json);
     }
-    yk_text_add(out, style->special_count > 0 ? "\n  ],\n" : "],\n");
+    if (style->special_count > 0) {
+        yk_json_write_line(json, 2);
+    }
+    yk_json_write_end_array(json);
+    json->lines = 2;
 }
 
 /* A place of a template: a special token or a text, and of which of two texts it is a part. */
-static void add_place(const char *special, const char *text, int part, struct yk_text *out)
+static void write_place(const char *special, const char *text, int part,
+                        struct yk_json_writer *json)
 {
-    yk_text_add(out, special ? "{\"SpecialToken\": {\"id\": " : "{\"Sequence\": {\"id\": ");
-    add_quoted(out, special ? special : text);
-    yk_text_addf(out, ", \"type_id\": %d}}", part);
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_object(json, special ? "SpecialToken" : "Sequence");
+    write_token(json, "id", special ? special : text);
+    yk_json_write_integer(json, "type_id", part);
+    yk_json_write_end_object(json);
+    yk_json_write_end_object(json);
 }
 
-static void add_part(const struct yk_bpe_style *style, const char *text, int part, bool first,
-                     struct yk_text *out)
+static void write_part(const struct yk_bpe_style *style, const char *text, int part, bool first,
+                       struct yk_json_writer *json)
 {
     if (style->before && first) {
-        add_place(style->before, NULL, part, out);
-        yk_text_add(out, ", ");
+        write_place(style->before, NULL, part, json);
     }
-    add_place(NULL, text, part, out);
+    write_place(NULL, text, part, json);
     if (style->behind) {
-        yk_text_add(out, ", ");
-        add_place(style->behind, NULL, part, out);
+        write_place(style->behind, NULL, part, json);
     }
 }
 
 /* What a template says of a special token that stands in it; nothing where it has none. */
-static void add_framed(const char *name, const struct yk_bpe_learned *learned, bool first,
-                       struct yk_text *out)
+static void write_framed(const char *name, const struct yk_bpe_learned *learned,
+                         struct yk_json_writer *json)
 {
     if (!name) {
         return;
     }
-    yk_text_add(out, first ? "" : ",");
-    yk_text_add(out, "\n        ");
-    add_quoted(out, name);
-    yk_text_add(out, ": {\"id\": ");
-    add_quoted(out, name);
-    yk_text_addf(out, ", \"ids\": [%" PRId32 "], \"tokens\": [",
-                 yk_token_map_find(learned->tokens, name, strlen(name)));
-    add_quoted(out, name);
-    yk_text_add(out, "]}");
+    yk_json_write_line(json, 8);
+    write_token_key(json, name);
+    struct yk_json_writer value = {.text = json->text, .spaced = true};
+    yk_json_write_begin_object(&value, NULL);
+    write_token(&value, "id", name);
+    yk_json_write_begin_array(&value, "ids");
+    yk_json_write_integer(&value, NULL, yk_token_map_find(learned->tokens, name, strlen(name)));
+    yk_json_write_end_array(&value);
+    yk_json_write_begin_array(&value, "tokens");
+    write_token(&value, NULL, name);
+    yk_json_write_end_array(&value);
+    yk_json_write_end_object(&value);
 }
 
-static void add_post_processor(const struct yk_bpe_learned *learned,
-                               const struct yk_bpe_style *style, struct yk_text *out)
+/* Of one text, of two, and of the tokens that stand in either. */
+static void write_template(const struct yk_bpe_learned *learned, const struct yk_bpe_style *style,
+                           struct yk_json_writer *json)
 {
-    static const char offsets[] = "{\"type\": \"ByteLevel\", \"add_prefix_space\": true, "
-                                  "\"trim_offsets\": false, \"use_regex\": true}";
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_string(json, "type", "TemplateProcessing");
+    yk_json_write_line(json, 6);
+    yk_json_write_begin_array(json, "single");
+    write_part(style, "A", 0, true, json);
+    yk_json_write_end_array(json);
+    yk_json_write_line(json, 6);
+    yk_json_write_begin_array(json, "pair");
+    write_part(style, "A", 0, true, json);
+    /* A separator divides two texts; a begin without an end comes before both. */
+    write_part(style, "B", 1, !style->behind, json);
+    yk_json_write_end_array(json);
+    yk_json_write_line(json, 6);
+    yk_json_write_begin_object(json, "special_tokens");
+    write_framed(style->before, learned, json);
+    write_framed(style->behind, learned, json);
+    yk_json_write_line(json, 6);
+    yk_json_write_end_object(json);
+    yk_json_write_end_object(json);
+}
+
+static void write_post_processor(const struct yk_bpe_learned *learned,
+                                 const struct yk_bpe_style *style, struct yk_json_writer *json)
+{
     if (!style->before && !style->behind) {
-        yk_text_addf(out, "  \"post_processor\": %s,\n", offsets);
+        write_byte_level(json, "post_processor", false);
         return;
     }
-    yk_text_addf(out, "  \"post_processor\": {\"type\": \"Sequence\", \"processors\": [\n    %s,\n",
-                 offsets);
-    yk_text_add(out, "    {\"type\": \"TemplateProcessing\",\n      \"single\": [");
-    add_part(style, "A", 0, true, out);
-    yk_text_add(out, "],\n      \"pair\": [");
-    add_part(style, "A", 0, true, out);
-    yk_text_add(out, ", ");
-    /* A separator divides two texts; a begin without an end comes before both. */
-    add_part(style, "B", 1, !style->behind, out);
-    yk_text_add(out, "],\n      \"special_tokens\": {");
-    add_framed(style->before, learned, true, out);
-    add_framed(style->behind, learned, !style->before, out);
-    yk_text_add(out, "\n      }}\n  ]},\n");
+    yk_json_write_begin_object(json, "post_processor");
+    json->lines = 0;
+    yk_json_write_string(json, "type", "Sequence");
+    yk_json_write_begin_array(json, "processors");
+    yk_json_write_line(json, 4);
+    write_byte_level(json, NULL, false);
+    json->lines = 0;
+    yk_json_write_line(json, 4);
+    write_template(learned, style, json);
+    yk_json_write_line(json, 2);
+    yk_json_write_end_array(json);
+    yk_json_write_end_object(json);
+    json->lines = 2;
 }
 
-static void add_model(const struct yk_bpe_learned *learned, struct yk_text *out)
+static void write_model(const struct yk_bpe_learned *learned, struct yk_json_writer *json)
 {
-    yk_text_add(out, "  \"model\": {\n    \"type\": \"BPE\",\n    \"dropout\": null,\n"
-                     "    \"unk_token\": null,\n    \"continuing_subword_prefix\": null,\n"
-                     "    \"end_of_word_suffix\": null,\n    \"fuse_unk\": false,\n"
-                     "    \"byte_fallback\": false,\n    \"ignore_merges\": false,\n"
-                     "    \"vocab\": {");
+    static const char *const none[] = {"dropout", "unk_token", "continuing_subword_prefix",
+                                       "end_of_word_suffix"};
+    static const char *const off[] = {"fuse_unk", "byte_fallback", "ignore_merges"};
+    yk_json_write_begin_object(json, "model");
+    json->lines = 4;
+    yk_json_write_string(json, "type", "BPE");
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        yk_json_write_null(json, none[i]);
+    }
+    for (size_t i = 0; i < sizeof off / sizeof off[0]; i++) {
+        yk_json_write_bool(json, off[i], false);
+    }
+    yk_json_write_begin_object(json, "vocab");
+    json->lines = 6;
     for (int32_t id = 0; id < yk_token_map_limit(learned->tokens); id++) {
-        yk_text_add(out, id > 0 ? ",\n      " : "\n      ");
-        add_quoted(out, token_of(learned, id));
-        yk_text_addf(out, ": %" PRId32, id);
+        write_token_key(json, token_of(learned, id));
+        yk_text_addf(json->text, "%" PRId32, id);
     }
-    yk_text_add(out, "\n    },\n    \"merges\": [");
+    yk_json_write_line(json, 4);
+    yk_json_write_end_object(json);
+    json->lines = 4;
+    yk_json_write_begin_array(json, "merges");
+    json->lines = 0;
     for (int32_t i = 0; i < learned->rule_count; i++) {
-        yk_text_add(out, i > 0 ? ",\n      [" : "\n      [");
-        add_quoted(out, token_of(learned, learned->rules[i].left));
-        yk_text_add(out, ", ");
-        add_quoted(out, token_of(learned, learned->rules[i].right));
-        yk_text_add(out, "]");
+        yk_json_write_line(json, 6);
+        yk_json_write_begin_array(json, NULL);
+        write_token(json, NULL, token_of(learned, learned->rules[i].left));
+        write_token(json, NULL, token_of(learned, learned->rules[i].right));
+        yk_json_write_end_array(json);
     }
-    yk_text_add(out, learned->rule_count > 0 ? "\n    ]\n  }\n" : "]\n  }\n");
+    if (learned->rule_count > 0) {
+        yk_json_write_line(json, 4);
+    }
+    yk_json_write_end_array(json);
+    yk_json_write_line(json, 2);
+    yk_json_write_end_object(json);
 }
 
 void yk_bpe_file_write(const struct yk_bpe_learned *learned, const struct yk_bpe_style *style,
                        struct yk_text *out)
 {
-    yk_text_add(out, "{\n  \"version\": \"1.0\",\n  \"truncation\": null,\n  \"padding\": null,\n");
-    add_specials(style, out);
-    yk_text_addf(out, "  \"normalizer\": null,\n  \"pre_tokenizer\": %s,\n", style->pre_tokenizer);
-    add_post_processor(learned, style, out);
-    yk_text_add(out, "  \"decoder\": {\"type\": \"ByteLevel\", \"add_prefix_space\": true, "
-                     "\"trim_offsets\": true, \"use_regex\": true},\n");
-    add_model(learned, out);
-    yk_text_add(out, "}\n");
+    struct yk_json_writer json = {.text = out, .spaced = true};
+    yk_json_write_begin_object(&json, NULL);
+    json.lines = 2;
+    yk_json_write_string(&json, "version", "1.0");
+    yk_json_write_null(&json, "truncation");
+    yk_json_write_null(&json, "padding");
+    write_specials(style, &json);
+    yk_json_write_null(&json, "normalizer");
+    yk_json_write_raw(&json, "pre_tokenizer", style->pre_tokenizer);
+    write_post_processor(learned, style, &json);
+    write_byte_level(&json, "decoder", true);
+    write_model(learned, &json);
+    yk_json_write_line(&json, 0);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
 }

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json_write.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "data/utf8.h"
@@ -137,13 +138,17 @@ yk_status yk_tensor_writer_declare(struct yk_tensor_writer *writer, const char *
                        "%s: tensor \"%s\" has a shape that a safetensors file cannot hold",
                        yk_text_chars(&writer->path), name);
     }
-    yk_text_add(entries, entries->length > 0 ? "," : "");
-    yk_text_add_json(entries, name);
-    yk_text_addf(entries, ":{\"dtype\":\"%s\",\"shape\":[", yk_tensor_type_name(type));
+    struct yk_json_writer json = {.text = entries, .follows = entries->length > 0};
+    yk_json_write_begin_object(&json, name);
+    yk_json_write_string(&json, "dtype", yk_tensor_type_name(type));
+    yk_json_write_begin_array(&json, "shape");
     for (int32_t i = 0; i < rank; i++) {
-        yk_text_addf(entries, "%s%" PRId64, i == 0 ? "" : ",", shape[i]);
+        yk_json_write_integer(&json, NULL, shape[i]);
     }
-    yk_text_addf(entries, "],\"data_offsets\":[%" PRIu64 ",%" PRIu64 "]}", writer->declared, end);
+    yk_json_write_end_array(&json);
+    yk_json_write_key(&json, "data_offsets");
+    yk_text_addf(entries, "[%" PRIu64 ",%" PRIu64 "]", writer->declared, end);
+    yk_json_write_end_object(&json);
     writer->declared = end;
     return yk_text_status(entries);
 }
@@ -153,10 +158,9 @@ yk_status yk_tensor_writer_metadata(struct yk_tensor_writer *writer, const char 
 {
     YK_TRY(claim(writer, writer->keys, "metadata", key));
     YK_TRY(check_text(writer, value));
-    yk_text_add(&writer->metadata, writer->metadata.length > 0 ? "," : "");
-    yk_text_add_json(&writer->metadata, key);
-    yk_text_add(&writer->metadata, ":");
-    yk_text_add_json(&writer->metadata, value);
+    struct yk_json_writer json = {.text = &writer->metadata,
+                                  .follows = writer->metadata.length > 0};
+    yk_json_write_string(&json, key, value);
     return yk_text_status(&writer->metadata);
 }
 
@@ -211,13 +215,17 @@ static yk_status put(struct yk_tensor_writer *writer, const void *bytes, size_t 
 
 static void add_header(const struct yk_tensor_writer *writer, struct yk_text *out)
 {
-    yk_text_add(out, "{");
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_object(&json, NULL);
     if (writer->metadata.length > 0) {
-        yk_text_addf(out, "\"__metadata__\":{%s}%s", yk_text_chars(&writer->metadata),
-                     writer->entries.length > 0 ? "," : "");
+        yk_json_write_begin_object(&json, "__metadata__");
+        yk_text_add(out, yk_text_chars(&writer->metadata));
+        yk_json_write_end_object(&json);
     }
-    yk_text_add_bytes(out, yk_text_chars(&writer->entries), writer->entries.length);
-    yk_text_add(out, "}");
+    if (writer->entries.length > 0) {
+        yk_json_write_raw(&json, NULL, yk_text_chars(&writer->entries));
+    }
+    yk_json_write_end_object(&json);
     while (out->length % HEADER_ALIGNMENT != 0 && !out->failed) {
         yk_text_add(out, " ");
     }

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/json_value.h"
+#include "base/json_write.h"
 #include "data/utf8.h"
 
 #include <inttypes.h>
@@ -206,15 +207,26 @@ yk_status yk_vocabulary_decode(const struct yk_vocabulary *vocabulary, const int
 
 yk_status yk_vocabulary_write(const struct yk_vocabulary *vocabulary, struct yk_text *out)
 {
-    yk_text_add(out, "{\n  \"yoke\": 1,\n  \"kind\": \"vocabulary\",\n  \"characters\": [");
+    struct yk_json_writer json = {.text = out, .spaced = true};
+    yk_json_write_begin_object(&json, NULL);
+    json.lines = 2;
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "vocabulary");
+    yk_json_write_begin_array(&json, "characters");
+    json.lines = 0;
     for (int32_t i = 0; i < vocabulary->count; i++) {
         char word[YK_UTF8_MOST_BYTES + 1] = {0};
         (void)yk_utf8_encode(vocabulary->characters[i], word);
-        yk_text_add(out, i == 0 ? "" : ",");
-        yk_text_add(out, i % CHARACTERS_A_LINE == 0 ? "\n    " : " ");
-        yk_text_add_json(out, word);
+        if (i % CHARACTERS_A_LINE == 0) {
+            yk_json_write_line(&json, 4);
+        }
+        yk_json_write_string(&json, NULL, word);
     }
-    yk_text_add(out, "\n  ]\n}\n");
+    yk_json_write_line(&json, 2);
+    yk_json_write_end_array(&json);
+    yk_json_write_line(&json, 0);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
     return yk_text_status(out);
 }
 

@@ -1,4 +1,5 @@
 /* DeepSpeed: a ds_config.json. It has one stage for the whole model and counts in elements. */
+#include "base/json_write.h"
 #include "base/units.h"
 #include "export/data_parallel.h"
 #include "export/export.h"
@@ -46,44 +47,59 @@ static int64_t find_micro_batch(const struct yk_plan *plan, const struct yk_plan
     return (plan->workload.batch + takers - 1) / takers;
 }
 
-static void add_elements(struct yk_text *out, const char *key, double elements)
+static void add_elements(struct yk_json_writer *json, const char *key, double elements)
 {
-    yk_text_addf(out, ",\n    \"%s\": %.0f", key, fmax(1, ceil(elements)));
+    yk_json_write_key(json, key);
+    yk_text_addf(json->text, "%.0f", fmax(1, ceil(elements)));
 }
 
-static void add_stage(struct yk_text *out, const struct yk_plan *plan, const struct counts *counts)
+static void add_stage(struct yk_json_writer *json, const struct yk_plan *plan,
+                      const struct counts *counts)
 {
     const int stage = find_stage(counts);
     const double width = (double)yk_precision_bytes(plan->workload.precision);
-    yk_text_addf(out, ",\n  \"zero_optimization\": {\n    \"stage\": %d", stage);
+    yk_json_write_begin_object(json, "zero_optimization");
+    json->lines = 4;
+    yk_json_write_integer(json, "stage", stage);
     if (stage > 0) {
-        yk_text_add(out, ",\n    \"overlap_comm\": true,\n    \"contiguous_gradients\": true");
-        add_elements(out, "reduce_bucket_size",
+        yk_json_write_bool(json, "overlap_comm", true);
+        yk_json_write_bool(json, "contiguous_gradients", true);
+        add_elements(json, "reduce_bucket_size",
                      fmax(plan->bucket_bytes, plan->block_bytes) / width);
     }
     if (stage == 2) {
-        add_elements(out, "allgather_bucket_size", plan->block_bytes / width);
+        add_elements(json, "allgather_bucket_size", plan->block_bytes / width);
     }
     if (stage == 3) {
         const double ahead = (double)plan->prefetch * (double)counts->largest;
-        add_elements(out, "stage3_prefetch_bucket_size", ahead);
-        add_elements(out, "stage3_max_live_parameters",
+        add_elements(json, "stage3_prefetch_bucket_size", ahead);
+        add_elements(json, "stage3_max_live_parameters",
                      (double)counts->kept + (double)counts->largest + ahead);
         /* Between forward and backward of the first of them lie all of them, twice. */
-        yk_text_addf(out, ",\n    \"stage3_max_reuse_distance\": %" PRId64,
-                     2 * counts->kept_at_end);
+        yk_json_write_integer(json, "stage3_max_reuse_distance", 2 * counts->kept_at_end);
     }
-    yk_text_add(out, "\n  }");
+    json->lines = 2;
+    yk_json_write_line(json, 2);
+    yk_json_write_end_object(json);
 }
 
-static void add_precision(struct yk_text *out, const struct yk_plan *plan)
+static void add_precision(struct yk_json_writer *json, const struct yk_plan *plan)
 {
     const enum yk_precision precision = plan->workload.precision;
     if (precision == YK_PRECISION_BF16) {
-        yk_text_add(out, ",\n  \"bf16\": {\"enabled\": true}");
+        yk_json_write_begin_object(json, "bf16");
+        json->lines = 0;
+        yk_json_write_bool(json, "enabled", true);
+        yk_json_write_end_object(json);
+        json->lines = 2;
     } else if (precision == YK_PRECISION_FP16) {
-        yk_text_add(out, ",\n  \"fp16\": {\"enabled\": true, \"initial_scale_power\": 16, "
-                         "\"loss_scale_window\": 2000}");
+        yk_json_write_begin_object(json, "fp16");
+        json->lines = 0;
+        yk_json_write_bool(json, "enabled", true);
+        yk_json_write_integer(json, "initial_scale_power", 16);
+        yk_json_write_integer(json, "loss_scale_window", 2000);
+        yk_json_write_end_object(json);
+        json->lines = 2;
     }
 }
 
@@ -187,20 +203,24 @@ static yk_status write_deepspeed(const struct yk_plan *plan, const struct yk_mod
                                  struct yk_text *notes)
 {
     const struct yk_plan_group *group = NULL;
+    struct yk_json_writer json = {.text = out, .spaced = true};
     YK_TRY(yk_data_parallel_group(plan, "deepspeed", &group));
     const struct counts counts = count(plan, model);
     const int64_t micro_batch = find_micro_batch(plan, group);
-    yk_text_addf(
-        out,
-        "{\n  \"train_batch_size\": %" PRId64 ",\n  \"train_micro_batch_size_per_gpu\": %" PRId64
-        ",\n  \"gradient_accumulation_steps\": %" PRId32,
-        micro_batch * group->member_count * plan->micro_batches, micro_batch, plan->micro_batches);
+    yk_json_write_begin_object(&json, NULL);
+    json.lines = 2;
+    yk_json_write_integer(&json, "train_batch_size",
+                          micro_batch * group->member_count * plan->micro_batches);
+    yk_json_write_integer(&json, "train_micro_batch_size_per_gpu", micro_batch);
+    yk_json_write_integer(&json, "gradient_accumulation_steps", plan->micro_batches);
     if (plan->clip) {
-        yk_text_add(out, ",\n  \"gradient_clipping\": 1.0");
+        yk_json_write_raw(&json, "gradient_clipping", "1.0");
     }
-    add_precision(out, plan);
-    add_stage(out, plan, &counts);
-    yk_text_add(out, "\n}\n");
+    add_precision(&json, plan);
+    add_stage(&json, plan, &counts);
+    yk_json_write_line(&json, 0);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
     note_batch(plan, group, notes);
     note_strategies(plan, &counts, notes);
     yk_data_parallel_note_parts(plan, group, "DeepSpeed", notes);

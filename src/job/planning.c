@@ -11,8 +11,11 @@ static yk_status open_named(const char *model, const char *cluster, const char *
     if (profile) {
         YK_TRY(yk_profile_open(profile, &out->profile));
     }
-    YK_TRY(yk_cost_settle(out->profile, out->request.config->name, out->cluster));
-    out->book = (struct yk_cost_book){.cluster = out->cluster, .profile = out->profile};
+    struct yk_device_facts *facts = NULL;
+    YK_TRY(yk_device_facts_find(out->profile, out->request.config->name, out->cluster, out->arena,
+                                &facts));
+    out->book =
+        (struct yk_cost_book){.cluster = out->cluster, .profile = out->profile, .facts = facts};
     out->request.book = &out->book;
     out->request.model_source = model;
     out->request.cluster_source = cluster;

@@ -2,15 +2,25 @@
 
 yk_status yk_library_basis_open(const struct yoke_request *request, struct yk_library_basis *out)
 {
+    const struct yk_cluster *cluster = request->cluster->cluster;
     struct yk_library_basis basis = {0};
-    if (request->profile) {
-        YK_TRY(yk_profile_open(request->profile, &basis.profile));
+    struct yk_device_facts *facts = NULL;
+    YK_TRY(yk_arena_create(&basis.arena));
+    yk_status status = request->profile ? yk_profile_open(request->profile, &basis.profile) : YK_OK;
+    if (status == YK_OK) {
+        status = yk_device_facts_find(basis.profile, request->model->config->name, cluster,
+                                      basis.arena, &facts);
+    }
+    if (status != YK_OK) {
+        yk_library_basis_close(&basis);
+        return status;
     }
     /* Only the count of its holders changes. */
     basis.request = yk_library_hold_request((struct yoke_request *)request);
     basis.book = (struct yk_cost_book){
-        .cluster = request->cluster->cluster,
+        .cluster = cluster,
         .profile = basis.profile,
+        .facts = facts,
     };
     *out = basis;
     return YK_OK;
@@ -18,6 +28,7 @@ yk_status yk_library_basis_open(const struct yoke_request *request, struct yk_li
 
 void yk_library_basis_close(struct yk_library_basis *basis)
 {
+    yk_arena_destroy(basis->arena);
     yk_profile_close(basis->profile);
     yoke_request_destroy(basis->request);
     *basis = (struct yk_library_basis){0};

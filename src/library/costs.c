@@ -16,8 +16,27 @@ _Static_assert((int)YOKE_COLLECTIVE_GATHER == (int)YK_COLLECTIVE_GATHER &&
 struct yoke_costs {
     struct yoke_cluster *cluster; /* held */
     struct yk_profile *profile;
+    struct yk_arena *arena; /* owns what the book says about devices */
     struct yk_cost_book book;
 };
+
+/* `profile` may be NULL. Times do not depend on the model that a context was measured with. */
+static yk_status open_book(struct yoke_costs *costs, const char *profile)
+{
+    struct yk_device_facts *facts = NULL;
+    YK_TRY(yk_arena_create(&costs->arena));
+    if (profile) {
+        YK_TRY(yk_profile_open(profile, &costs->profile));
+    }
+    YK_TRY(
+        yk_device_facts_find(costs->profile, NULL, costs->cluster->cluster, costs->arena, &facts));
+    costs->book = (struct yk_cost_book){
+        .cluster = costs->cluster->cluster,
+        .profile = costs->profile,
+        .facts = facts,
+    };
+    return YK_OK;
+}
 
 yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile, yoke_costs **out)
 {
@@ -28,12 +47,11 @@ yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile, yoke_c
         return yk_library_status(yk_fail_out_of_memory());
     }
     costs->cluster = yk_library_hold_cluster(cluster);
-    const yk_status status = profile ? yk_profile_open(profile, &costs->profile) : YK_OK;
+    const yk_status status = open_book(costs, profile);
     if (status != YK_OK) {
         yoke_costs_destroy(costs);
         return yk_library_status(status);
     }
-    costs->book = (struct yk_cost_book){.cluster = cluster->cluster, .profile = costs->profile};
     *out = costs;
     return YOKE_OK;
 }
@@ -41,6 +59,7 @@ yoke_status yoke_costs_create(yoke_cluster *cluster, const char *profile, yoke_c
 void yoke_costs_destroy(yoke_costs *costs)
 {
     if (costs) {
+        yk_arena_destroy(costs->arena);
         yk_profile_close(costs->profile);
         yoke_cluster_destroy(costs->cluster);
         free(costs);

@@ -79,6 +79,7 @@ struct yoke_request {
 struct yk_library_basis {
     struct yoke_request *request;
     struct yk_profile *profile;
+    struct yk_arena *arena; /* owns what the book says about devices */
     struct yk_cost_book book;
 };
 

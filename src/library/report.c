@@ -1,20 +1,21 @@
 #include "export/export.h"
 #include "library/plan_handle.h"
 #include "library/tradeoff_handle.h"
+#include "report/plan_report.h"
 #include "trace/chrome.h"
 
 /* The record that pages and pictures are drawn from. */
 struct reporting {
     struct yk_arena *arena;
     struct yk_trace *trace;
-    struct yk_plan_report report;
+    struct yk_plan_result result;
 };
 
 static yk_status begin(const yoke_plan *plan, struct reporting *out)
 {
     YK_TRY(yk_arena_create(&out->arena));
     YK_TRY(yk_sim_trace(plan->planned->trial.sim, &out->trace));
-    return yk_planned_report(plan->planned, out->trace, out->arena, &out->report);
+    return yk_planned_result(plan->planned, out->trace, out->arena, &out->result);
 }
 
 static void end(struct reporting *reporting)
@@ -31,30 +32,30 @@ yoke_status yoke_plan_page(const yoke_plan *plan, const yoke_tradeoff *tradeoff,
     YK_LIBRARY_NEED(out);
     yk_status status = begin(plan, &reporting);
     if (status == YK_OK) {
-        reporting.report.tradeoffs = tradeoff ? tradeoff->charts : NULL;
-        reporting.report.tradeoff_count = tradeoff ? tradeoff->chart_count : 0;
-        status = yk_plan_report_page(&reporting.report, &text);
+        reporting.result.tradeoffs = tradeoff ? tradeoff->charts : NULL;
+        reporting.result.tradeoff_count = tradeoff ? tradeoff->chart_count : 0;
+        status = yk_plan_report_page(&reporting.result, &text);
     }
     end(&reporting);
     return yk_library_hand_over(status, &text, out);
 }
 
-static yk_status draw(const struct yk_plan_report *report, enum yoke_figure figure, int32_t rank,
+static yk_status draw(const struct yk_plan_result *result, enum yoke_figure figure, int32_t rank,
                       struct yk_text *out)
 {
     switch (figure) {
     case YOKE_FIGURE_LANES:
-        return yk_plan_figure_lanes(report, out);
+        return yk_plan_figure_lanes(result, out);
     case YOKE_FIGURE_MEMORY:
-        if (rank < 0 || rank >= report->plan->rank_count) {
+        if (rank < 0 || rank >= result->plan->rank_count) {
             return yk_fail(YK_ERROR_USAGE, "there is no rank %d; the plan has %d, from 0 on", rank,
-                           report->plan->rank_count);
+                           result->plan->rank_count);
         }
-        return yk_plan_figure_memory(report, rank, out);
+        return yk_plan_figure_memory(result, rank, out);
     case YOKE_FIGURE_BARS:
-        return yk_plan_figure_bars(report, out);
+        return yk_plan_figure_bars(result, out);
     case YOKE_FIGURE_CLUSTER:
-        return yk_plan_figure_cluster(report, out);
+        return yk_plan_figure_cluster(result, out);
     }
     return yk_fail(YK_ERROR_USAGE, "a plan has no figure %d", (int)figure);
 }
@@ -67,7 +68,7 @@ yoke_status yoke_plan_draw(const yoke_plan *plan, enum yoke_figure figure, int32
     YK_LIBRARY_NEED(out);
     yk_status status = begin(plan, &reporting);
     if (status == YK_OK) {
-        status = draw(&reporting.report, figure, rank, &text);
+        status = draw(&reporting.result, figure, rank, &text);
     }
     end(&reporting);
     return yk_library_hand_over(status, &text, out);

@@ -1,4 +1,5 @@
 #include "library/tradeoff_handle.h"
+#include "report/plan_report.h"
 
 #include <stdlib.h>
 

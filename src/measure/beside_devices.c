@@ -36,7 +36,7 @@ static yk_status add(struct yk_survey *survey, const struct yk_survey_wish *wish
                         .samples = (int64_t)numbers[2],
                         .versions = wish->versions},
     };
-    if (!yk_subject_device(device, subject) || !(numbers[0] >= 1)) {
+    if (!yk_subject_device(device, NULL, subject) || !(numbers[0] >= 1)) {
         return YK_OK;
     }
     row.measurement.value = worse_before(survey, &row.fact, numbers[0]);

@@ -292,11 +292,13 @@ static yk_status add_row(struct yk_calibrating *calibrating, const struct yk_cal
         return sort->ranks > 1 && sort->size > 0 ? yk_survey_add_link(&calibrating->out->rows, &row)
                                                  : YK_OK;
     }
+    const struct yk_program *program = wish->program;
     const struct yk_survey_layer row = {
         .layer = {.device = sort->on,
-                  .part = yk_subject_part(&wish->program->cluster->devices[sort->device]),
+                  .part = yk_subject_part(&program->cluster->devices[sort->device],
+                                          program->facts ? &program->facts[sort->device] : NULL),
                   .shape = sort->shape,
-                  .sequence = wish->program->plan->workload.sequence,
+                  .sequence = program->plan->workload.sequence,
                   .pass = yk_op_kind_name(sort->kind)},
         .batch = sort->kind == YK_OP_UPDATE ? 1 : sort->size,
         .measurement = measurement,

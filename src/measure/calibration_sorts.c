@@ -69,7 +69,7 @@ static void describe_message(const struct yk_calibrating *calibrating, int32_t r
     }
     out->device = from;
     out->size = (int64_t)llround(bytes);
-    out->is_known = yk_subject_link(cluster, from, to, name);
+    out->is_known = yk_subject_link(cluster, calibrating->wish->program->facts, from, to, name);
 }
 
 static bool are_same(const struct yk_calibration_sort *a, const struct yk_calibration_sort *b)

@@ -134,7 +134,7 @@ static struct yk_profile_measurement slowest_of(const struct copying *copying, c
     for (int32_t rank = 0; rank < copying->team->ranks->size; rank++) {
         const double *made = &copying->all[((int64_t)rank * ROWS + row) * NUMBERS];
         char other[YK_SUBJECT_SIZE];
-        if (yk_subject_host(&copying->wish->cluster->devices[rank], other) &&
+        if (yk_subject_host(&copying->wish->cluster->devices[rank], NULL, other) &&
             strcmp(name, other) == 0 && made[0] > slowest.value) {
             slowest.value = made[0];
             slowest.spread = made[1];
@@ -174,7 +174,7 @@ static yk_status add_rows(struct copying *copying)
     YK_TRY(yk_measure_gather(copying->team, copying->own, ROWS * NUMBERS, copying->all));
     for (int32_t rank = 0; rank < copying->team->ranks->size; rank++) {
         char name[YK_SUBJECT_SIZE];
-        if (yk_subject_host(&copying->wish->cluster->devices[rank], name)) {
+        if (yk_subject_host(&copying->wish->cluster->devices[rank], NULL, name)) {
             YK_TRY(add_device(copying, name));
         }
     }
@@ -203,7 +203,7 @@ static yk_status is_known(const struct copying *copying, bool *out)
     double known = 1;
     for (int32_t rank = 0; rank < copying->team->ranks->size; rank++) {
         char name[YK_SUBJECT_SIZE];
-        const bool named = yk_subject_host(&copying->wish->cluster->devices[rank], name);
+        const bool named = yk_subject_host(&copying->wish->cluster->devices[rank], NULL, name);
         for (int32_t row = 0; named && row < WAYS * copying->size_count; row++) {
             const struct yk_profile_link link = {
                 .link = name, .collective = ways[row / copying->size_count], .ranks = 1};

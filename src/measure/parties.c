@@ -63,7 +63,7 @@ static bool name_party(const struct listing *listing, struct yk_party *party)
     const struct yk_members members = {party->ranks, party->count};
     double slowest_s = 0;
     const int32_t slowest = yk_cost_slowest_rank(cluster, &members, USUAL_PART_BYTES, &slowest_s);
-    return yk_subject_link(cluster, party->ranks[slowest],
+    return yk_subject_link(cluster, NULL, party->ranks[slowest],
                            party->ranks[(slowest + 1) % party->count], party->link);
 }
 

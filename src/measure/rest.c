@@ -41,7 +41,7 @@ static void find_kinds(const struct yk_cluster *cluster, int32_t ranks, struct k
     out->count = 0;
     for (int32_t rank = 0; rank < ranks && out->count < KINDS_MOST; rank++) {
         char *subject = out->subjects[out->count];
-        bool is_new = yk_subject_device(&cluster->devices[rank], subject);
+        bool is_new = yk_subject_device(&cluster->devices[rank], NULL, subject);
         for (int32_t i = 0; i < out->count; i++) {
             is_new = is_new && strcmp(out->subjects[i], subject) != 0;
         }

@@ -51,7 +51,7 @@ static yk_status open_device(struct surveying *surveying)
     const struct yk_device *device = own_device(surveying);
     char subject[YK_SUBJECT_SIZE];
     char line[LINE_SIZE + YK_SUBJECT_SIZE];
-    if (!yk_subject_device(device, subject)) {
+    if (!yk_subject_device(device, NULL, subject)) {
         return yk_fail(YK_ERROR_INPUT,
                        "device %s has no type, by which a profile would know it again; give it one",
                        device->name);
@@ -129,7 +129,7 @@ static yk_status is_known(const struct surveying *surveying, const struct yk_mod
         for (int32_t i = 0; i < model->layer_count * 3 && known; i++) {
             const struct yk_profile_layer wanted = {
                 .device = device,
-                .part = yk_subject_part(&wish->cluster->devices[d]),
+                .part = wish->cluster->devices[d].part,
                 .shape = model->layers[i / 3].shape,
                 .sequence = wish->workload.sequence,
                 .pass = passes[i % 3],
@@ -212,10 +212,11 @@ static yk_status add_context(const struct surveying *surveying, int32_t rank, co
     if (!(row.measurement.value > 0)) {
         return YK_OK;
     }
-    if (yk_subject_holding(device, surveying->wish->config->name, subject)) {
+    if (yk_subject_holding(device, NULL, surveying->wish->config->name, subject)) {
         YK_TRY(yk_survey_add_fact(surveying->survey, &row));
     }
-    return yk_subject_device(device, subject) ? yk_survey_add_fact(surveying->survey, &row) : YK_OK;
+    return yk_subject_device(device, NULL, subject) ? yk_survey_add_fact(surveying->survey, &row)
+                                                    : YK_OK;
 }
 
 static yk_status add_device(const struct surveying *surveying, int32_t rank, const double *all)
@@ -232,7 +233,7 @@ static yk_status add_device(const struct surveying *surveying, int32_t rank, con
         const struct yk_layer_time *time = &times->times[i];
         const struct yk_survey_layer row = {
             .layer = {.device = name,
-                      .part = yk_subject_part(device),
+                      .part = device->part,
                       .shape = time->shape,
                       .sequence = surveying->wish->workload.sequence,
                       .pass = time->pass},

@@ -1,32 +1,18 @@
 #include "model/config_write.h"
 
+#include "base/json_write.h"
 #include "base/number.h"
 #include "model/architecture.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-static void add_integer(struct yk_text *out, const char *key, int64_t value)
-{
-    yk_text_addf(out, "  \"%s\": %" PRId64 ",\n", key, value);
-}
-
-static void add_flag(struct yk_text *out, const char *key, bool value)
-{
-    yk_text_addf(out, "  \"%s\": %s,\n", key, value ? "true" : "false");
-}
-
-static void add_word(struct yk_text *out, const char *key, const char *value)
-{
-    yk_text_addf(out, "  \"%s\": \"%s\",\n", key, value);
-}
-
 /* With a point or an exponent in any case: the framework tells 8 from 8.0. */
-static void add_number(struct yk_text *out, const char *key, double value)
+static void write_number(struct yk_json_writer *json, const char *key, double value)
 {
     char digits[YK_NUMBER_SIZE];
     yk_number_format(value, digits);
-    yk_text_addf(out, "  \"%s\": %s%s,\n", key, digits, strpbrk(digits, ".e") ? "" : ".0");
+    yk_json_write_key(json, key);
+    yk_text_addf(json->text, "%s%s", digits, strpbrk(digits, ".e") ? "" : ".0");
 }
 
 static const char *torch_name(enum yk_precision dtype)
@@ -44,134 +30,139 @@ static const char *torch_name(enum yk_precision dtype)
     return "float32";
 }
 
-static void add_id(struct yk_text *out, const char *key, int64_t id)
+static void write_id(struct yk_json_writer *json, const char *key, int64_t id)
 {
     if (id < 0) {
-        yk_text_addf(out, "  \"%s\": null,\n", key);
+        yk_json_write_null(json, key);
     } else {
-        add_integer(out, key, id);
+        yk_json_write_integer(json, key, id);
     }
 }
 
-static void add_ids(struct yk_text *out, const struct yk_config_ids *ids)
+static void write_ids(struct yk_json_writer *json, const struct yk_config_ids *ids)
 {
-    add_id(out, "bos_token_id", ids->begin);
-    add_id(out, "eos_token_id", ids->end);
-    add_id(out, "pad_token_id", ids->pad);
+    write_id(json, "bos_token_id", ids->begin);
+    write_id(json, "eos_token_id", ids->end);
+    write_id(json, "pad_token_id", ids->pad);
 }
 
-static void add_activation(struct yk_text *out, const char *key,
-                           const struct yk_model_config *config)
+static void write_activation(struct yk_json_writer *json, const char *key,
+                             const struct yk_model_config *config)
 {
     const char *gelu = config->gelu_erf ? "gelu" : "gelu_new";
     const char *smooth = config->silu ? "silu" : gelu;
-    add_word(out, key, config->relu ? "relu" : smooth);
+    yk_json_write_string(json, key, config->relu ? "relu" : smooth);
 }
 
-static void add_class(struct yk_text *out, const char *name)
+static void write_class(struct yk_json_writer *json, const char *name)
 {
-    yk_text_addf(out, "  \"architectures\": [\n    \"%s\"\n  ],\n", name);
+    yk_json_write_begin_array(json, "architectures");
+    yk_json_write_line(json, 4);
+    yk_json_write_string(json, NULL, name);
+    yk_json_write_line(json, 2);
+    yk_json_write_end_array(json);
 }
 
-static void write_gpt2(const struct yk_model_config *config, struct yk_text *out)
+static void write_gpt2(const struct yk_model_config *config, struct yk_json_writer *json)
 {
-    add_activation(out, "activation_function", config);
-    add_class(out, "GPT2LMHeadModel");
-    add_ids(out, &config->ids);
-    add_number(out, "initializer_range", config->spread);
-    add_number(out, "layer_norm_epsilon", config->norm_epsilon);
-    add_word(out, "model_type", "gpt2");
-    add_integer(out, "n_ctx", config->positions);
-    add_integer(out, "n_embd", config->width);
-    add_integer(out, "n_head", config->heads);
-    add_integer(out, "n_inner", config->inner);
-    add_integer(out, "n_layer", config->layers);
-    add_integer(out, "n_positions", config->positions);
+    write_activation(json, "activation_function", config);
+    write_class(json, "GPT2LMHeadModel");
+    write_ids(json, &config->ids);
+    write_number(json, "initializer_range", config->spread);
+    write_number(json, "layer_norm_epsilon", config->norm_epsilon);
+    yk_json_write_string(json, "model_type", "gpt2");
+    yk_json_write_integer(json, "n_ctx", config->positions);
+    yk_json_write_integer(json, "n_embd", config->width);
+    yk_json_write_integer(json, "n_head", config->heads);
+    yk_json_write_integer(json, "n_inner", config->inner);
+    yk_json_write_integer(json, "n_layer", config->layers);
+    yk_json_write_integer(json, "n_positions", config->positions);
 }
 
-/* The scaling of Llama 3.1; its members are indented once more. */
-static void add_scaling(const struct yk_model_config *config, struct yk_text *out)
+/* The scaling of Llama 3.1. */
+static void write_scaling(const struct yk_model_config *config, struct yk_json_writer *json)
 {
     if (config->rope_factor <= 0) {
-        yk_text_add(out, "  \"rope_scaling\": null,\n");
+        yk_json_write_null(json, "rope_scaling");
         return;
     }
-    yk_text_add(out, "  \"rope_scaling\": {\n  ");
-    add_number(out, "factor", config->rope_factor);
-    yk_text_add(out, "  ");
-    add_number(out, "high_freq_factor", config->rope_high);
-    yk_text_add(out, "  ");
-    add_number(out, "low_freq_factor", config->rope_low);
-    yk_text_add(out, "  ");
-    add_integer(out, "original_max_position_embeddings", config->rope_positions);
-    yk_text_add(out, "    \"rope_type\": \"llama3\"\n  },\n");
+    yk_json_write_begin_object(json, "rope_scaling");
+    json->lines = 4;
+    write_number(json, "factor", config->rope_factor);
+    write_number(json, "high_freq_factor", config->rope_high);
+    write_number(json, "low_freq_factor", config->rope_low);
+    yk_json_write_integer(json, "original_max_position_embeddings", config->rope_positions);
+    yk_json_write_string(json, "rope_type", "llama3");
+    json->lines = 2;
+    yk_json_write_line(json, 2);
+    yk_json_write_end_object(json);
 }
 
-static void write_llama(const struct yk_model_config *config, struct yk_text *out)
+static void write_llama(const struct yk_model_config *config, struct yk_json_writer *json)
 {
-    add_class(out, "LlamaForCausalLM");
-    add_flag(out, "attention_bias", config->linear_bias);
-    add_ids(out, &config->ids);
-    add_integer(out, "head_dim", config->head_size);
-    add_word(out, "hidden_act", "silu");
-    add_integer(out, "hidden_size", config->width);
-    add_number(out, "initializer_range", config->spread);
-    add_integer(out, "intermediate_size", config->inner);
-    add_integer(out, "max_position_embeddings", config->positions);
-    add_flag(out, "mlp_bias", config->inner_bias);
-    add_word(out, "model_type", "llama");
-    add_integer(out, "num_attention_heads", config->heads);
-    add_integer(out, "num_hidden_layers", config->layers);
-    add_integer(out, "num_key_value_heads", config->kv_heads);
-    add_number(out, "rms_norm_eps", config->norm_epsilon);
-    add_scaling(config, out);
-    add_number(out, "rope_theta", config->rope_theta);
+    write_class(json, "LlamaForCausalLM");
+    yk_json_write_bool(json, "attention_bias", config->linear_bias);
+    write_ids(json, &config->ids);
+    yk_json_write_integer(json, "head_dim", config->head_size);
+    yk_json_write_string(json, "hidden_act", "silu");
+    yk_json_write_integer(json, "hidden_size", config->width);
+    write_number(json, "initializer_range", config->spread);
+    yk_json_write_integer(json, "intermediate_size", config->inner);
+    yk_json_write_integer(json, "max_position_embeddings", config->positions);
+    yk_json_write_bool(json, "mlp_bias", config->inner_bias);
+    yk_json_write_string(json, "model_type", "llama");
+    yk_json_write_integer(json, "num_attention_heads", config->heads);
+    yk_json_write_integer(json, "num_hidden_layers", config->layers);
+    yk_json_write_integer(json, "num_key_value_heads", config->kv_heads);
+    write_number(json, "rms_norm_eps", config->norm_epsilon);
+    write_scaling(config, json);
+    write_number(json, "rope_theta", config->rope_theta);
 }
 
-static void write_bert(const struct yk_model_config *config, struct yk_text *out)
+static void write_bert(const struct yk_model_config *config, struct yk_json_writer *json)
 {
     const char *with_head = config->pooler ? "BertForPreTraining" : "BertForMaskedLM";
-    add_class(out, config->masked_head ? with_head : "BertModel");
-    add_ids(out, &config->ids);
-    add_activation(out, "hidden_act", config);
-    add_integer(out, "hidden_size", config->width);
-    add_number(out, "initializer_range", config->spread);
-    add_integer(out, "intermediate_size", config->inner);
-    add_number(out, "layer_norm_eps", config->norm_epsilon);
-    add_integer(out, "max_position_embeddings", config->positions);
-    add_word(out, "model_type", "bert");
-    add_integer(out, "num_attention_heads", config->heads);
-    add_integer(out, "num_hidden_layers", config->layers);
-    add_integer(out, "type_vocab_size", config->token_types);
+    write_class(json, config->masked_head ? with_head : "BertModel");
+    write_ids(json, &config->ids);
+    write_activation(json, "hidden_act", config);
+    yk_json_write_integer(json, "hidden_size", config->width);
+    write_number(json, "initializer_range", config->spread);
+    yk_json_write_integer(json, "intermediate_size", config->inner);
+    write_number(json, "layer_norm_eps", config->norm_epsilon);
+    yk_json_write_integer(json, "max_position_embeddings", config->positions);
+    yk_json_write_string(json, "model_type", "bert");
+    yk_json_write_integer(json, "num_attention_heads", config->heads);
+    yk_json_write_integer(json, "num_hidden_layers", config->layers);
+    yk_json_write_integer(json, "type_vocab_size", config->token_types);
 }
 
 /* The framework would force its own last token on a translation that is cut off: none here. */
-static void write_transformer(const struct yk_model_config *config, struct yk_text *out)
+static void write_transformer(const struct yk_model_config *config, struct yk_json_writer *json)
 {
-    add_activation(out, "activation_function", config);
-    add_class(out, "MarianMTModel");
-    add_integer(out, "d_model", config->width);
-    add_integer(out, "decoder_attention_heads", config->heads);
-    add_integer(out, "decoder_ffn_dim", config->inner);
-    add_integer(out, "decoder_layers", config->layers);
+    write_activation(json, "activation_function", config);
+    write_class(json, "MarianMTModel");
+    yk_json_write_integer(json, "d_model", config->width);
+    yk_json_write_integer(json, "decoder_attention_heads", config->heads);
+    yk_json_write_integer(json, "decoder_ffn_dim", config->inner);
+    yk_json_write_integer(json, "decoder_layers", config->layers);
     if (config->ids.decoder_start >= 0) {
-        add_integer(out, "decoder_start_token_id", config->ids.decoder_start);
+        yk_json_write_integer(json, "decoder_start_token_id", config->ids.decoder_start);
     }
     if (config->target_vocabulary > 0) {
-        add_integer(out, "decoder_vocab_size", config->target_vocabulary);
+        yk_json_write_integer(json, "decoder_vocab_size", config->target_vocabulary);
     }
-    add_integer(out, "encoder_attention_heads", config->encoder_heads);
-    add_integer(out, "encoder_ffn_dim", config->encoder_inner);
-    add_integer(out, "encoder_layers", config->encoder_layers);
-    add_id(out, "forced_eos_token_id", -1);
-    add_ids(out, &config->ids);
-    add_number(out, "init_std", config->spread);
-    add_flag(out, "is_encoder_decoder", true);
-    add_integer(out, "max_position_embeddings", config->positions);
-    add_word(out, "model_type", "marian");
-    add_flag(out, "scale_embedding", config->scaled_embedding);
-    add_flag(out, "share_encoder_decoder_embeddings", config->shared);
-    add_flag(out, "static_position_embeddings", true);
+    yk_json_write_integer(json, "encoder_attention_heads", config->encoder_heads);
+    yk_json_write_integer(json, "encoder_ffn_dim", config->encoder_inner);
+    yk_json_write_integer(json, "encoder_layers", config->encoder_layers);
+    write_id(json, "forced_eos_token_id", -1);
+    write_ids(json, &config->ids);
+    write_number(json, "init_std", config->spread);
+    yk_json_write_bool(json, "is_encoder_decoder", true);
+    yk_json_write_integer(json, "max_position_embeddings", config->positions);
+    yk_json_write_string(json, "model_type", "marian");
+    yk_json_write_bool(json, "scale_embedding", config->scaled_embedding);
+    yk_json_write_bool(json, "share_encoder_decoder_embeddings", config->shared);
+    yk_json_write_bool(json, "static_position_embeddings", true);
 }
 
 yk_status yk_model_config_write(const struct yk_model_config *config, enum yk_precision dtype,
@@ -179,7 +170,7 @@ yk_status yk_model_config_write(const struct yk_model_config *config, enum yk_pr
 {
     static const struct {
         const struct yk_architecture *architecture;
-        void (*write)(const struct yk_model_config *config, struct yk_text *out);
+        void (*write)(const struct yk_model_config *config, struct yk_json_writer *json);
     } writers[] = {
         {&yk_architecture_gpt2, write_gpt2},
         {&yk_architecture_llama, write_llama},
@@ -192,11 +183,16 @@ yk_status yk_model_config_write(const struct yk_model_config *config, enum yk_pr
     }
     for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++) {
         if (writers[i].architecture == config->architecture) {
-            yk_text_add(out, "{\n");
-            writers[i].write(config, out);
-            add_flag(out, "tie_word_embeddings", config->tied);
-            add_word(out, "torch_dtype", torch_name(dtype));
-            yk_text_addf(out, "  \"vocab_size\": %" PRId64 "\n}\n", config->vocabulary);
+            struct yk_json_writer json = {.text = out, .spaced = true};
+            yk_json_write_begin_object(&json, NULL);
+            json.lines = 2;
+            writers[i].write(config, &json);
+            yk_json_write_bool(&json, "tie_word_embeddings", config->tied);
+            yk_json_write_string(&json, "torch_dtype", torch_name(dtype));
+            yk_json_write_integer(&json, "vocab_size", config->vocabulary);
+            yk_json_write_line(&json, 0);
+            yk_json_write_end_object(&json);
+            yk_text_add(out, "\n");
             return yk_text_status(out);
         }
     }

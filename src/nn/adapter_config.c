@@ -3,10 +3,9 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/json_value.h"
+#include "base/json_write.h"
 #include "base/number.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,15 +186,6 @@ static void list_targets(const struct yk_net *net, struct targets *out)
     qsort(out->names, (size_t)out->count, sizeof out->names[0], by_name);
 }
 
-static void add_text(struct yk_text *out, const char *words)
-{
-    if (words) {
-        yk_text_add_json(out, words);
-    } else {
-        yk_text_add(out, "null");
-    }
-}
-
 /* PEFT's word for what the model is for; it has none for masked tokens. */
 static const char *task_of(const struct yk_model_config *config)
 {
@@ -208,27 +198,39 @@ static const char *task_of(const struct yk_model_config *config)
 yk_status yk_adapter_config_write(const struct yk_net *net, const char *base, struct yk_text *out)
 {
     struct targets targets = {0};
+    struct yk_json_writer json = {.text = out, .spaced = true};
     list_targets(net, &targets);
-    yk_text_add(out, "{\n  \"alpha_pattern\": {},\n  \"base_model_name_or_path\": ");
-    add_text(out, base);
-    yk_text_addf(out, ",\n  \"bias\": \"none\",\n  \"fan_in_fan_out\": %s,\n",
-                 targets.flipped ? "true" : "false");
-    yk_text_add(out, "  \"inference_mode\": true,\n  \"init_lora_weights\": true,\n"
-                     "  \"layers_pattern\": null,\n  \"layers_to_transform\": null,\n"
-                     "  \"lora_alpha\": ");
-    yk_text_add_number(out, yk_adapter_alpha(net));
-    yk_text_addf(out,
-                 ",\n  \"lora_dropout\": 0.0,\n  \"modules_to_save\": null,\n"
-                 "  \"peft_type\": \"LORA\",\n  \"r\": %" PRId64 ",\n  \"rank_pattern\": {},\n"
-                 "  \"revision\": null,\n  \"target_modules\": [",
-                 net->workload.lora_rank);
+    yk_json_write_begin_object(&json, NULL);
+    json.lines = 2;
+    yk_json_write_raw(&json, "alpha_pattern", "{}");
+    yk_json_write_string(&json, "base_model_name_or_path", base);
+    yk_json_write_string(&json, "bias", "none");
+    yk_json_write_bool(&json, "fan_in_fan_out", targets.flipped);
+    yk_json_write_bool(&json, "inference_mode", true);
+    yk_json_write_bool(&json, "init_lora_weights", true);
+    yk_json_write_null(&json, "layers_pattern");
+    yk_json_write_null(&json, "layers_to_transform");
+    yk_json_write_number(&json, "lora_alpha", yk_adapter_alpha(net));
+    yk_json_write_raw(&json, "lora_dropout", "0.0");
+    yk_json_write_null(&json, "modules_to_save");
+    yk_json_write_string(&json, "peft_type", "LORA");
+    yk_json_write_integer(&json, "r", net->workload.lora_rank);
+    yk_json_write_raw(&json, "rank_pattern", "{}");
+    yk_json_write_null(&json, "revision");
+    yk_json_write_begin_array(&json, "target_modules");
+    json.lines = 4;
     for (int32_t i = 0; i < targets.count; i++) {
-        yk_text_add(out, i > 0 ? ",\n    " : "\n    ");
-        yk_text_add_json(out, yk_text_chars(&targets.names[i]));
+        yk_json_write_string(&json, NULL, yk_text_chars(&targets.names[i]));
         yk_text_free(&targets.names[i]);
     }
-    yk_text_add(out, "\n  ],\n  \"task_type\": ");
-    add_text(out, task_of(net->config));
-    yk_text_add(out, ",\n  \"use_dora\": false,\n  \"use_rslora\": false\n}\n");
+    yk_json_write_line(&json, 2);
+    yk_json_write_end_array(&json);
+    json.lines = 2;
+    yk_json_write_string(&json, "task_type", task_of(net->config));
+    yk_json_write_bool(&json, "use_dora", false);
+    yk_json_write_bool(&json, "use_rslora", false);
+    yk_json_write_line(&json, 0);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
     return yk_text_status(out);
 }

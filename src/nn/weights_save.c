@@ -1,5 +1,6 @@
 /* Writing a model's weights: one file, or several with an index, and the config beside them. */
 #include "base/file.h"
+#include "base/json_write.h"
 #include "base/text.h"
 #include "data/safetensors_write.h"
 #include "model/config_write.h"
@@ -8,7 +9,6 @@
 #include "nn/weights_tensor.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,18 +144,27 @@ static yk_status write_file(const struct save *save, int32_t file)
 static void list_index(const struct save *save, struct yk_text *out)
 {
     const struct yk_parameter *parameter = NULL;
-    const char *comma = "";
-    yk_text_addf(out, "{\n  \"metadata\": {\n    \"total_size\": %" PRIu64 "\n  },\n", save->total);
-    yk_text_add(out, "  \"weight_map\": {\n");
+    struct yk_json_writer json = {.text = out, .spaced = true};
+    yk_json_write_begin_object(&json, NULL);
+    json.lines = 2;
+    yk_json_write_begin_object(&json, "metadata");
+    json.lines = 4;
+    yk_json_write_integer(&json, "total_size", (int64_t)save->total);
+    yk_json_write_line(&json, 2);
+    yk_json_write_end_object(&json);
+    json.lines = 2;
+    yk_json_write_begin_object(&json, "weight_map");
+    json.lines = 4;
     for (struct walk walk = start_walk(save); (parameter = next(&walk));) {
         char name[NAME_SIZE];
         name_file(save, walk.file, name);
-        yk_text_addf(out, "%s    ", comma);
-        yk_text_add_json(out, parameter->name);
-        yk_text_addf(out, ": \"%s\"", name);
-        comma = ",\n";
+        yk_json_write_string(&json, parameter->name, name);
     }
-    yk_text_add(out, "\n  }\n}\n");
+    yk_json_write_line(&json, 2);
+    yk_json_write_end_object(&json);
+    yk_json_write_line(&json, 0);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
 }
 
 static yk_status write_text(const char *folder, const char *name, const struct yk_text *text)

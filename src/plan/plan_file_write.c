@@ -6,43 +6,43 @@
 
 #include <inttypes.h>
 
-static const char *truth(bool value)
-{
-    return value ? "true" : "false";
-}
-
-static void write_scalars(const struct yk_plan *plan, struct yk_text *out)
+static void write_scalars(const struct yk_plan *plan, struct yk_json_writer *json)
 {
     const struct yk_workload *workload = &plan->workload;
-    yk_text_addf(out,
-                 ",\n \"workload\": {\"batch\": %" PRId64 ", \"sequence\": %" PRId64
-                 ", \"target_sequence\": %" PRId64 ",\n  \"precision\": \"%s\", \"lora\": %" PRId64
-                 ", \"nf4\": %s}",
-                 workload->batch, workload->sequence, workload->target_sequence,
-                 yk_precision_name(workload->precision), workload->lora_rank, truth(workload->nf4));
-    yk_text_addf(out,
-                 ",\n \"micro_batches\": %" PRId32
-                 ", \"pipeline\": \"%s\", \"no_sync\": %s, \"clip\": %s",
-                 plan->micro_batches, yk_pipeline_name(plan->pipeline), truth(plan->no_sync),
-                 truth(plan->clip));
-    yk_text_addf(out, ",\n \"prefetch\": %" PRId32 ", \"block\": ", plan->prefetch);
-    yk_plan_write_bytes(plan->block_bytes, out);
-    yk_text_add(out, ", \"bucket\": ");
-    yk_plan_write_bytes(plan->bucket_bytes, out);
+    yk_json_write_line(json, 1);
+    yk_json_write_begin_object(json, "workload");
+    yk_json_write_integer(json, "batch", workload->batch);
+    yk_json_write_integer(json, "sequence", workload->sequence);
+    yk_json_write_integer(json, "target_sequence", workload->target_sequence);
+    yk_json_write_line(json, 2);
+    yk_json_write_string(json, "precision", yk_precision_name(workload->precision));
+    yk_json_write_integer(json, "lora", workload->lora_rank);
+    yk_json_write_bool(json, "nf4", workload->nf4);
+    yk_json_write_end_object(json);
+    yk_json_write_line(json, 1);
+    yk_json_write_integer(json, "micro_batches", plan->micro_batches);
+    yk_json_write_string(json, "pipeline", yk_pipeline_name(plan->pipeline));
+    yk_json_write_bool(json, "no_sync", plan->no_sync);
+    yk_json_write_bool(json, "clip", plan->clip);
+    yk_json_write_line(json, 1);
+    yk_json_write_integer(json, "prefetch", plan->prefetch);
+    yk_plan_write_bytes(json, "block", plan->block_bytes);
+    yk_plan_write_bytes(json, "bucket", plan->bucket_bytes);
 }
 
 static void write_ranks(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                        struct yk_text *out)
+                        struct yk_json_writer *json)
 {
-    yk_text_add(out, ",\n \"ranks\": [");
+    yk_json_write_line(json, 1);
+    yk_json_write_begin_array(json, "ranks");
     for (int32_t i = 0; i < plan->rank_count; i++) {
-        yk_text_add(out, i > 0 ? ",\n  {\"device\": " : "\n  {\"device\": ");
-        yk_text_add_json(out, cluster->devices[plan->ranks[i].device].name);
-        yk_text_add(out, ", \"limit\": ");
-        yk_plan_write_bytes(plan->ranks[i].limit_bytes, out);
-        yk_text_add(out, "}");
+        yk_json_write_line(json, 2);
+        yk_json_write_begin_object(json, NULL);
+        yk_json_write_string(json, "device", cluster->devices[plan->ranks[i].device].name);
+        yk_plan_write_bytes(json, "limit", plan->ranks[i].limit_bytes);
+        yk_json_write_end_object(json);
     }
-    yk_text_add(out, "]");
+    yk_json_write_end_array(json);
 }
 
 /* Equal parts are what a group has that says none. */
@@ -55,34 +55,40 @@ static bool has_equal_parts(const struct yk_plan_group *group)
     return equal;
 }
 
-static void write_group(const struct yk_plan_group *group, struct yk_text *out)
+static void write_group(const struct yk_plan_group *group, struct yk_json_writer *json)
 {
     const bool equal = has_equal_parts(group);
-    yk_text_add(out, "\n  {\"members\": [");
+    yk_json_write_line(json, 2);
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_array(json, "members");
     for (int32_t i = 0; i < group->member_count; i++) {
         const struct yk_plan_member *member = &group->members[i];
-        yk_text_addf(out, "%s{\"rank\": %" PRId32 ", \"share\": %" PRId64, i > 0 ? ",\n   " : "",
-                     member->rank, member->share);
+        if (i > 0) {
+            yk_json_write_line(json, 3);
+        }
+        yk_json_write_begin_object(json, NULL);
+        yk_json_write_integer(json, "rank", member->rank);
+        yk_json_write_integer(json, "share", member->share);
         if (!equal) {
-            yk_text_add(out, ", \"part\": ");
-            yk_text_add_number(out, member->part);
+            yk_json_write_number(json, "part", member->part);
         }
         if (member->turn > 0) {
-            yk_text_addf(out, ", \"turn\": %" PRId32, member->turn);
+            yk_json_write_integer(json, "turn", member->turn);
         }
-        yk_text_add(out, "}");
+        yk_json_write_end_object(json);
     }
-    yk_text_add(out, "]}");
+    yk_json_write_end_array(json);
+    yk_json_write_end_object(json);
 }
 
-static void write_groups(const struct yk_plan *plan, struct yk_text *out)
+static void write_groups(const struct yk_plan *plan, struct yk_json_writer *json)
 {
-    yk_text_add(out, ",\n \"groups\": [");
+    yk_json_write_line(json, 1);
+    yk_json_write_begin_array(json, "groups");
     for (int32_t i = 0; i < plan->group_count; i++) {
-        yk_text_add(out, i > 0 ? "," : "");
-        write_group(&plan->groups[i], out);
+        write_group(&plan->groups[i], json);
     }
-    yk_text_add(out, "]");
+    yk_json_write_end_array(json);
 }
 
 static bool is_same(const struct yk_plan_layer *a, const struct yk_plan_layer *b)
@@ -91,24 +97,29 @@ static bool is_same(const struct yk_plan_layer *a, const struct yk_plan_layer *b
 }
 
 static void write_layers(const struct yk_plan *plan, const struct yk_model *model,
-                         struct yk_text *out)
+                         struct yk_json_writer *json)
 {
-    yk_text_add(out, ",\n \"layers\": [");
+    yk_json_write_line(json, 1);
+    yk_json_write_begin_array(json, "layers");
     for (int32_t i = 0; i < plan->layer_count;) {
         const struct yk_plan_layer *layer = &plan->layers[i];
         int32_t last = i;
         while (last + 1 < plan->layer_count && is_same(layer, &plan->layers[last + 1])) {
             last++;
         }
-        yk_text_addf(out, "%s\n  {\"from\": \"%s\"", i > 0 ? "," : "", model->layers[i].name);
+        yk_json_write_line(json, 2);
+        yk_json_write_begin_object(json, NULL);
+        yk_json_write_string(json, "from", model->layers[i].name);
         if (last > i) {
-            yk_text_addf(out, ", \"to\": \"%s\"", model->layers[last].name);
+            yk_json_write_string(json, "to", model->layers[last].name);
         }
-        yk_text_addf(out, ", \"group\": %" PRId32 ", \"strategy\": \"%s\", \"recompute\": %s}",
-                     layer->group, yk_strategy_name(layer->strategy), truth(layer->recompute));
+        yk_json_write_integer(json, "group", layer->group);
+        yk_json_write_string(json, "strategy", yk_strategy_name(layer->strategy));
+        yk_json_write_bool(json, "recompute", layer->recompute);
+        yk_json_write_end_object(json);
         i = last + 1;
     }
-    yk_text_add(out, "]");
+    yk_json_write_end_array(json);
 }
 
 /* What yk_plan_check() does not see. */
@@ -135,18 +146,21 @@ static yk_status check(const struct yk_plan *plan, const struct yk_plan_context 
 static yk_status write_plan(const struct yk_plan *plan, const struct yk_plan_context *context,
                             const struct yk_model *model, struct yk_text *out)
 {
+    struct yk_json_writer json = {.text = out, .spaced = true};
     YK_TRY(yk_plan_check(plan, model));
     YK_TRY(check(plan, context));
-    yk_text_add(out, "{\"yoke\": 1, \"kind\": \"plan\"");
-    YK_TRY(yk_plan_origin_write(plan, context, out));
-    yk_plan_options_write(&plan->options, context->cluster, out);
-    write_scalars(plan, out);
-    write_ranks(plan, context->cluster, out);
-    write_groups(plan, out);
-    write_layers(plan, model, out);
-    yk_text_add(out, ",\n \"order\": ");
-    yk_plan_order_write(plan, model, out);
-    yk_text_add(out, "}\n");
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "plan");
+    YK_TRY(yk_plan_origin_write(plan, context, &json));
+    yk_plan_options_write(&plan->options, context->cluster, &json);
+    write_scalars(plan, &json);
+    write_ranks(plan, context->cluster, &json);
+    write_groups(plan, &json);
+    write_layers(plan, model, &json);
+    yk_plan_order_write(plan, model, &json);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
     return yk_text_status(out);
 }
 

@@ -3,7 +3,6 @@
 #include "base/json_value.h"
 #include "plan/plan_value.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum {
@@ -119,68 +118,61 @@ yk_status yk_plan_options_read(const struct yk_json *root, int64_t batch,
     return status == YK_OK ? YK_OK : yk_fail_in(status, "request");
 }
 
-static void add_key(const char *key, size_t start, struct yk_text *out)
-{
-    yk_text_addf(out, "%s\"%s\": ", out->length > start ? ", " : "", key);
-}
-
 static void write_lists(const struct yk_plan_options *options, const struct yk_cluster *cluster,
-                        size_t start, struct yk_text *out)
+                        struct yk_json_writer *json)
 {
     if (options->undecided) {
-        add_key("only", start, out);
-        yk_text_add(out, "[");
-        for (int32_t i = 0, listed = 0; i < YK_DECISION_COUNT; i++) {
+        yk_json_write_begin_array(json, "only");
+        for (int32_t i = 0; i < YK_DECISION_COUNT; i++) {
             if (!(options->undecided >> i & 1)) {
-                yk_text_addf(out, "%s\"%s\"", listed++ > 0 ? ", " : "", yk_decision_name(i));
+                yk_json_write_string(json, NULL, yk_decision_name(i));
             }
         }
-        yk_text_add(out, "]");
+        yk_json_write_end_array(json);
     }
     if (options->left_out) {
-        add_key("devices", start, out);
-        yk_text_add(out, "[");
-        for (int32_t i = 0, listed = 0; i < options->device_count; i++) {
+        yk_json_write_begin_array(json, "devices");
+        for (int32_t i = 0; i < options->device_count; i++) {
             if (!options->left_out[i]) {
-                yk_text_add(out, listed++ > 0 ? ", " : "");
-                yk_text_add_json(out, cluster->devices[i].name);
+                yk_json_write_string(json, NULL, cluster->devices[i].name);
             }
         }
-        yk_text_add(out, "]");
+        yk_json_write_end_array(json);
     }
+}
+
+static bool is_empty(const struct yk_plan_options *options)
+{
+    return !(options->memory_bytes > 0) && options->micro_batches <= 0 && !options->recompute &&
+           !options->one_strategy && !options->random_strategies && !(options->slowdown > 0) &&
+           !options->undecided && !options->left_out;
 }
 
 void yk_plan_options_write(const struct yk_plan_options *options, const struct yk_cluster *cluster,
-                           struct yk_text *out)
+                           struct yk_json_writer *json)
 {
-    const size_t before = out->length;
-    yk_text_add(out, ",\n \"request\": {");
-    const size_t start = out->length;
+    if (is_empty(options)) {
+        return;
+    }
+    yk_json_write_line(json, 1);
+    yk_json_write_begin_object(json, "request");
     if (options->memory_bytes > 0) {
-        add_key("memory", start, out);
-        yk_plan_write_bytes(options->memory_bytes, out);
+        yk_plan_write_bytes(json, "memory", options->memory_bytes);
     }
     if (options->micro_batches > 0) {
-        add_key("micro_batches", start, out);
-        yk_text_addf(out, "%" PRId32, options->micro_batches);
+        yk_json_write_integer(json, "micro_batches", options->micro_batches);
     }
     if (options->recompute) {
-        add_key("recompute", start, out);
-        yk_text_add(out, "true");
+        yk_json_write_bool(json, "recompute", true);
     }
     if (options->one_strategy || options->random_strategies) {
-        add_key("strategy", start, out);
-        yk_text_addf(out, "\"%s\"",
-                     options->random_strategies ? "random" : yk_strategy_name(options->strategy));
+        yk_json_write_string(json, "strategy",
+                             options->random_strategies ? "random"
+                                                        : yk_strategy_name(options->strategy));
     }
     if (options->slowdown > 0) {
-        add_key("slowdown", start, out);
-        yk_text_add_number(out, options->slowdown);
+        yk_json_write_number(json, "slowdown", options->slowdown);
     }
-    write_lists(options, cluster, start, out);
-    if (out->length == start) {
-        out->length = before;
-    } else {
-        yk_text_add(out, "}");
-    }
+    write_lists(options, cluster, json);
+    yk_json_write_end_object(json);
 }

@@ -7,9 +7,9 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/json_write.h"
 #include "base/names.h"
 #include "base/status.h"
-#include "base/text.h"
 #include "cluster/cluster.h"
 #include "plan/plan.h"
 
@@ -19,8 +19,8 @@ yk_status yk_plan_options_read(const struct yk_json *root, int64_t batch,
                                const struct yk_names *devices, struct yk_arena *arena,
                                struct yk_plan_options *out) YK_MUST_USE;
 
-/* Adds the member with ",\n " in front; nothing where nothing was asked for. */
+/* Writes the member on a line of its own; nothing where nothing was asked for. */
 void yk_plan_options_write(const struct yk_plan_options *options, const struct yk_cluster *cluster,
-                           struct yk_text *out);
+                           struct yk_json_writer *json);
 
 #endif

@@ -214,35 +214,46 @@ static void write_slot(const struct yk_plan *plan, const struct yk_model *model,
                  model->layers[slot < L ? slot : 2 * L - slot].name);
 }
 
-/* Names of layers are the project's own, and need no escapes. */
 static void write_transfer(const struct yk_plan *plan, const struct yk_model *model,
                            const struct yk_plan_transfer *transfer, struct yk_text *out)
 {
     const int32_t last = transfer->first_block + transfer->block_count - 1;
-    yk_text_addf(out, "\"%s %s", yk_transfer_name(transfer->kind),
+    yk_text_addf(out, "%s %s", yk_transfer_name(transfer->kind),
                  model->layers[transfer->layer].name);
     if (transfer->first_block == last && yk_plan_blocks(plan, model, transfer->layer) > 1) {
         yk_text_addf(out, " block %" PRId32, last);
     } else if (transfer->block_count < yk_plan_blocks(plan, model, transfer->layer)) {
         yk_text_addf(out, " blocks %" PRId32 "-%" PRId32, transfer->first_block, last);
     }
-    yk_text_add(out, "\"");
+}
+
+/* Writes the words as a string, and empties them. */
+static void write_words(struct yk_json_writer *json, const char *key, struct yk_text *words)
+{
+    yk_json_write_string(json, key, yk_text_chars(words));
+    json->text->failed |= words->failed;
+    yk_text_free(words);
 }
 
 void yk_plan_order_write(const struct yk_plan *plan, const struct yk_model *model,
-                         struct yk_text *out)
+                         struct yk_json_writer *json)
 {
-    yk_text_add(out, "[");
-    for (int32_t i = 0; i < plan->transfer_count; i++) {
-        const struct yk_plan_transfer *transfer = &plan->transfers[i];
-        if (i > 0 && plan->transfers[i - 1].slot == transfer->slot) {
-            yk_text_add(out, ", ");
-        } else {
-            yk_text_add(out, i > 0 ? "]},\n  {\"during\": \"" : "\n  {\"during\": \"");
-            write_slot(plan, model, transfer->slot, out);
-            yk_text_add(out, "\", \"do\": [");
+    struct yk_text words = {0};
+    yk_json_write_line(json, 1);
+    yk_json_write_begin_array(json, "order");
+    for (int32_t i = 0; i < plan->transfer_count;) {
+        const int32_t slot = plan->transfers[i].slot;
+        yk_json_write_line(json, 2);
+        yk_json_write_begin_object(json, NULL);
+        write_slot(plan, model, slot, &words);
+        write_words(json, "during", &words);
+        yk_json_write_begin_array(json, "do");
+        for (; i < plan->transfer_count && plan->transfers[i].slot == slot; i++) {
+            write_transfer(plan, model, &plan->transfers[i], &words);
+            write_words(json, NULL, &words);
         }
-        write_transfer(plan, model, transfer, out);
+        yk_json_write_end_array(json);
+        yk_json_write_end_object(json);
     }
-    yk_text_add(out, plan->transfer_count > 0 ? "]}]" : "]");
+    yk_json_write_end_array(json);
 }

@@ -11,9 +11,9 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/json_write.h"
 #include "base/names.h"
 #include "base/status.h"
-#include "base/text.h"
 #include "plan/plan.h"
 
 /* The number of the layer that `name` names; one that none has is refused with the nearest. */
@@ -25,8 +25,8 @@ yk_status yk_plan_order_read(const struct yk_json *list, const struct yk_model *
                              const struct yk_names *layers, struct yk_arena *arena,
                              struct yk_plan *plan) YK_MUST_USE;
 
-/* Adds the list, one slot a line. */
+/* Writes the member, one slot a line. */
 void yk_plan_order_write(const struct yk_plan *plan, const struct yk_model *model,
-                         struct yk_text *out);
+                         struct yk_json_writer *json);
 
 #endif

@@ -280,8 +280,9 @@ static bool is_file(const char *key, const char *source)
     return access(source, F_OK) == 0;
 }
 
+/* Begins the member; the caller ends it. */
 static yk_status write_source(const char *key, const char *source, const char *hash,
-                              const struct yk_plan_context *context, struct yk_text *out)
+                              const struct yk_plan_context *context, struct yk_json_writer *json)
 {
     struct yk_arena *arena = NULL;
     const char *stored = source;
@@ -291,53 +292,57 @@ static yk_status write_source(const char *key, const char *source, const char *h
         status = yk_plan_source_store(source, context->path, arena, &stored);
     }
     if (status == YK_OK) {
-        yk_text_addf(out, ",\n \"%s\": {\"source\": ", key);
-        yk_text_add_json(out, stored);
-        yk_text_addf(out, ", \"hash\": \"%s\"", hash);
+        yk_json_write_line(json, 1);
+        yk_json_write_begin_object(json, key);
+        yk_json_write_string(json, "source", stored);
+        yk_json_write_string(json, "hash", hash);
     }
     yk_arena_destroy(arena);
     return status;
 }
 
-static void write_devices(const struct yk_cluster *cluster, struct yk_text *out)
+static void write_devices(const struct yk_cluster *cluster, struct yk_json_writer *json)
 {
-    yk_text_add(out, ", \"devices\": [");
+    yk_json_write_begin_array(json, "devices");
     for (int32_t i = 0; i < cluster->device_count; i++) {
         const struct yk_device *device = &cluster->devices[i];
-        yk_text_add(out, i > 0 ? ",\n  {\"name\": " : "\n  {\"name\": ");
-        yk_text_add_json(out, device->name);
+        yk_json_write_line(json, 2);
+        yk_json_write_begin_object(json, NULL);
+        yk_json_write_string(json, "name", device->name);
         if (device->type) {
-            yk_text_add(out, ", \"type\": ");
-            yk_text_add_json(out, device->type);
+            yk_json_write_string(json, "type", device->type);
         }
-        yk_text_add(out, ", \"memory\": ");
-        yk_plan_write_bytes(device->memory_bytes, out);
-        yk_text_add(out, "}");
+        yk_plan_write_bytes(json, "memory", device->memory_bytes);
+        yk_json_write_end_object(json);
     }
-    yk_text_add(out, "]}");
+    yk_json_write_end_array(json);
 }
 
 yk_status yk_plan_origin_write(const struct yk_plan *plan, const struct yk_plan_context *context,
-                               struct yk_text *out)
+                               struct yk_json_writer *json)
 {
     char hash[YK_PLAN_HASH_SIZE];
     int64_t parameters = 0;
     YK_TRY(count_parameters(context->config, &parameters));
     YK_TRY(yk_plan_hash_model(context->config, hash));
-    YK_TRY(write_source("model", plan->model_source, hash, context, out));
-    yk_text_addf(out, ",\n  \"layers\": %" PRId64 ", \"parameters\": %" PRId64 "}",
-                 count_layers(context->config), parameters);
+    YK_TRY(write_source("model", plan->model_source, hash, context, json));
+    yk_json_write_line(json, 2);
+    yk_json_write_integer(json, "layers", count_layers(context->config));
+    yk_json_write_integer(json, "parameters", parameters);
+    yk_json_write_end_object(json);
     YK_TRY(yk_plan_hash_cluster(context->cluster, hash));
-    YK_TRY(write_source("cluster", plan->cluster_source, hash, context, out));
+    YK_TRY(write_source("cluster", plan->cluster_source, hash, context, json));
     YK_TRY(yk_plan_hash_links(context->cluster, hash));
-    yk_text_addf(out, ", \"links\": \"%s\"", hash);
-    write_devices(context->cluster, out);
+    yk_json_write_string(json, "links", hash);
+    write_devices(context->cluster, json);
+    yk_json_write_end_object(json);
     if (!context->profile) {
-        yk_text_add(out, ",\n \"profile\": null");
-        return yk_text_status(out);
+        yk_json_write_line(json, 1);
+        yk_json_write_null(json, "profile");
+        return yk_text_status(json->text);
     }
     YK_TRY(yk_plan_hash_profile(context->profile, hash));
-    YK_TRY(write_source("profile", plan->profile_source, hash, context, out));
-    yk_text_add(out, "}");
-    return yk_text_status(out);
+    YK_TRY(write_source("profile", plan->profile_source, hash, context, json));
+    yk_json_write_end_object(json);
+    return yk_text_status(json->text);
 }

@@ -6,8 +6,8 @@
 #define YK_PLAN_PLAN_ORIGIN_H
 
 #include "base/json.h"
+#include "base/json_write.h"
 #include "base/status.h"
-#include "base/text.h"
 #include "plan/plan_file.h"
 
 /* Refuses a file for another model, cluster or profile, saying what differs. */
@@ -18,8 +18,8 @@ yk_status yk_plan_origin_check(const struct yk_json *root,
 yk_status yk_plan_origin_sources(const struct yk_json *root, const char *path,
                                  struct yk_arena *arena, struct yk_plan_sources *out) YK_MUST_USE;
 
-/* Adds the members, each with ",\n " in front. */
+/* Writes the members, each on a line of its own. */
 yk_status yk_plan_origin_write(const struct yk_plan *plan, const struct yk_plan_context *context,
-                               struct yk_text *out) YK_MUST_USE;
+                               struct yk_json_writer *json) YK_MUST_USE;
 
 #endif

@@ -70,7 +70,7 @@ yk_status yk_plan_read_choice(const struct yk_json *object, const char *key,
     return status;
 }
 
-void yk_plan_write_bytes(double bytes, struct yk_text *out)
+void yk_plan_write_bytes(struct yk_json_writer *json, const char *key, double bytes)
 {
     static const struct {
         const char *suffix;
@@ -87,10 +87,11 @@ void yk_plan_write_bytes(double bytes, struct yk_text *out)
         (void)snprintf(word, sizeof word, "%s%s", digits, scales[i].suffix);
         if (bytes >= scales[i].factor && strlen(digits) <= SHORT_ENOUGH &&
             yk_units_read(word, YK_UNIT_BYTES, &again) == YK_OK && again == bytes) {
-            yk_text_addf(out, "\"%s\"", word);
+            yk_json_write_string(json, key, word);
             return;
         }
     }
     yk_number_format(bytes, digits);
-    yk_text_addf(out, "\"%sB\"", digits);
+    (void)snprintf(word, sizeof word, "%sB", digits);
+    yk_json_write_string(json, key, word);
 }

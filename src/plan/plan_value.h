@@ -7,8 +7,8 @@
 #define YK_PLAN_PLAN_VALUE_H
 
 #include "base/json.h"
+#include "base/json_write.h"
 #include "base/status.h"
-#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ yk_status yk_plan_read_bytes(const struct yk_json *object, const char *key, bool
 yk_status yk_plan_read_choice(const struct yk_json *object, const char *key,
                               const char *const *names, size_t count, int *out) YK_MUST_USE;
 
-/* Adds a JSON string that reads back as exactly `bytes`, short where that is exact. */
-void yk_plan_write_bytes(double bytes, struct yk_text *out);
+/* Writes a string that reads back as exactly `bytes`, short where that is exact. */
+void yk_plan_write_bytes(struct yk_json_writer *json, const char *key, double bytes);
 
 #endif

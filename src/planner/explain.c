@@ -262,11 +262,12 @@ void yk_explain_context(const struct yk_study *study, const struct yk_plan *plan
     int32_t measured = 0;
     double assumed_bytes[2] = {0, 0}; /* of GPUs, of CPUs */
     for (int32_t r = 0; r < plan->rank_count; r++) {
-        const struct yk_device *device = &study->cluster->devices[plan->ranks[r].device];
-        if (device->context_bytes > 0) {
+        const int32_t device = plan->ranks[r].device;
+        if (yk_device_facts_at(study->facts, device).context_bytes > 0) {
             measured++;
         } else {
-            assumed_bytes[device->is_cpu ? 1 : 0] = yk_cost_context_bytes(device);
+            assumed_bytes[study->cluster->devices[device].is_cpu ? 1 : 0] =
+                yk_device_facts_context_bytes(study->facts, study->cluster, device);
         }
     }
     if (measured > 0) {

@@ -160,7 +160,8 @@ static int64_t count_choices(const struct leasting *leasting)
     bool crowded = false;
     for (int32_t k = 0; k < leasting->kind_count; k++) {
         count *= count <= MOST_CHOICES ? leasting->kind_sizes[k] + 1 : 1;
-        crowded = crowded || yk_crowd_times(leasting->study->cluster, leasting->kinds[k], 0) < 1;
+        crowded = crowded || yk_crowd_times(leasting->study->cluster, leasting->study->facts,
+                                            leasting->kinds[k], 0) < 1;
     }
     return crowded ? count - 1 : 1;
 }
@@ -184,8 +185,8 @@ static void find_scales(struct leasting *leasting, bool others_rest)
     }
     for (int32_t k = 0; k < leasting->kind_count; k++) {
         const int32_t own = leasting->kinds[k];
-        leasting->scales[k] =
-            yk_crowd_times(cluster, own, others_rest ? 0 : busy - cluster->devices[own].part);
+        leasting->scales[k] = yk_crowd_times(cluster, leasting->study->facts, own,
+                                             others_rest ? 0 : busy - cluster->devices[own].part);
     }
 }
 

@@ -216,7 +216,8 @@ yk_status yk_ordering_problem(struct yk_study *study, const struct yk_plan *plan
     struct yk_program *program = NULL;
     plain.transfer_count = 0;
     plain.prefetch = 1;
-    YK_TRY(yk_program_compile(&plain, study->cluster, study->sizes, &program));
+    YK_TRY(
+        yk_program_compile_by(&plain, study->cluster, study->facts, study->sizes, NULL, &program));
     posing.program = program;
     const yk_status status = pose(&posing, open);
     yk_program_destroy(program);

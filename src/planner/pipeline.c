@@ -149,7 +149,8 @@ static double limit_of(const struct cutting *cutting, int32_t k)
     for (int32_t i = cutting->first_device[k]; i < cutting->first_device[k + 1]; i++) {
         const int32_t device = cutting->spec->devices[i];
         limit = fmin(limit, cutting->study->limit_bytes[device] -
-                                yk_cost_context_bytes(&cutting->study->cluster->devices[device]));
+                                yk_device_facts_context_bytes(cutting->study->facts,
+                                                              cutting->study->cluster, device));
     }
     return limit;
 }

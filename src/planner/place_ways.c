@@ -78,22 +78,24 @@ yk_status yk_place_settle(struct yk_place *place, struct yk_schedule *schedule,
                           struct yk_placement *placement)
 {
     const struct yk_graph *graph = placement->step->graph;
+    const struct yk_device_facts *facts = place->request->book->facts;
     const struct yk_cluster *cluster = place->request->book->cluster;
     placement->schedule = schedule;
     YK_TRY(yk_traffic_step_s(placement->step, schedule, &placement->step_s));
     YK_TRY(yk_evaluate_memory(schedule, &placement->fit));
     if (!placement->fit.fits) {
         /* A device smaller than its own context counts as empty in the graph. */
-        const struct yk_device *device = &cluster->devices[placement->fit.device];
+        const int32_t device = placement->fit.device;
         placement->fit.missing_bytes +=
-            (int64_t)fmax(0, yk_cost_context_bytes(device) - device->memory_bytes);
+            (int64_t)fmax(0, yk_device_facts_context_bytes(facts, cluster, device) -
+                                 cluster->devices[device].memory_bytes);
     }
     YK_TRY_NEW(place->out->arena, placement->peak_bytes, graph->device_count);
     YK_TRY(yk_memory_peaks(schedule, placement->peak_bytes));
     for (int32_t p = 0; p < graph->device_count; p++) {
         /* A device that is left out is not touched at all. */
         if (placement->peak_bytes[p] > 0) {
-            placement->peak_bytes[p] += (int64_t)yk_cost_context_bytes(&cluster->devices[p]);
+            placement->peak_bytes[p] += (int64_t)yk_device_facts_context_bytes(facts, cluster, p);
         }
     }
     YK_TRY(read_devices(place, placement));

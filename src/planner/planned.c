@@ -187,27 +187,19 @@ yk_status yk_planned_shuffle(struct yk_planned *planned, uint64_t seed)
     return note_times(planned);
 }
 
-static yk_status report_rank(const struct yk_planned *planned, int32_t rank, struct yk_arena *arena,
-                             struct yk_plan_report_rank *out)
+static yk_status result_rank(const struct yk_planned *planned, int32_t rank, struct yk_arena *arena,
+                             struct yk_plan_result_rank *out)
 {
     const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[rank];
-    struct yk_sim_moment *moments = NULL;
-    struct yk_plan_moment *copies = NULL;
+    struct yk_memory_moment *moments = NULL;
     int32_t count = 0;
     YK_TRY(yk_sim_memory(planned->trial.sim, rank, arena, &moments, &count));
-    YK_TRY_NEW(arena, copies, count);
-    for (int32_t i = 0; i < count; i++) {
-        copies[i].at_s = moments[i].at_s;
-        for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
-            copies[i].bytes[kind] = moments[i].bytes[kind];
-        }
-    }
-    *out = (struct yk_plan_report_rank){
+    *out = (struct yk_plan_result_rank){
         .compute_s = simulated->compute_s,
         .exposed_s = simulated->exposed_s,
         .idle_s = simulated->idle_s,
         .peak_bytes = planned->trial.peaks[rank].bytes,
-        .moments = copies,
+        .moments = moments,
         .moment_count = count,
     };
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
@@ -216,16 +208,16 @@ static yk_status report_rank(const struct yk_planned *planned, int32_t rank, str
     return YK_OK;
 }
 
-yk_status yk_planned_report(const struct yk_planned *planned, const struct yk_trace *trace,
-                            struct yk_arena *arena, struct yk_plan_report *out)
+yk_status yk_planned_result(const struct yk_planned *planned, const struct yk_trace *trace,
+                            struct yk_arena *arena, struct yk_plan_result *out)
 {
-    struct yk_plan_report_rank *ranks = NULL;
+    struct yk_plan_result_rank *ranks = NULL;
     YK_TRY_NEW(arena, ranks, planned->plan->rank_count);
     for (int32_t r = 0; r < planned->plan->rank_count; r++) {
-        YK_TRY(report_rank(planned, r, arena, &ranks[r]));
+        YK_TRY(result_rank(planned, r, arena, &ranks[r]));
     }
     const struct yk_mfu mfu = yk_planned_mfu(planned);
-    *out = (struct yk_plan_report){
+    *out = (struct yk_plan_result){
         .plan = planned->plan,
         .model = planned->study->model,
         .cluster = planned->study->cluster,

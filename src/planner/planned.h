@@ -7,9 +7,9 @@
 #ifndef YK_PLANNER_PLANNED_H
 #define YK_PLANNER_PLANNED_H
 
+#include "plan/result.h"
 #include "planner/study.h"
 #include "planner/trial.h"
-#include "report/plan_report.h"
 
 struct yk_planned {
     struct yk_arena *arena;
@@ -49,8 +49,8 @@ yk_status yk_planned_shuffle(struct yk_planned *planned, uint64_t seed) YK_MUST_
 
 void yk_planned_destroy(struct yk_planned *planned);
 
-/* The record that report/plan_report.h draws; `trace` must outlive it. In the arena. */
-yk_status yk_planned_report(const struct yk_planned *planned, const struct yk_trace *trace,
-                            struct yk_arena *arena, struct yk_plan_report *out) YK_MUST_USE;
+/* All of it as the record that others read; `trace` must outlive it. In the arena. */
+yk_status yk_planned_result(const struct yk_planned *planned, const struct yk_trace *trace,
+                            struct yk_arena *arena, struct yk_plan_result *out) YK_MUST_USE;
 
 #endif

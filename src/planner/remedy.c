@@ -133,18 +133,21 @@ static void name_device(const struct yk_cluster *cluster, char out[NAME_SIZE])
     }
 }
 
-/* The cluster with one more of its device with the most memory, linked as that one is. */
-static yk_status add_device(const struct yk_cluster *cluster, struct yk_arena *arena,
+/* The book's cluster with one more of its device with the most memory, linked as that one is. */
+static yk_status add_device(struct yk_cost_book *book, struct yk_arena *arena,
                             struct yk_cluster *out)
 {
+    const struct yk_cluster *cluster = book->cluster;
     const struct yk_link modest = {.latency_s = 10e-6, .bytes_per_s = 16e9}; /* PCIe 3.0 x16 */
     const int32_t P = cluster->device_count;
     struct yk_device *devices = NULL;
+    struct yk_device_facts *facts = NULL;
     struct yk_link *links = NULL;
     char *name = NULL;
     int32_t widest = 0;
     YK_TRY_NEW(arena, name, NAME_SIZE);
     YK_TRY_NEW(arena, devices, P + 1);
+    YK_TRY_NEW(arena, facts, P + 1);
     YK_TRY_NEW(arena, links, (int64_t)(P + 1) * (P + 1));
     memcpy(devices, cluster->devices, (size_t)P * sizeof *devices);
     for (int32_t p = 1; p < P; p++) {
@@ -154,8 +157,9 @@ static yk_status add_device(const struct yk_cluster *cluster, struct yk_arena *a
     devices[P] = devices[widest];
     devices[P].name = name;
     for (int32_t p = 0; p <= P; p++) {
+        const int32_t a = p == P ? widest : p;
+        facts[p] = yk_device_facts_at(book->facts, a);
         for (int32_t q = 0; q <= P; q++) {
-            const int32_t a = p == P ? widest : p;
             const int32_t b = q == P ? widest : q;
             const int32_t other = widest == 0 ? 1 : 0;
             links[p * (P + 1) + q] = a != b  ? *yk_cluster_link(cluster, a, b)
@@ -167,6 +171,8 @@ static yk_status add_device(const struct yk_cluster *cluster, struct yk_arena *a
     out->devices = devices;
     out->links = links;
     out->device_count = P + 1;
+    book->cluster = out;
+    book->facts = facts;
     return YK_OK;
 }
 
@@ -180,11 +186,10 @@ static yk_status try_another_device(const struct yk_place_request *request,
         return YK_OK;
     }
     YK_TRY(yk_arena_create(&arena));
-    yk_status status = add_device(request->book->cluster, arena, &cluster);
+    struct yk_cost_book book = *request->book;
+    yk_status status = add_device(&book, arena, &cluster);
     if (status == YK_OK) {
-        struct yk_cost_book book = *request->book;
         struct yk_place_request changed = *request;
-        book.cluster = &cluster;
         changed.book = &book;
         status = step_with(&changed, deadline, out);
     }

@@ -7,8 +7,8 @@
 #ifndef YK_PLANNER_RIVALS_H
 #define YK_PLANNER_RIVALS_H
 
+#include "plan/result.h"
 #include "planner/finder.h"
-#include "report/plan_report.h"
 
 struct yk_rivals {
     struct yk_plan_alternative *rows;

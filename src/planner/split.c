@@ -93,7 +93,7 @@ static yk_status most_samples(const struct splitting *splitting, int32_t rank, i
     const struct yk_study *study = splitting->study;
     const int32_t device = split->devices[rank];
     const double room = study->limit_bytes[device] -
-                        yk_cost_context_bytes(&study->cluster->devices[device]) -
+                        yk_device_facts_context_bytes(study->facts, study->cluster, device) -
                         splitting->whole_bytes - splitting->largest_bytes - splitting->summed_bytes;
     const int64_t M = split->micro_batches;
     int64_t low = 0;

@@ -60,12 +60,13 @@ static yk_status take_arrays(struct making *making)
 /* A device holds the driver's context besides whatever the graph puts on it. */
 static yk_status add_devices(const struct making *making)
 {
+    const struct yk_device_facts *facts = making->step->spec.book->facts;
     const struct yk_cluster *cluster = making->step->spec.book->cluster;
     const struct yk_model *model = making->step->model;
     const double typical = model->edge_count > 0 ? (double)model->edges[0].bytes : 1;
     for (int32_t p = 0; p < cluster->device_count; p++) {
         const struct yk_device *device = &cluster->devices[p];
-        const double room = device->memory_bytes - yk_cost_context_bytes(device);
+        const double room = device->memory_bytes - yk_device_facts_context_bytes(facts, cluster, p);
         YK_TRY(yk_graph_builder_add_device(making->builder, device->name, room > 0 ? room : 0));
     }
     for (int32_t p = 0; p < cluster->device_count; p++) {

@@ -51,6 +51,7 @@ yk_status yk_study_create(const struct yk_plan_request *request, struct yk_study
     }
     study->request = request;
     study->cluster = request->book->cluster;
+    study->facts = request->book->facts;
     study->deadline.clock = request->search.clock;
     study->started_s = yk_deadline_now_s(&study->deadline.clock);
     yk_study_begin_phase(study, 1, 1);

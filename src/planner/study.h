@@ -44,7 +44,8 @@ void yk_plan_request_restore(const struct yk_plan *plan, struct yk_plan_request 
 struct yk_study {
     const struct yk_plan_request *request;
     const struct yk_cluster *cluster;
-    const struct yk_model *model; /* for the whole batch */
+    const struct yk_device_facts *facts; /* (devices) of the cluster, or NULL */
+    const struct yk_model *model;        /* for the whole batch */
     struct yk_sizes *sizes;
     struct yk_prices *prices;
     double *limit_bytes; /* (devices) */

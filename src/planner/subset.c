@@ -18,11 +18,14 @@ static yk_status make_cluster(const struct yk_cost_book *whole, struct subset *s
 {
     const struct yk_cluster *cluster = whole->cluster;
     struct yk_device *devices = NULL;
+    struct yk_device_facts *facts = NULL;
     struct yk_link *links = NULL;
     YK_TRY_NEW(subset->arena, devices, subset->count);
+    YK_TRY_NEW(subset->arena, facts, subset->count);
     YK_TRY_NEW(subset->arena, links, (int64_t)subset->count * subset->count);
     for (int32_t p = 0; p < subset->count; p++) {
         devices[p] = cluster->devices[subset->numbers[p]];
+        facts[p] = yk_device_facts_at(whole->facts, subset->numbers[p]);
         for (int32_t q = 0; q < subset->count; q++) {
             links[(int64_t)p * subset->count + q] =
                 *yk_cluster_link(cluster, subset->numbers[p], subset->numbers[q]);
@@ -34,6 +37,7 @@ static yk_status make_cluster(const struct yk_cost_book *whole, struct subset *s
     subset->cluster.device_count = subset->count;
     subset->book = *whole;
     subset->book.cluster = &subset->cluster;
+    subset->book.facts = facts;
     return YK_OK;
 }
 

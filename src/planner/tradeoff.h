@@ -11,8 +11,8 @@
 #ifndef YK_PLANNER_TRADEOFF_H
 #define YK_PLANNER_TRADEOFF_H
 
+#include "plan/result.h"
 #include "planner/study.h"
-#include "report/plan_report.h"
 
 struct yk_tradeoff_options {
     int32_t points; /* of each curve, at least 2 */

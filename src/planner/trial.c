@@ -59,7 +59,7 @@ static yk_status run(struct yk_study *study, enum yk_trial_effort effort, struct
     /* What is to be kept is an answer: it is worth its time. */
     const struct yk_deadline *deadline = effort == YK_TRIAL_KEEP ? NULL : &study->deadline;
     YK_TRY(yk_deadline_check(deadline));
-    YK_TRY(yk_program_compile_by(trial->plan, study->cluster, study->sizes, deadline,
+    YK_TRY(yk_program_compile_by(trial->plan, study->cluster, study->facts, study->sizes, deadline,
                                  &trial->program));
     YK_TRY(count_memory(trial->program, arena, trial));
     if (effort == YK_TRIAL_KEEP && trial->fits) {

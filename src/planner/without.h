@@ -2,8 +2,8 @@
 #ifndef YK_PLANNER_WITHOUT_H
 #define YK_PLANNER_WITHOUT_H
 
+#include "plan/result.h"
 #include "planner/study.h"
-#include "report/plan_report.h"
 
 /* One row for each device of the plan; of several that are alike and do the same, one. Within the
  * study's budget: rows that there was no time for are left out. In the arena. */

@@ -20,12 +20,12 @@ static yk_status make(struct yk_program *program, struct yk_arena *scratch,
 yk_status yk_program_compile(const struct yk_plan *plan, const struct yk_cluster *cluster,
                              struct yk_sizes *sizes, struct yk_program **out)
 {
-    return yk_program_compile_by(plan, cluster, sizes, NULL, out);
+    return yk_program_compile_by(plan, cluster, NULL, sizes, NULL, out);
 }
 
 yk_status yk_program_compile_by(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                                struct yk_sizes *sizes, const struct yk_deadline *deadline,
-                                struct yk_program **out)
+                                const struct yk_device_facts *facts, struct yk_sizes *sizes,
+                                const struct yk_deadline *deadline, struct yk_program **out)
 {
     struct yk_arena *scratch = NULL;
     struct yk_script script = {0};
@@ -35,6 +35,7 @@ yk_status yk_program_compile_by(const struct yk_plan *plan, const struct yk_clus
     }
     program->plan = plan;
     program->cluster = cluster;
+    program->facts = facts;
     program->sizes = sizes;
     program->deadline = deadline;
     program->rank_count = plan->rank_count;

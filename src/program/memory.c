@@ -1,6 +1,6 @@
 #include "program/memory.h"
 
-#include "cost/cost.h"
+#include "cost/device_facts.h"
 #include "program/layout.h"
 
 #include <math.h>
@@ -23,13 +23,6 @@ struct counting {
     int32_t *next_release;   /* (L) the first release at or after the op at hand; −1 */
     int32_t *first_release;  /* (L) of the round */
 };
-
-const char *yk_memory_kind_name(enum yk_memory_kind kind)
-{
-    static const char *const names[] = {"parameters",  "gathered", "gradients", "optimizer",
-                                        "activations", "buffers",  "context"};
-    return names[kind];
-}
 
 static int64_t cell(const struct counting *counting, int32_t layer, int32_t micro_batch)
 {
@@ -61,16 +54,17 @@ static void count_state(struct counting *counting, int32_t layer, double part)
  * has the blocks in it; where the device's memory is the host's, as it is where a context is
  * measured, checkpoints are saved through some of it, too.
  */
-static void count_buffers(struct counting *counting, const struct yk_device *device,
-                          double largest_message, double largest_layer, int64_t most_samples)
+static void count_buffers(struct counting *counting, int32_t device, double largest_message,
+                          double largest_layer, int64_t most_samples)
 {
     const struct yk_plan *plan = counting->program->plan;
     const struct yk_workload *workload = &plan->workload;
     const int64_t target =
         workload->target_sequence > 0 ? workload->target_sequence : workload->sequence;
     const double tokens = (double)most_samples * (double)(workload->sequence + target);
-    const double room = device->context_bytes > 0 ? fmin(SAVING_BYTES, largest_layer)
-                                                  : 2 * fmin(plan->block_bytes, largest_message);
+    const bool measured = yk_device_facts_at(counting->program->facts, device).context_bytes > 0;
+    const double room =
+        measured ? fmin(SAVING_BYTES, largest_layer) : 2 * fmin(plan->block_bytes, largest_message);
     counting->memory->always_bytes[YK_MEMORY_BUFFERS] += room + 2 * TOKEN_BYTES * tokens;
 }
 
@@ -103,9 +97,10 @@ static void count_always(struct counting *counting, int32_t rank)
             }
         }
     }
-    const struct yk_device *device = &program->cluster->devices[plan->ranks[rank].device];
+    const int32_t device = plan->ranks[rank].device;
     count_buffers(counting, device, largest_message, largest_layer, most_samples);
-    counting->memory->always_bytes[YK_MEMORY_CONTEXT] = yk_cost_context_bytes(device);
+    counting->memory->always_bytes[YK_MEMORY_CONTEXT] =
+        yk_device_facts_context_bytes(program->facts, program->cluster, device);
 }
 
 static yk_status take_ops(struct counting *counting, int64_t count, int32_t **out)

@@ -9,18 +9,8 @@
 #ifndef YK_PROGRAM_MEMORY_H
 #define YK_PROGRAM_MEMORY_H
 
+#include "plan/memory_kind.h"
 #include "program/program.h"
-
-enum yk_memory_kind {
-    YK_MEMORY_PARAMETERS, /* that the rank keeps */
-    YK_MEMORY_GATHERED,   /* parameters of others, for the time of their use */
-    YK_MEMORY_GRADIENTS,
-    YK_MEMORY_OPTIMIZER,
-    YK_MEMORY_ACTIVATIONS,
-    YK_MEMORY_BUFFERS, /* workspace, messages, batches */
-    YK_MEMORY_CONTEXT, /* driver and libraries */
-    YK_MEMORY_KIND_COUNT,
-};
 
 /* Bytes held from the start of `from` to the end of `until`, `lag` (0 or 1) rounds later. */
 struct yk_hold {
@@ -52,8 +42,5 @@ yk_status yk_program_memory_count(const struct yk_program *program, int32_t rank
 yk_status yk_program_memory_peak(const struct yk_program *program, int32_t rank,
                                  const struct yk_program_memory *memory,
                                  struct yk_memory_peak *out) YK_MUST_USE;
-
-/* "parameters", "gathered" … */
-const char *yk_memory_kind_name(enum yk_memory_kind kind);
 
 #endif

@@ -23,6 +23,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "cluster/cluster.h"
+#include "cost/device_facts.h"
 #include "model/sizes.h"
 #include "plan/plan.h"
 #include "trace/trace.h"
@@ -109,6 +110,7 @@ struct yk_program {
     struct yk_arena *arena;
     const struct yk_plan *plan;
     const struct yk_cluster *cluster;
+    const struct yk_device_facts *facts; /* (devices) of the cluster, or NULL */
     struct yk_sizes *sizes;
     int32_t rank_count;
     int32_t bucket_count;
@@ -128,9 +130,11 @@ struct yk_program {
 yk_status yk_program_compile(const struct yk_plan *plan, const struct yk_cluster *cluster,
                              struct yk_sizes *sizes, struct yk_program **out) YK_MUST_USE;
 
-/* Likewise by a deadline, which may be NULL and is kept in the program. */
+/* Likewise with what was measured about the devices, and by a deadline; both may be NULL and are
+ * kept in the program. */
 yk_status yk_program_compile_by(const struct yk_plan *plan, const struct yk_cluster *cluster,
-                                struct yk_sizes *sizes, const struct yk_deadline *deadline,
+                                const struct yk_device_facts *facts, struct yk_sizes *sizes,
+                                const struct yk_deadline *deadline,
                                 struct yk_program **out) YK_MUST_USE;
 void yk_program_destroy(struct yk_program *program);
 

@@ -26,7 +26,7 @@ struct picture {
 static void times_of(const struct yk_plan_folds *folds, const struct yk_plan_fold *fold,
                      double out[TIMES])
 {
-    const struct yk_plan_report_rank *rank = &folds->report->ranks[fold->rank];
+    const struct yk_plan_result_rank *rank = &folds->result->ranks[fold->rank];
     const double times[TIMES] = {rank->compute_s, rank->exposed_s, rank->idle_s};
     for (int i = 0; i < TIMES; i++) {
         out[i] = isfinite(times[i]) ? fmax(times[i], 0) : 0;

@@ -293,12 +293,12 @@ static void draw(struct picture *picture)
     yk_figure_end(&picture->figure);
 }
 
-static yk_status draw_in(struct yk_arena *arena, const struct yk_plan_report *report,
+static yk_status draw_in(struct yk_arena *arena, const struct yk_plan_result *result,
                          struct yk_figure frame)
 {
     struct yk_stations stations;
     struct picture picture = {.figure = frame, .stations = &stations};
-    YK_TRY(yk_stations_make(report, arena, &stations));
+    YK_TRY(yk_stations_make(result, arena, &stations));
     picture.inside = speeds_inside(&stations, -1);
     picture.between = speeds_between(&stations);
     YK_TRY(make_boxes(&picture, arena));
@@ -312,11 +312,11 @@ static yk_status draw_in(struct yk_arena *arena, const struct yk_plan_report *re
     return yk_text_status(frame.out);
 }
 
-yk_status yk_plan_draw_cluster(const struct yk_plan_report *report, struct yk_figure frame)
+yk_status yk_plan_draw_cluster(const struct yk_plan_result *result, struct yk_figure frame)
 {
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    const yk_status status = draw_in(arena, report, frame);
+    const yk_status status = draw_in(arena, result, frame);
     yk_arena_destroy(arena);
     return status;
 }

@@ -49,10 +49,10 @@ void yk_plan_csv_memory(const struct yk_plan_folds *folds, struct yk_text *out)
     yk_text_add(out, "\n");
     for (int32_t f = 0; f < folds->count; f++) {
         const struct yk_plan_fold *fold = &folds->folds[f];
-        const struct yk_plan_report_rank *rank = &folds->report->ranks[fold->rank];
+        const struct yk_plan_result_rank *rank = &folds->result->ranks[fold->rank];
         for (int32_t i = 0; i < rank->moment_count; i++) {
             add_fold(out, fold);
-            yk_csv_add_bytes(out, folds->report->plan->ranks[fold->rank].limit_bytes);
+            yk_csv_add_bytes(out, folds->result->plan->ranks[fold->rank].limit_bytes);
             yk_text_add(out, ",");
             yk_csv_add_seconds(out, rank->moments[i].at_s);
             for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
@@ -69,7 +69,7 @@ void yk_plan_csv_times(const struct yk_plan_folds *folds, struct yk_text *out)
     yk_text_add(out, "ranks,device,compute_s,exposed_s,idle_s,peak_bytes\n");
     for (int32_t f = 0; f < folds->count; f++) {
         const struct yk_plan_fold *fold = &folds->folds[f];
-        const struct yk_plan_report_rank *rank = &folds->report->ranks[fold->rank];
+        const struct yk_plan_result_rank *rank = &folds->result->ranks[fold->rank];
         add_fold(out, fold);
         yk_csv_add_seconds(out, rank->compute_s);
         yk_text_add(out, ",");
@@ -89,11 +89,11 @@ static void add_station(struct yk_text *out, const struct yk_stations *stations,
     yk_text_addf(out, ",%d,", station->count);
 }
 
-static yk_status add_links(const struct yk_plan_report *report, struct yk_arena *arena,
+static yk_status add_links(const struct yk_plan_result *result, struct yk_arena *arena,
                            struct yk_text *out)
 {
     struct yk_stations stations;
-    YK_TRY(yk_stations_make(report, arena, &stations));
+    YK_TRY(yk_stations_make(result, arena, &stations));
     yk_text_add(out, "from,from_count,to,to_count,latency_s,bytes_per_s\n");
     for (int32_t a = 0; a < stations.count; a++) {
         for (int32_t b = a; b < stations.count; b++) {
@@ -111,11 +111,11 @@ static yk_status add_links(const struct yk_plan_report *report, struct yk_arena 
     return yk_text_status(out);
 }
 
-yk_status yk_plan_csv_links(const struct yk_plan_report *report, struct yk_text *out)
+yk_status yk_plan_csv_links(const struct yk_plan_result *result, struct yk_text *out)
 {
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    const yk_status status = add_links(report, arena, out);
+    const yk_status status = add_links(result, arena, out);
     yk_arena_destroy(arena);
     return status;
 }

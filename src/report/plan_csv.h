@@ -17,7 +17,7 @@ void yk_plan_csv_memory(const struct yk_plan_folds *folds, struct yk_text *out);
 void yk_plan_csv_times(const struct yk_plan_folds *folds, struct yk_text *out);
 
 /* from,from_count,to,to_count,latency_s,bytes_per_s: of stations. */
-yk_status yk_plan_csv_links(const struct yk_plan_report *report, struct yk_text *out) YK_MUST_USE;
+yk_status yk_plan_csv_links(const struct yk_plan_result *result, struct yk_text *out) YK_MUST_USE;
 
 /* mark,name,x,step_s: mark is "curve", "chosen", "joint optimum" or "lower bound". */
 void yk_plan_csv_tradeoff(const struct yk_plan_tradeoff *tradeoff, struct yk_text *out);

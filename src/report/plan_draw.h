@@ -14,7 +14,7 @@ void yk_plan_draw_lanes(const struct yk_plan_folds *folds, struct yk_figure fram
 yk_status yk_plan_draw_memory(const struct yk_plan_folds *folds, const struct yk_plan_fold *fold,
                               struct yk_figure frame) YK_MUST_USE;
 void yk_plan_draw_bars(const struct yk_plan_folds *folds, struct yk_figure frame);
-yk_status yk_plan_draw_cluster(const struct yk_plan_report *report,
+yk_status yk_plan_draw_cluster(const struct yk_plan_result *result,
                                struct yk_figure frame) YK_MUST_USE;
 void yk_plan_draw_tradeoff(const struct yk_plan_tradeoff *tradeoff, struct yk_figure frame);
 

@@ -10,7 +10,7 @@ static const double ROUNDING = 1e-9;
 
 /* What makes folds: the events of every rank and lane, in order. */
 struct folding {
-    const struct yk_plan_report *report;
+    const struct yk_plan_result *result;
     struct yk_arena *arena;
     const struct yk_plan_lane *lanes; /* (ranks, lanes) */
     double span_s;
@@ -141,8 +141,8 @@ static bool same_bytes(const double *a, const double *b)
 
 static bool same_figures(const struct folding *folding, int32_t a, int32_t b)
 {
-    const struct yk_plan_report_rank *one = &folding->report->ranks[a];
-    const struct yk_plan_report_rank *other = &folding->report->ranks[b];
+    const struct yk_plan_result_rank *one = &folding->result->ranks[a];
+    const struct yk_plan_result_rank *other = &folding->result->ranks[b];
     const double span_s = folding->span_s;
     if (!same_number(one->compute_s, other->compute_s, span_s) ||
         !same_number(one->exposed_s, other->exposed_s, span_s) ||
@@ -185,19 +185,19 @@ static bool same_membership(const struct yk_plan *plan, int32_t a, int32_t b)
     return true;
 }
 
-static bool same_device(const struct yk_plan_report *report, int32_t a, int32_t b)
+static bool same_device(const struct yk_plan_result *result, int32_t a, int32_t b)
 {
-    const struct yk_device *one = yk_plan_device_of(report, a);
-    const struct yk_device *other = yk_plan_device_of(report, b);
+    const struct yk_device *one = yk_plan_device_of(result, a);
+    const struct yk_device *other = yk_plan_device_of(result, b);
     return strcmp(one->type ? one->type : "", other->type ? other->type : "") == 0 &&
            one->memory_bytes == other->memory_bytes && one->part == other->part &&
-           report->plan->ranks[a].limit_bytes == report->plan->ranks[b].limit_bytes;
+           result->plan->ranks[a].limit_bytes == result->plan->ranks[b].limit_bytes;
 }
 
 static bool same_rank(const struct folding *folding, int32_t a, int32_t b)
 {
-    return same_device(folding->report, a, b) && same_figures(folding, a, b) &&
-           same_events(folding, a, b) && same_membership(folding->report->plan, a, b);
+    return same_device(folding->result, a, b) && same_figures(folding, a, b) &&
+           same_events(folding, a, b) && same_membership(folding->result->plan, a, b);
 }
 
 static yk_status keep_text(struct yk_text *text, struct yk_arena *arena, const char **out)
@@ -241,10 +241,10 @@ static void add_numbers(const int32_t *fold_of, int32_t ranks, int32_t fold, str
 static yk_status name_fold(const struct folding *folding, const int32_t *fold_of, int32_t number,
                            struct yk_plan_fold *fold)
 {
-    const struct yk_device *device = yk_plan_device_of(folding->report, fold->rank);
+    const struct yk_device *device = yk_plan_device_of(folding->result, fold->rank);
     struct yk_text numbers = {0};
     struct yk_text name = {0};
-    add_numbers(fold_of, folding->report->plan->rank_count, number, &numbers);
+    add_numbers(fold_of, folding->result->plan->rank_count, number, &numbers);
     YK_TRY(keep_text(&numbers, folding->arena, &fold->numbers));
     if (fold->count == 1) {
         return yk_plan_device_name(device, folding->arena, &fold->name);
@@ -276,17 +276,17 @@ static yk_status tell_apart(struct yk_plan_fold *folds, int32_t count, struct yk
     return YK_OK;
 }
 
-yk_status yk_plan_folds_make(const struct yk_plan_report *report, struct yk_arena *arena,
+yk_status yk_plan_folds_make(const struct yk_plan_result *result, struct yk_arena *arena,
                              struct yk_plan_folds *out)
 {
-    const int32_t ranks = report->plan->rank_count;
-    struct folding folding = {.report = report, .arena = arena};
+    const int32_t ranks = result->plan->rank_count;
+    struct folding folding = {.result = result, .arena = arena};
     struct yk_plan_fold *folds = NULL;
     int32_t *fold_of = NULL;
     int32_t count = 0;
-    YK_TRY(yk_plan_lanes_make(report->trace, ranks, arena, &folding.lanes, &folding.span_s));
+    YK_TRY(yk_plan_lanes_make(result->trace, ranks, arena, &folding.lanes, &folding.span_s));
     folding.span_s =
-        isfinite(report->step_s) ? fmax(report->step_s, folding.span_s) : folding.span_s;
+        isfinite(result->step_s) ? fmax(result->step_s, folding.span_s) : folding.span_s;
     YK_TRY_NEW(arena, folds, ranks);
     YK_TRY_NEW(arena, fold_of, ranks);
     for (int32_t r = 0; r < ranks; r++) {
@@ -308,7 +308,7 @@ yk_status yk_plan_folds_make(const struct yk_plan_report *report, struct yk_aren
     }
     YK_TRY(tell_apart(folds, count, arena));
     *out = (struct yk_plan_folds){
-        .report = report,
+        .result = result,
         .folds = folds,
         .count = count,
         .span_s = folding.span_s,

@@ -2,13 +2,14 @@
  * Fold: ranks that do the same, at the same times and with the same memory, are one row of every
  * picture and table of a plan.
  *
- * Folds live in the arena they were made in, and point into the report they were made of.
+ * Folds live in the arena they were made in, and point into the result they were made of.
  */
 #ifndef YK_REPORT_PLAN_FOLD_H
 #define YK_REPORT_PLAN_FOLD_H
 
 #include "base/arena.h"
-#include "report/plan_report.h"
+#include "plan/result.h"
+#include "trace/trace.h"
 
 struct yk_plan_lane {
     const char *name;                           /* what stands beside it: "compute" */
@@ -25,13 +26,13 @@ struct yk_plan_fold {
 };
 
 struct yk_plan_folds {
-    const struct yk_plan_report *report;
+    const struct yk_plan_result *result;
     const struct yk_plan_fold *folds; /* by rank */
     int32_t count;
     double span_s; /* from 0 to the end of the step, or of its last event if that is later */
 };
 
-yk_status yk_plan_folds_make(const struct yk_plan_report *report, struct yk_arena *arena,
+yk_status yk_plan_folds_make(const struct yk_plan_result *result, struct yk_arena *arena,
                              struct yk_plan_folds *out) YK_MUST_USE;
 
 /* The lanes of the first `rank_count` ranks of a trace, (ranks, lanes), in the arena; `out_end_s`
@@ -48,10 +49,10 @@ yk_status yk_plan_device_name(const struct yk_device *device, struct yk_arena *a
 const struct yk_plan_member *yk_plan_member_of(const struct yk_plan *plan, int32_t group,
                                                int32_t rank);
 
-static inline const struct yk_device *yk_plan_device_of(const struct yk_plan_report *report,
+static inline const struct yk_device *yk_plan_device_of(const struct yk_plan_result *result,
                                                         int32_t rank)
 {
-    return &report->cluster->devices[report->plan->ranks[rank].device];
+    return &result->cluster->devices[result->plan->ranks[rank].device];
 }
 
 #endif

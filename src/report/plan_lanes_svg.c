@@ -221,24 +221,24 @@ static void draw_lanes(const struct picture *picture,
 
 static void draw_marks(const struct picture *picture)
 {
-    const struct yk_plan_report *report = picture->folds->report;
+    const struct yk_plan_result *result = picture->folds->result;
     const double top = picture->top - 4;
     const double bottom = picture->bottom + 2;
     double room = picture->right;
     char words[YK_UNITS_SIZE + 16];
     char time[YK_UNITS_SIZE];
-    if (isfinite(report->step_s)) {
-        yk_units_format(report->step_s, YK_UNIT_SECONDS, time);
+    if (isfinite(result->step_s)) {
+        yk_units_format(result->step_s, YK_UNIT_SECONDS, time);
         snprintf(words, sizeof words, "step %s", time);
-        yk_figure_line(&picture->figure, "step", x_of(picture, report->step_s), top,
-                       x_of(picture, report->step_s), bottom);
+        yk_figure_line(&picture->figure, "step", x_of(picture, result->step_s), top,
+                       x_of(picture, result->step_s), bottom);
         yk_figure_text(&picture->figure, "small end", picture->right, bottom + 13, words);
         room -= yk_label_pixels(words) + 10;
     }
-    if (isfinite(report->bound_s) && report->bound_s > 0 &&
-        report->bound_s <= picture->folds->span_s) {
-        const double x = x_of(picture, report->bound_s);
-        yk_units_format(report->bound_s, YK_UNIT_SECONDS, time);
+    if (isfinite(result->bound_s) && result->bound_s > 0 &&
+        result->bound_s <= picture->folds->span_s) {
+        const double x = x_of(picture, result->bound_s);
+        yk_units_format(result->bound_s, YK_UNIT_SECONDS, time);
         snprintf(words, sizeof words, "lower bound %s", time);
         yk_figure_line(&picture->figure, "low", x, top, x, bottom);
         yk_figure_text(&picture->figure, "small soft end",
@@ -301,7 +301,7 @@ void yk_plan_draw_lanes(const struct yk_plan_folds *folds, struct yk_figure fram
     picture.figure.height =
         legend + yk_figure_legend(NULL, entries, count, LEFT, legend, picture.right) + 10;
     struct yk_text title = {0};
-    yk_text_addf(&title, "Ops over time: %s", folds->report->title);
+    yk_text_addf(&title, "Ops over time: %s", folds->result->title);
     yk_figure_begin(&picture.figure, yk_text_chars(&title));
     frame.out->failed |= title.failed;
     yk_text_free(&title);

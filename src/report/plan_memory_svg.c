@@ -19,7 +19,7 @@ struct column {
 
 struct picture {
     struct yk_figure figure;
-    const struct yk_plan_report_rank *rank;
+    const struct yk_plan_result_rank *rank;
     double limit_bytes;
     double most_bytes; /* at the top */
     double span_s;
@@ -44,7 +44,7 @@ static double y_of(const struct picture *picture, double bytes)
     return picture->bottom - bytes / picture->most_bytes * (picture->bottom - picture->top);
 }
 
-static void put_column(struct picture *picture, double x, const struct yk_plan_moment *moment)
+static void put_column(struct picture *picture, double x, const struct yk_memory_moment *moment)
 {
     struct column *column = &picture->columns[picture->column_count++];
     column->x = x;
@@ -57,7 +57,7 @@ static void put_column(struct picture *picture, double x, const struct yk_plan_m
  * there on: no peak is lost, however short. */
 static void sample_columns(struct picture *picture)
 {
-    const struct yk_plan_report_rank *rank = picture->rank;
+    const struct yk_plan_result_rank *rank = picture->rank;
     const double pixels_per_s = (picture->right - LEFT) / picture->span_s;
     for (int32_t i = 0; i < rank->moment_count;) {
         const double pixel = floor(rank->moments[i].at_s * pixels_per_s);
@@ -87,7 +87,7 @@ static double stacked(const struct column *column, int kinds)
     return total;
 }
 
-static bool holds(const struct yk_plan_report_rank *rank, int kind)
+static bool holds(const struct yk_plan_result_rank *rank, int kind)
 {
     for (int32_t i = 0; i < rank->moment_count; i++) {
         if (rank->moments[i].bytes[kind] > 0) {
@@ -168,7 +168,7 @@ static void draw(const struct picture *picture, const struct yk_plan_fold *fold,
     yk_figure_end(&picture->figure);
 }
 
-static double fullest_of(const struct yk_plan_report_rank *rank)
+static double fullest_of(const struct yk_plan_result_rank *rank)
 {
     double most = isfinite(rank->peak_bytes) ? rank->peak_bytes : 0;
     for (int32_t i = 0; i < rank->moment_count; i++) {
@@ -180,11 +180,11 @@ static double fullest_of(const struct yk_plan_report_rank *rank)
 static yk_status draw_in(struct yk_arena *arena, const struct yk_plan_folds *folds,
                          const struct yk_plan_fold *fold, struct yk_figure frame)
 {
-    const struct yk_plan_report_rank *rank = &folds->report->ranks[fold->rank];
+    const struct yk_plan_result_rank *rank = &folds->result->ranks[fold->rank];
     struct picture picture = {
         .figure = frame,
         .rank = rank,
-        .limit_bytes = folds->report->plan->ranks[fold->rank].limit_bytes,
+        .limit_bytes = folds->result->plan->ranks[fold->rank].limit_bytes,
         .span_s = folds->span_s > 0 ? folds->span_s : 1,
         .right = frame.width - RIGHT_MARGIN,
         .top = AXIS_HEIGHT + (frame.alone ? YK_FIGURE_HEADING : 0),

@@ -25,44 +25,44 @@ static void add_paragraph(const char *kind, const char *words, struct yk_text *o
     yk_text_add(out, "</p>\n");
 }
 
-static void add_head(const struct yk_plan_report *report, struct yk_text *out)
+static void add_head(const struct yk_plan_result *result, struct yk_text *out)
 {
     struct yk_text style = {0};
     yk_text_add(&style, yk_plan_style);
     yk_text_add(&style, yk_figure_style);
     yk_text_add(&style, yk_look_style);
     out->failed |= style.failed;
-    yk_page_begin(report->title, report->summary, yk_text_chars(&style), out);
+    yk_page_begin(result->title, result->summary, yk_text_chars(&style), out);
     yk_text_free(&style);
 }
 
-static void add_figures(const struct yk_plan_report *report, struct yk_text *out)
+static void add_figures(const struct yk_plan_result *result, struct yk_text *out)
 {
     char words[YK_NUMBER_SIZE + 16];
     char unit[YK_UNITS_SIZE];
-    const bool bounded = isfinite(report->bound_s) && report->bound_s > 0;
+    const bool bounded = isfinite(result->bound_s) && result->bound_s > 0;
     yk_page_begin_figures(out);
-    yk_label_unit(report->step_s, YK_UNIT_SECONDS, unit);
-    snprintf(words, sizeof words, "%s ±%.0f %%", unit, 100 * report->error);
-    yk_page_add_figure("step", report->error > 0 ? words : unit, out);
-    yk_label_count(isfinite(report->tokens_per_s) ? llround(report->tokens_per_s) : 0, words);
-    yk_page_add_figure("tokens/s", isfinite(report->tokens_per_s) ? words : "unknown", out);
-    snprintf(words, sizeof words, "%.1f%% (exact %.1f)", 100 * report->mfu,
-             100 * report->exact_mfu);
-    yk_page_add_figure("MFU", isfinite(report->mfu) ? words : "unknown", out);
-    yk_label_unit(report->bound_s, YK_UNIT_SECONDS, unit);
+    yk_label_unit(result->step_s, YK_UNIT_SECONDS, unit);
+    snprintf(words, sizeof words, "%s ±%.0f %%", unit, 100 * result->error);
+    yk_page_add_figure("step", result->error > 0 ? words : unit, out);
+    yk_label_count(isfinite(result->tokens_per_s) ? llround(result->tokens_per_s) : 0, words);
+    yk_page_add_figure("tokens/s", isfinite(result->tokens_per_s) ? words : "unknown", out);
+    snprintf(words, sizeof words, "%.1f%% (exact %.1f)", 100 * result->mfu,
+             100 * result->exact_mfu);
+    yk_page_add_figure("MFU", isfinite(result->mfu) ? words : "unknown", out);
+    yk_label_unit(result->bound_s, YK_UNIT_SECONDS, unit);
     yk_page_add_figure("lower bound", bounded ? unit : "none", out);
-    yk_label_percent(report->step_s - report->bound_s, report->bound_s, words);
-    yk_page_add_figure("gap to the bound", bounded && isfinite(report->step_s) ? words : "unknown",
+    yk_label_percent(result->step_s - result->bound_s, result->bound_s, words);
+    yk_page_add_figure("gap to the bound", bounded && isfinite(result->step_s) ? words : "unknown",
                        out);
-    snprintf(words, sizeof words, "%d of %d", report->plan->rank_count,
-             report->cluster->device_count);
+    snprintf(words, sizeof words, "%d of %d", result->plan->rank_count,
+             result->cluster->device_count);
     yk_page_add_figure("devices used", words, out);
     yk_page_end_figures(out);
     yk_text_add(out, "<div class=\"binds\"><strong>What limits it</strong>\n<p>");
-    yk_text_add_xml(out, report->bottleneck);
+    yk_text_add_xml(out, result->bottleneck);
     yk_text_add(out, "</p>\n");
-    add_paragraph("note", report->source, out);
+    add_paragraph("note", result->source, out);
     yk_text_add(out, "</div>\n");
 }
 
@@ -71,7 +71,7 @@ static void add_lanes(const struct yk_plan_folds *folds, struct yk_text *out)
     const int32_t written = yk_page_written_folds(folds);
     struct yk_text csv = {0};
     yk_page_begin_section("Where the time goes", out);
-    yk_page_add_timeline(folds->span_s, folds->report->step_s, folds->report->bound_s, out);
+    yk_page_add_timeline(folds->span_s, folds->result->step_s, folds->result->bound_s, out);
     yk_page_add_op_legend(folds, out);
     yk_page_add_chart("lanes", "Ops of every device and lane over time", out);
     yk_text_add(out, "<div class=\"still chart\">\n");
@@ -147,16 +147,16 @@ static void add_times(const struct yk_plan_folds *folds, struct yk_text *out)
     yk_page_end_section(out);
 }
 
-static yk_status add_cluster(const struct yk_plan_report *report, struct yk_text *out)
+static yk_status add_cluster(const struct yk_plan_result *result, struct yk_text *out)
 {
     struct yk_text csv = {0};
     yk_page_begin_section("Cluster", out);
     for (int narrow = 0; narrow < 2; narrow++) {
         yk_page_begin_width(narrow, out);
-        YK_TRY(yk_plan_draw_cluster(report, yk_page_frame(narrow ? YK_PAGE_NARROW : WIDE, out)));
+        YK_TRY(yk_plan_draw_cluster(result, yk_page_frame(narrow ? YK_PAGE_NARROW : WIDE, out)));
         yk_text_add(out, "</div>\n");
     }
-    const yk_status status = yk_plan_csv_links(report, &csv);
+    const yk_status status = yk_plan_csv_links(result, &csv);
     yk_page_add_numbers("links", &csv, out);
     yk_text_free(&csv);
     yk_page_end_section(out);
@@ -205,29 +205,29 @@ static void add_settings(const struct yk_plan *plan, struct yk_text *out)
 
 static void add_tables(const struct yk_plan_folds *folds, struct yk_text *out)
 {
-    const struct yk_plan_report *report = folds->report;
+    const struct yk_plan_result *result = folds->result;
     yk_page_begin_section("Devices", out);
     yk_plan_table_devices(folds, out);
     yk_page_end_section(out);
     yk_page_begin_section("Layers", out);
-    yk_plan_table_layers(report, out);
-    add_settings(report->plan, out);
+    yk_plan_table_layers(result, out);
+    add_settings(result->plan, out);
     yk_page_end_section(out);
     yk_text_add(out, "<div class=\"pair uneven\">\n");
-    if (report->alternative_count > 0) {
+    if (result->alternative_count > 0) {
         yk_page_begin_section("Other plans", out);
-        yk_plan_table_alternatives(report, out);
+        yk_plan_table_alternatives(result, out);
         yk_page_end_section(out);
     }
-    if (report->without_count > 0) {
+    if (result->without_count > 0) {
         yk_page_begin_section("Leaving a device out", out);
-        yk_plan_table_without(report, out);
+        yk_plan_table_without(result, out);
         yk_page_end_section(out);
     }
     yk_text_add(out, "</div>\n");
 }
 
-static yk_status write_page(const struct yk_plan_report *report, struct yk_arena *arena,
+static yk_status write_page(const struct yk_plan_result *result, struct yk_arena *arena,
                             struct yk_text *out)
 {
     static const char *const scripts[] = {
@@ -236,31 +236,31 @@ static yk_status write_page(const struct yk_plan_report *report, struct yk_arena
         yk_timeline_script_gestures, yk_plan_script_input,   NULL,
     };
     struct yk_plan_folds folds;
-    YK_TRY(yk_plan_folds_make(report, arena, &folds));
-    add_head(report, out);
-    add_figures(report, out);
+    YK_TRY(yk_plan_folds_make(result, arena, &folds));
+    add_head(result, out);
+    add_figures(result, out);
     add_lanes(&folds, out);
     YK_TRY(add_memory(&folds, out));
     yk_text_add(out, "<div class=\"pair\">\n");
     add_times(&folds, out);
-    YK_TRY(add_cluster(report, out));
+    YK_TRY(add_cluster(result, out));
     yk_text_add(out, "</div>\n");
     add_tables(&folds, out);
-    yk_text_add(out, report->tradeoff_count > 0 ? "<div class=\"pair\">\n" : "");
-    for (int32_t t = 0; t < report->tradeoff_count; t++) {
-        add_tradeoff(&report->tradeoffs[t], t, out);
+    yk_text_add(out, result->tradeoff_count > 0 ? "<div class=\"pair\">\n" : "");
+    for (int32_t t = 0; t < result->tradeoff_count; t++) {
+        add_tradeoff(&result->tradeoffs[t], t, out);
     }
-    yk_text_add(out, report->tradeoff_count > 0 ? "</div>\n" : "");
+    yk_text_add(out, result->tradeoff_count > 0 ? "</div>\n" : "");
     yk_page_add_tip(out);
     yk_page_end(scripts, out);
     return yk_text_status(out);
 }
 
-yk_status yk_plan_report_page(const struct yk_plan_report *report, struct yk_text *out)
+yk_status yk_plan_report_page(const struct yk_plan_result *result, struct yk_text *out)
 {
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    const yk_status status = write_page(report, arena, out);
+    const yk_status status = write_page(result, arena, out);
     yk_arena_destroy(arena);
     return status;
 }

@@ -56,10 +56,10 @@ static void order_devices(const struct yk_cluster *cluster, int32_t *out)
     }
 }
 
-yk_status yk_stations_make(const struct yk_plan_report *report, struct yk_arena *arena,
+yk_status yk_stations_make(const struct yk_plan_result *result, struct yk_arena *arena,
                            struct yk_stations *out)
 {
-    const struct yk_cluster *cluster = report->cluster;
+    const struct yk_cluster *cluster = result->cluster;
     struct yk_station *stations = NULL;
     int32_t *order = NULL;
     bool *used = NULL;
@@ -67,8 +67,8 @@ yk_status yk_stations_make(const struct yk_plan_report *report, struct yk_arena 
     YK_TRY_NEW(arena, stations, cluster->device_count);
     YK_TRY_NEW(arena, order, cluster->device_count);
     YK_TRY_NEW(arena, used, cluster->device_count);
-    for (int32_t r = 0; r < report->plan->rank_count; r++) {
-        used[report->plan->ranks[r].device] = true;
+    for (int32_t r = 0; r < result->plan->rank_count; r++) {
+        used[result->plan->ranks[r].device] = true;
     }
     order_devices(cluster, order);
     for (int32_t i = 0; i < cluster->device_count; i++) {

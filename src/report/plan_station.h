@@ -4,7 +4,7 @@
 #define YK_REPORT_PLAN_STATION_H
 
 #include "base/arena.h"
-#include "report/plan_report.h"
+#include "plan/result.h"
 
 struct yk_station {
     const char *name; /* "gpu0 rtx6000ada", or "rtx3090 ×2" of several */
@@ -20,7 +20,7 @@ struct yk_stations {
     int32_t count;
 };
 
-yk_status yk_stations_make(const struct yk_plan_report *report, struct yk_arena *arena,
+yk_status yk_stations_make(const struct yk_plan_result *result, struct yk_arena *arena,
                            struct yk_stations *out) YK_MUST_USE;
 
 /* The link between two stations, or between the devices of one; NULL when that has one device. */

@@ -112,19 +112,19 @@ void yk_plan_table_devices(const struct yk_plan_folds *folds, struct yk_text *ou
         {"device", false}, {"share", false},   {"part", false},
         {"layers", false}, {"compute", false}, {"exposed", false},
         {"idle", false},   {"busy", false},    {NULL, false}};
-    const struct yk_plan_report *report = folds->report;
+    const struct yk_plan_result *result = folds->result;
     begin_table("Devices", columns, out);
     for (int32_t f = 0; f < folds->count; f++) {
         const struct yk_plan_fold *fold = &folds->folds[f];
-        const struct yk_plan_report_rank *rank = &report->ranks[fold->rank];
+        const struct yk_plan_result_rank *rank = &result->ranks[fold->rank];
         begin_row(fold->name, out);
-        add_membership(report->plan, fold->rank, true, out);
-        add_membership(report->plan, fold->rank, false, out);
-        add_layer_count(report->plan, fold->rank, out);
+        add_membership(result->plan, fold->rank, true, out);
+        add_membership(result->plan, fold->rank, false, out);
+        add_layer_count(result->plan, fold->rank, out);
         add_unit(rank->compute_s, YK_UNIT_SECONDS, out);
         add_unit(rank->exposed_s, YK_UNIT_SECONDS, out);
         add_unit(rank->idle_s, YK_UNIT_SECONDS, out);
-        add_meter(rank->compute_s, report->step_s, out);
+        add_meter(rank->compute_s, result->step_s, out);
         yk_text_add(out, "</tr>\n");
     }
     end_table(out);
@@ -142,8 +142,8 @@ void yk_plan_table_memory(const struct yk_plan_folds *folds, struct yk_text *out
     begin_table("Memory by device", columns, out);
     for (int32_t f = 0; f < folds->count; f++) {
         const struct yk_plan_fold *fold = &folds->folds[f];
-        const struct yk_plan_report_rank *rank = &folds->report->ranks[fold->rank];
-        const double limit_bytes = folds->report->plan->ranks[fold->rank].limit_bytes;
+        const struct yk_plan_result_rank *rank = &folds->result->ranks[fold->rank];
+        const double limit_bytes = folds->result->plan->ranks[fold->rank].limit_bytes;
         begin_row(fold->name, out);
         for (int k = 0; k < YK_MEMORY_KIND_COUNT; k++) {
             add_unit(rank->peak_by_kind[k], YK_UNIT_BYTES, out);
@@ -156,28 +156,28 @@ void yk_plan_table_memory(const struct yk_plan_folds *folds, struct yk_text *out
     end_table(out);
 }
 
-static const char *name_of_rank(const struct yk_plan_report *report, int32_t rank)
+static const char *name_of_rank(const struct yk_plan_result *result, int32_t rank)
 {
-    return yk_plan_device_of(report, rank)->name;
+    return yk_plan_device_of(result, rank)->name;
 }
 
 /* The devices of a group: all, a few by name, or from the first to the last. */
-static void add_group(const struct yk_plan_report *report, int32_t number, struct yk_text *out)
+static void add_group(const struct yk_plan_result *result, int32_t number, struct yk_text *out)
 {
-    const struct yk_plan_group *group = &report->plan->groups[number];
+    const struct yk_plan_group *group = &result->plan->groups[number];
     yk_text_add(out, "<td class=\"left\">");
-    if (group->member_count == report->plan->rank_count && group->member_count > 1) {
+    if (group->member_count == result->plan->rank_count && group->member_count > 1) {
         yk_text_addf(out, "all %d", group->member_count);
     } else if (group->member_count <= 4) {
         for (int32_t m = 0; m < group->member_count; m++) {
             yk_text_add(out, m > 0 ? ", " : "");
-            yk_text_add_xml(out, name_of_rank(report, group->members[m].rank));
+            yk_text_add_xml(out, name_of_rank(result, group->members[m].rank));
         }
     } else {
         yk_text_addf(out, "%d: ", group->member_count);
-        yk_text_add_xml(out, name_of_rank(report, group->members[0].rank));
+        yk_text_add_xml(out, name_of_rank(result, group->members[0].rank));
         yk_text_add(out, " \xe2\x80\xa6 ");
-        yk_text_add_xml(out, name_of_rank(report, group->members[group->member_count - 1].rank));
+        yk_text_add_xml(out, name_of_rank(result, group->members[group->member_count - 1].rank));
     }
     yk_text_add(out, "</td>");
 }
@@ -189,11 +189,11 @@ static bool same_layer(const struct yk_plan *plan, int32_t a, int32_t b)
            plan->layers[a].recompute == plan->layers[b].recompute;
 }
 
-static void add_layers(const struct yk_plan_report *report, int32_t first, int32_t last,
+static void add_layers(const struct yk_plan_result *result, int32_t first, int32_t last,
                        struct yk_text *out)
 {
-    const struct yk_layer *layers = report->model->layers;
-    const struct yk_plan *plan = report->plan;
+    const struct yk_layer *layers = result->model->layers;
+    const struct yk_plan *plan = result->plan;
     int64_t parameters = 0;
     char words[YK_NUMBER_SIZE];
     for (int32_t i = first; i <= last; i++) {
@@ -209,25 +209,25 @@ static void add_layers(const struct yk_plan_report *report, int32_t first, int32
     yk_label_count(last - first + 1, words);
     yk_page_add_cell(words, out);
     add_words(yk_strategy_name(yk_plan_strategy(plan, first)), out);
-    add_group(report, plan->layers[first].group, out);
+    add_group(result, plan->layers[first].group, out);
     add_words(plan->layers[first].recompute ? "yes" : "no", out);
     yk_label_count(parameters, words);
     yk_page_add_cell(words, out);
     yk_text_add(out, "</tr>\n");
 }
 
-void yk_plan_table_layers(const struct yk_plan_report *report, struct yk_text *out)
+void yk_plan_table_layers(const struct yk_plan_result *result, struct yk_text *out)
 {
     static const struct column columns[] = {
         {"layers", false},   {"count", false},      {"strategy", true}, {"devices", true},
         {"recompute", true}, {"parameters", false}, {NULL, false}};
     begin_table("Layers", columns, out);
-    for (int32_t first = 0; first < report->plan->layer_count;) {
+    for (int32_t first = 0; first < result->plan->layer_count;) {
         int32_t last = first;
-        while (last + 1 < report->plan->layer_count && same_layer(report->plan, first, last + 1)) {
+        while (last + 1 < result->plan->layer_count && same_layer(result->plan, first, last + 1)) {
             last++;
         }
-        add_layers(report, first, last, out);
+        add_layers(result, first, last, out);
         first = last + 1;
     }
     end_table(out);
@@ -250,22 +250,22 @@ static void add_remark(const char *words, struct yk_text *out)
     yk_text_add(out, "</td></tr>\n");
 }
 
-void yk_plan_table_alternatives(const struct yk_plan_report *report, struct yk_text *out)
+void yk_plan_table_alternatives(const struct yk_plan_result *result, struct yk_text *out)
 {
     static const struct column columns[] = {
         {"plan", false},  {"step", false}, {"against this", false},
         {"memory", true}, {"", true},      {NULL, false}};
     begin_table("Other plans", columns, out);
     yk_text_add(out, "<tr class=\"this\"><th scope=\"row\">this plan</th>");
-    add_unit(report->step_s, YK_UNIT_SECONDS, out);
-    add_ratio(report->step_s, report->step_s, out);
+    add_unit(result->step_s, YK_UNIT_SECONDS, out);
+    add_ratio(result->step_s, result->step_s, out);
     yk_text_add(out, "<td class=\"left\">fits</td>");
     add_remark(NULL, out);
-    for (int32_t i = 0; i < report->alternative_count; i++) {
-        const struct yk_plan_alternative *other = &report->alternatives[i];
+    for (int32_t i = 0; i < result->alternative_count; i++) {
+        const struct yk_plan_alternative *other = &result->alternatives[i];
         begin_row(other->name, out);
         add_unit(other->step_s, YK_UNIT_SECONDS, out);
-        add_ratio(other->step_s, report->step_s, out);
+        add_ratio(other->step_s, result->step_s, out);
         yk_text_add(out, other->fits ? "<td class=\"left\">fits</td>"
                                      : "<td class=\"left warn\">does not fit</td>");
         add_remark(other->remark, out);
@@ -273,12 +273,12 @@ void yk_plan_table_alternatives(const struct yk_plan_report *report, struct yk_t
     end_table(out);
 }
 
-static bool same_outcome(const struct yk_plan_report *report, int32_t a, int32_t b)
+static bool same_outcome(const struct yk_plan_result *result, int32_t a, int32_t b)
 {
-    const struct yk_plan_without *one = &report->without[a];
-    const struct yk_plan_without *other = &report->without[b];
-    const char *type = report->cluster->devices[one->device].type;
-    const char *other_type = report->cluster->devices[other->device].type;
+    const struct yk_plan_without *one = &result->without[a];
+    const struct yk_plan_without *other = &result->without[b];
+    const char *type = result->cluster->devices[one->device].type;
+    const char *other_type = result->cluster->devices[other->device].type;
     const bool same_step =
         isfinite(one->step_s) ? one->step_s == other->step_s : !isfinite(other->step_s);
     return same_step && type && other_type && strcmp(type, other_type) == 0;
@@ -298,18 +298,18 @@ static void add_outcome(double step_s, double plan_s, struct yk_text *out)
     yk_text_add(out, "</tr>\n");
 }
 
-void yk_plan_table_without(const struct yk_plan_report *report, struct yk_text *out)
+void yk_plan_table_without(const struct yk_plan_result *result, struct yk_text *out)
 {
     static const struct column columns[] = {
         {"without", false}, {"step", false}, {"change", false}, {NULL, false}};
     begin_table("Leaving a device out", columns, out);
-    for (int32_t i = 0; i < report->without_count; i++) {
-        const struct yk_device *device = &report->cluster->devices[report->without[i].device];
+    for (int32_t i = 0; i < result->without_count; i++) {
+        const struct yk_device *device = &result->cluster->devices[result->without[i].device];
         int32_t alike = 0;
         bool told = false;
-        for (int32_t other = 0; other < report->without_count; other++) {
-            alike += other == i || same_outcome(report, i, other);
-            told |= other < i && same_outcome(report, i, other);
+        for (int32_t other = 0; other < result->without_count; other++) {
+            alike += other == i || same_outcome(result, i, other);
+            told |= other < i && same_outcome(result, i, other);
         }
         if (told) {
             continue;
@@ -324,7 +324,7 @@ void yk_plan_table_without(const struct yk_plan_report *report, struct yk_text *
             yk_text_add_xml(out, device->type ? device->type : "");
         }
         yk_text_add(out, "</th>");
-        add_outcome(report->without[i].step_s, report->step_s, out);
+        add_outcome(result->without[i].step_s, result->step_s, out);
     }
     end_table(out);
 }

@@ -11,11 +11,11 @@ void yk_plan_table_devices(const struct yk_plan_folds *folds, struct yk_text *ou
 void yk_plan_table_memory(const struct yk_plan_folds *folds, struct yk_text *out);
 
 /* Neighbours that are kept alike are one row. */
-void yk_plan_table_layers(const struct yk_plan_report *report, struct yk_text *out);
+void yk_plan_table_layers(const struct yk_plan_result *result, struct yk_text *out);
 
-void yk_plan_table_alternatives(const struct yk_plan_report *report, struct yk_text *out);
+void yk_plan_table_alternatives(const struct yk_plan_result *result, struct yk_text *out);
 
 /* What leaving out each device changes; devices of one type with one outcome are one row. */
-void yk_plan_table_without(const struct yk_plan_report *report, struct yk_text *out);
+void yk_plan_table_without(const struct yk_plan_result *result, struct yk_text *out);
 
 #endif

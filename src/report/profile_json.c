@@ -1,118 +1,117 @@
+#include "base/json_write.h"
 #include "report/profile_report.h"
 
-#include <inttypes.h>
-#include <math.h>
-
-static void add_word(const char *key, const char *word, struct yk_text *out)
-{
-    yk_text_addf(out, "\"%s\": ", key);
-    yk_text_add_json(out, word);
-    yk_text_add(out, ", ");
-}
-
-/* What is no number is null. */
-static void add_number(const char *key, double value, const char *end, struct yk_text *out)
-{
-    yk_text_addf(out, "\"%s\": ", key);
-    if (isfinite(value)) {
-        yk_text_add_number(out, value);
-    } else {
-        yk_text_add(out, "null");
-    }
-    yk_text_add(out, end);
-}
-
+/* The last members of a row. */
 static void add_measurement(const char *value, const struct yk_profile_measurement *measurement,
-                            struct yk_text *out)
+                            struct yk_json_writer *json)
 {
-    add_number(value, measurement->value, ", ", out);
-    add_number("spread", measurement->spread, ", ", out);
-    add_number("least", measurement->least, ", ", out);
-    add_number("most", measurement->most, ", ", out);
-    yk_text_addf(out, "\"samples\": %" PRId64 ", \"measured_at\": %" PRId64 ", ",
-                 measurement->samples, measurement->measured_at);
-    add_word("host", measurement->host, out);
-    add_word("cpu", measurement->cpu, out);
-    yk_text_add(out, "\"versions\": ");
-    yk_text_add_json(out, measurement->versions);
-    yk_text_add(out, "}");
+    yk_json_write_number(json, value, measurement->value);
+    yk_json_write_number(json, "spread", measurement->spread);
+    yk_json_write_number(json, "least", measurement->least);
+    yk_json_write_number(json, "most", measurement->most);
+    yk_json_write_integer(json, "samples", measurement->samples);
+    yk_json_write_integer(json, "measured_at", measurement->measured_at);
+    yk_json_write_string(json, "host", measurement->host);
+    yk_json_write_string(json, "cpu", measurement->cpu);
+    yk_json_write_string(json, "versions", measurement->versions);
 }
 
-static void add_link_words(const struct yk_profile_link *link, struct yk_text *out)
+static void add_link_words(const struct yk_profile_link *link, struct yk_json_writer *json)
 {
-    add_word("link", link->link, out);
-    add_word("message", link->collective, out);
-    yk_text_addf(out, "\"ranks\": %d, ", (int)link->ranks);
+    yk_json_write_string(json, "link", link->link);
+    yk_json_write_string(json, "message", link->collective);
+    yk_json_write_integer(json, "ranks", link->ranks);
 }
 
-static void add_layers(const struct yk_profile_report *report, struct yk_text *out)
+static void begin_table(const char *name, struct yk_json_writer *json)
 {
-    yk_text_add(out, " \"layers\": [");
+    yk_json_write_line(json, 1);
+    yk_json_write_begin_array(json, name);
+}
+
+static void begin_row(struct yk_json_writer *json)
+{
+    yk_json_write_line(json, 2);
+    yk_json_write_begin_object(json, NULL);
+}
+
+static void add_layers(const struct yk_profile_report *report, struct yk_json_writer *json)
+{
+    begin_table("layers", json);
     for (int32_t i = 0; i < report->layer_row_count; i++) {
         const struct yk_profile_layer_row *row = &report->layer_rows[i];
-        yk_text_add(out, i > 0 ? ",\n  {" : "\n  {");
-        add_word("device", row->layer.device, out);
-        add_number("part", row->layer.part, ", ", out);
-        add_word("shape", row->layer.shape, out);
-        yk_text_addf(out, "\"sequence\": %" PRId64 ", ", row->layer.sequence);
-        add_word("pass", row->layer.pass, out);
-        yk_text_addf(out, "\"batch\": %" PRId64 ", ", row->batch);
-        add_measurement("seconds", &row->measurement, out);
+        begin_row(json);
+        yk_json_write_string(json, "device", row->layer.device);
+        yk_json_write_number(json, "part", row->layer.part);
+        yk_json_write_string(json, "shape", row->layer.shape);
+        yk_json_write_integer(json, "sequence", row->layer.sequence);
+        yk_json_write_string(json, "pass", row->layer.pass);
+        yk_json_write_integer(json, "batch", row->batch);
+        add_measurement("seconds", &row->measurement, json);
+        yk_json_write_end_object(json);
     }
-    yk_text_add(out, "],\n");
+    yk_json_write_end_array(json);
 }
 
-static void add_links(const struct yk_profile_report *report, struct yk_text *out)
+static void add_links(const struct yk_profile_report *report, struct yk_json_writer *json)
 {
-    yk_text_add(out, " \"links\": [");
+    begin_table("links", json);
     for (int32_t i = 0; i < report->link_row_count; i++) {
         const struct yk_profile_link_row *row = &report->link_rows[i];
-        yk_text_add(out, i > 0 ? ",\n  {" : "\n  {");
-        add_link_words(&row->link, out);
-        yk_text_addf(out, "\"bytes\": %" PRId64 ", ", row->bytes);
-        add_measurement("seconds", &row->measurement, out);
+        begin_row(json);
+        add_link_words(&row->link, json);
+        yk_json_write_integer(json, "bytes", row->bytes);
+        add_measurement("seconds", &row->measurement, json);
+        yk_json_write_end_object(json);
     }
-    yk_text_add(out, "],\n");
+    yk_json_write_end_array(json);
 }
 
-static void add_knees(const struct yk_profile_report *report, struct yk_text *out)
+static void add_knees(const struct yk_profile_report *report, struct yk_json_writer *json)
 {
-    bool first = true;
-    yk_text_add(out, " \"knees\": [");
+    begin_table("knees", json);
     for (int32_t i = 0; i < report->link_count; i++) {
         const struct yk_knee *knee = &report->links[i].knee;
         if (!report->links[i].has_knee) {
             continue;
         }
-        yk_text_add(out, first ? "\n  {" : ",\n  {");
-        first = false;
-        add_link_words(&report->links[i].rows[0].link, out);
-        add_number("bytes", knee->bytes, ", ", out);
-        add_number("uncertainty", knee->uncertainty, ", ", out);
-        add_number("plateau_bytes_per_s", knee->plateau_bytes_per_s, ", ", out);
-        add_number("latency_s", knee->latency_s, ", ", out);
-        yk_text_addf(out, "\"reached\": %s, \"beyond\": %s}", knee->reached ? "true" : "false",
-                     knee->beyond ? "true" : "false");
+        begin_row(json);
+        add_link_words(&report->links[i].rows[0].link, json);
+        yk_json_write_number(json, "bytes", knee->bytes);
+        yk_json_write_number(json, "uncertainty", knee->uncertainty);
+        yk_json_write_number(json, "plateau_bytes_per_s", knee->plateau_bytes_per_s);
+        yk_json_write_number(json, "latency_s", knee->latency_s);
+        yk_json_write_bool(json, "reached", knee->reached);
+        yk_json_write_bool(json, "beyond", knee->beyond);
+        yk_json_write_end_object(json);
     }
-    yk_text_add(out, "],\n");
+    yk_json_write_end_array(json);
+}
+
+static void add_facts(const struct yk_profile_report *report, struct yk_json_writer *json)
+{
+    begin_table("facts", json);
+    for (int32_t i = 0; i < report->fact_count; i++) {
+        const struct yk_profile_fact_row *row = &report->facts[i];
+        begin_row(json);
+        yk_json_write_string(json, "subject", row->fact.subject);
+        yk_json_write_string(json, "fact", row->fact.fact);
+        add_measurement("value", &row->measurement, json);
+        yk_json_write_end_object(json);
+    }
+    yk_json_write_end_array(json);
 }
 
 yk_status yk_profile_report_json(const struct yk_profile_report *report, struct yk_text *out)
 {
-    yk_text_add(out, "{\"profile\": ");
-    yk_text_add_json(out, report->path);
-    yk_text_add(out, ",\n");
-    add_layers(report, out);
-    add_links(report, out);
-    add_knees(report, out);
-    yk_text_add(out, " \"facts\": [");
-    for (int32_t i = 0; i < report->fact_count; i++) {
-        const struct yk_profile_fact_row *row = &report->facts[i];
-        yk_text_add(out, i > 0 ? ",\n  {" : "\n  {");
-        add_word("subject", row->fact.subject, out);
-        add_word("fact", row->fact.fact, out);
-        add_measurement("value", &row->measurement, out);
-    }
-    yk_text_add(out, "]}\n");
+    struct yk_json_writer json = {.text = out, .spaced = true};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_string(&json, "profile", report->path);
+    add_layers(report, &json);
+    add_links(report, &json);
+    add_knees(report, &json);
+    add_facts(report, &json);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
     return yk_text_status(out);
 }

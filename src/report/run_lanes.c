@@ -209,7 +209,7 @@ yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(arena, devices, (int64_t)both.rank_count * YK_LANE_COUNT + 1);
     *out = (struct yk_run_lanes){
-        .report = {.title = report->title, .step_s = NAN, .bound_s = NAN},
+        .result = {.title = report->title, .step_s = NAN, .bound_s = NAN},
         .devices = devices,
         .shift_s = both.shift_s,
     };
@@ -223,7 +223,7 @@ yk_status yk_run_lanes_make(const struct yk_run_report *report, const struct yk_
         }
     }
     out->folds = (struct yk_plan_folds){
-        .report = &out->report, .folds = folds, .count = count, .span_s = both.end_s};
+        .result = &out->result, .folds = folds, .count = count, .span_s = both.end_s};
     return YK_OK;
 }
 

@@ -24,9 +24,9 @@ enum {
     YK_RUN_TRACE_COUNT,
 };
 
-/* Does not move once made: the folds point at its report. */
+/* Does not move once made: the folds point at its result. */
 struct yk_run_lanes {
-    struct yk_plan_report report; /* the title alone: what pictures of folds ask for */
+    struct yk_plan_result result; /* the title alone: what pictures of folds ask for */
     struct yk_plan_folds folds;
     const char *const *devices; /* (folds) the name of the rank's, and whom it stands for */
     double shift_s;             /* that was added to the times of both traces */

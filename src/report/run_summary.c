@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/json_value.h"
+#include "base/json_write.h"
 
 #include <math.h>
 
@@ -42,24 +43,24 @@ struct yk_run_rank yk_run_rank_unknown(void)
 
 void yk_run_summary_write_ranks(const struct yk_run_rank *ranks, int32_t count, struct yk_text *out)
 {
-    yk_text_add(out, "[");
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_array(&json, NULL);
     for (int32_t r = 0; r < count; r++) {
-        yk_text_addf(out, "%s{\"rank\":%d", r > 0 ? "," : "", (int)r);
+        yk_json_write_begin_object(&json, NULL);
+        yk_json_write_integer(&json, "rank", r);
         if (ranks[r].device) {
-            yk_text_add(out, ",\"device\":");
-            yk_text_add_json(out, ranks[r].device);
+            yk_json_write_string(&json, "device", ranks[r].device);
         }
         for (int f = 0; f < FIGURE_COUNT; f++) {
             const double value =
                 *(const double *)(const void *)((const char *)&ranks[r] + figures[f].place);
             if (isfinite(value)) {
-                yk_text_addf(out, ",\"%s\":", figures[f].name);
-                yk_text_add_number(out, value);
+                yk_json_write_number(&json, figures[f].name, value);
             }
         }
-        yk_text_add(out, "}");
+        yk_json_write_end_object(&json);
     }
-    yk_text_add(out, "]");
+    yk_json_write_end_array(&json);
 }
 
 static yk_status read_rank(const struct yk_json *node, int32_t number, struct yk_arena *arena,

@@ -5,25 +5,26 @@
 /* Scales that differ by less are the same. */
 static const double same_scale = 0.005;
 
-double yk_crowd_times(const struct yk_cluster *cluster, int32_t device, double busy)
+double yk_crowd_times(const struct yk_cluster *cluster, const struct yk_device_facts *facts,
+                      int32_t device, double busy)
 {
-    const double rested = cluster->devices[device].rested;
+    const double idle_scale = yk_device_facts_at(facts, device).others_idle_scale;
     double others = 0;
     for (int32_t i = 0; i < cluster->device_count; i++) {
         others += i == device ? 0 : cluster->devices[i].part;
     }
-    if (!(rested > 0 && others > 0)) {
+    if (!(idle_scale > 0 && others > 0)) {
         return 1;
     }
-    return rested + (1 - rested) * fmin(fmax(busy / others, 0), 1);
+    return idle_scale + (1 - idle_scale) * fmin(fmax(busy / others, 0), 1);
 }
 
 static bool is_crowded(const struct yk_program *program)
 {
-    const struct yk_cluster *cluster = program->cluster;
     for (int32_t rank = 0; rank < program->rank_count; rank++) {
-        const double rested = cluster->devices[program->plan->ranks[rank].device].rested;
-        if (rested > 0 && rested < 1) {
+        const int32_t device = program->plan->ranks[rank].device;
+        const double scale = yk_device_facts_at(program->facts, device).others_idle_scale;
+        if (scale > 0 && scale < 1) {
             return true;
         }
     }
@@ -132,7 +133,7 @@ static double scale_of(const struct yk_program *program, const struct yk_folds *
             busy += devices[device].part * busy_beside(program, folds, rounds, rank, i);
         }
     }
-    return yk_crowd_times(program->cluster, own, busy);
+    return yk_crowd_times(program->cluster, program->facts, own, busy);
 }
 
 yk_status yk_crowd_scale(const struct yk_program *program, const struct yk_folds *folds,

@@ -78,7 +78,7 @@ static void set_going(struct run *run, int32_t fold, enum yk_lane which, double 
 static double slowdown_of(const struct run *run, int32_t rank, const struct yk_message *message)
 {
     const int32_t device = run->program->plan->ranks[rank].device;
-    const double own = run->program->cluster->devices[device].beside;
+    const double own = yk_device_facts_at(run->program->facts, device).communication_slowdown;
     return run->slowdown > 0                ? run->slowdown
            : own > 0                        ? own
            : isnan(message->beside.compute) ? YK_SIM_SLOWDOWN

@@ -40,7 +40,7 @@ static void report_rank(const struct yk_sim_record *record, int32_t rank, double
     };
 }
 
-static double sum_of(const struct yk_sim_moment *moment)
+static double sum_of(const struct yk_memory_moment *moment)
 {
     double bytes = 0;
     for (int kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
@@ -52,7 +52,7 @@ static double sum_of(const struct yk_sim_moment *moment)
 static yk_status find_peak(const struct yk_sim *sim, int32_t rank, struct yk_arena *scratch,
                            struct yk_sim_rank *reported)
 {
-    struct yk_sim_moment *moments = NULL;
+    struct yk_memory_moment *moments = NULL;
     int32_t count = 0;
     int32_t highest = 0;
     YK_TRY(yk_sim_memory(sim, rank, scratch, &moments, &count));

@@ -41,12 +41,6 @@ struct yk_sim_rank {
     double *exposed_of_op_s; /* of comm ops: while it ran, the compute lane waited this long */
 };
 
-/* What a rank's device holds from a moment on. */
-struct yk_sim_moment {
-    double at_s;
-    double bytes[YK_MEMORY_KIND_COUNT];
-};
-
 struct yk_sim {
     struct yk_arena *arena; /* owns everything below */
     const struct yk_program *program;
@@ -62,7 +56,7 @@ void yk_sim_destroy(struct yk_sim *sim);
 
 /* A rank's memory over the round, from `at_s` 0 to the step's end, one moment for each change. */
 yk_status yk_sim_memory(const struct yk_sim *sim, int32_t rank, struct yk_arena *arena,
-                        struct yk_sim_moment **out, int32_t *out_count) YK_MUST_USE;
+                        struct yk_memory_moment **out, int32_t *out_count) YK_MUST_USE;
 
 /* How far off the step may be and where its times come from: of the rank that does most, what it
  * computes and the communication that it waits for. `prices` are those of the simulation. */

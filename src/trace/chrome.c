@@ -1,6 +1,7 @@
 #include "trace/chrome.h"
 
 #include "base/arena.h"
+#include "base/json_write.h"
 
 #include <math.h>
 
@@ -22,35 +23,51 @@ static double microseconds(double time_s)
     return round(time_s * 1e9) / 1e3;
 }
 
-static void begin_event(struct yk_text *out, const char *phase, int32_t rank)
+static void begin_event(struct yk_json_writer *json, const char *phase, int32_t rank)
 {
-    const bool first = out->bytes[out->length - 1] == '[';
-    yk_text_addf(out, "%s{\"ph\":\"%s\",\"pid\":%d", first ? "\n" : ",\n", phase, process_of(rank));
+    yk_json_write_line(json, 0);
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_string(json, "ph", phase);
+    yk_json_write_integer(json, "pid", process_of(rank));
 }
 
-static void add_process(const struct yk_trace *trace, int32_t rank, struct yk_text *out)
+static void add_process(const struct yk_trace *trace, int32_t rank, struct yk_json_writer *json)
 {
-    begin_event(out, "M", rank);
-    yk_text_add(out, ",\"name\":\"process_name\",\"args\":{\"name\":");
-    yk_text_add_json(out, yk_trace_rank_name(trace, rank));
-    yk_text_add(out, "}}");
-    begin_event(out, "M", rank);
-    yk_text_addf(out, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%d}}", rank);
+    begin_event(json, "M", rank);
+    yk_json_write_string(json, "name", "process_name");
+    yk_json_write_begin_object(json, "args");
+    yk_json_write_string(json, "name", yk_trace_rank_name(trace, rank));
+    yk_json_write_end_object(json);
+    yk_json_write_end_object(json);
+    begin_event(json, "M", rank);
+    yk_json_write_string(json, "name", "process_sort_index");
+    yk_json_write_begin_object(json, "args");
+    yk_json_write_integer(json, "sort_index", rank);
+    yk_json_write_end_object(json);
+    yk_json_write_end_object(json);
 }
 
-static void add_thread(int32_t rank, enum yk_lane lane, struct yk_text *out)
+static void add_thread(int32_t rank, enum yk_lane lane, struct yk_json_writer *json)
 {
-    begin_event(out, "M", rank);
-    yk_text_addf(out, ",\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":\"%s\"}}",
-                 thread_of(lane), yk_lane_name(lane));
-    begin_event(out, "M", rank);
-    yk_text_addf(out, ",\"tid\":%d,\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%d}}",
-                 thread_of(lane), (int)lane);
+    begin_event(json, "M", rank);
+    yk_json_write_integer(json, "tid", thread_of(lane));
+    yk_json_write_string(json, "name", "thread_name");
+    yk_json_write_begin_object(json, "args");
+    yk_json_write_string(json, "name", yk_lane_name(lane));
+    yk_json_write_end_object(json);
+    yk_json_write_end_object(json);
+    begin_event(json, "M", rank);
+    yk_json_write_integer(json, "tid", thread_of(lane));
+    yk_json_write_string(json, "name", "thread_sort_index");
+    yk_json_write_begin_object(json, "args");
+    yk_json_write_integer(json, "sort_index", (int)lane);
+    yk_json_write_end_object(json);
+    yk_json_write_end_object(json);
 }
 
 /* Names every rank, and the lanes of it that something happens on. */
 static yk_status add_names(const struct yk_trace *trace, struct yk_arena *arena,
-                           struct yk_text *out)
+                           struct yk_json_writer *json)
 {
     const int32_t rank_count = yk_trace_rank_count(trace);
     bool *used = NULL; /* (ranks, lanes) */
@@ -60,73 +77,80 @@ static yk_status add_names(const struct yk_trace *trace, struct yk_arena *arena,
         used[event->rank * YK_LANE_COUNT + (int32_t)event->lane] = true;
     }
     for (int32_t rank = 0; rank < rank_count; rank++) {
-        add_process(trace, rank, out);
+        add_process(trace, rank, json);
         for (int lane = 0; lane < YK_LANE_COUNT; lane++) {
             if (used[rank * YK_LANE_COUNT + lane]) {
-                add_thread(rank, (enum yk_lane)lane, out);
+                add_thread(rank, (enum yk_lane)lane, json);
             }
         }
     }
     return YK_OK;
 }
 
-static void add_complete(const struct yk_trace_event *event, struct yk_text *out)
+static void add_complete(const struct yk_trace_event *event, struct yk_json_writer *json)
 {
     const double start = microseconds(event->start_s);
-    begin_event(out, "X", event->rank);
-    yk_text_addf(out, ",\"tid\":%d,\"name\":", thread_of(event->lane));
-    yk_text_add_json(out, event->op);
-    yk_text_addf(out, ",\"cat\":\"%s\",\"ts\":", yk_lane_name(event->lane));
-    yk_text_add_number(out, start);
-    yk_text_add(out, ",\"dur\":");
+    begin_event(json, "X", event->rank);
+    yk_json_write_integer(json, "tid", thread_of(event->lane));
+    yk_json_write_string(json, "name", event->op);
+    yk_json_write_string(json, "cat", yk_lane_name(event->lane));
+    yk_json_write_number(json, "ts", start);
     /* Both ends are thousandths; so is their difference, once the rounding noise is gone. */
-    yk_text_add_number(out, round((microseconds(event->end_s) - start) * 1e3) / 1e3);
+    yk_json_write_number(json, "dur", round((microseconds(event->end_s) - start) * 1e3) / 1e3);
     if (event->bytes > 0) {
-        yk_text_add(out, ",\"args\":{\"bytes\":");
-        yk_text_add_number(out, event->bytes);
-        yk_text_add(out, "}");
+        yk_json_write_begin_object(json, "args");
+        yk_json_write_number(json, "bytes", event->bytes);
+        yk_json_write_end_object(json);
     }
-    yk_text_add(out, "}");
+    yk_json_write_end_object(json);
 }
 
 static void add_flow_end(const char *phase, int32_t number, const struct yk_trace_event *event,
-                         double time_s, struct yk_text *out)
+                         double time_s, struct yk_json_writer *json)
 {
-    begin_event(out, phase, event->rank);
-    yk_text_addf(out, ",\"tid\":%d,\"name\":\"data\",\"cat\":\"flow\",\"id\":%d,\"ts\":",
-                 thread_of(event->lane), number + 1);
-    yk_text_add_number(out, microseconds(time_s));
-    yk_text_add(out, *phase == 'f' ? ",\"bp\":\"e\"}" : "}");
+    begin_event(json, phase, event->rank);
+    yk_json_write_integer(json, "tid", thread_of(event->lane));
+    yk_json_write_string(json, "name", "data");
+    yk_json_write_string(json, "cat", "flow");
+    yk_json_write_integer(json, "id", number + 1);
+    yk_json_write_number(json, "ts", microseconds(time_s));
+    if (*phase == 'f') {
+        yk_json_write_string(json, "bp", "e");
+    }
+    yk_json_write_end_object(json);
 }
 
 /* A flow belongs to the event its time lies in. An event no longer holds its own end, so the flow
  * leaves from the middle; viewers draw the arrow from the end all the same. */
-static void add_flow(const struct yk_trace *trace, int32_t number, struct yk_text *out)
+static void add_flow(const struct yk_trace *trace, int32_t number, struct yk_json_writer *json)
 {
     const struct yk_trace_flow flow = yk_trace_flow_at(trace, number);
     const struct yk_trace_event *from = yk_trace_event_at(trace, flow.from_event);
     const struct yk_trace_event *to = yk_trace_event_at(trace, flow.to_event);
-    add_flow_end("s", number, from, from->start_s + (from->end_s - from->start_s) / 2, out);
-    add_flow_end("f", number, to, to->start_s, out);
+    add_flow_end("s", number, from, from->start_s + (from->end_s - from->start_s) / 2, json);
+    add_flow_end("f", number, to, to->start_s, json);
 }
 
 yk_status yk_trace_write_chrome(const struct yk_trace *trace, struct yk_text *out)
 {
+    struct yk_json_writer json = {.text = out};
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    yk_text_add(out, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
-    yk_status status = yk_text_status(out);
-    if (status == YK_OK) {
-        status = add_names(trace, arena, out);
-    }
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_string(&json, "displayTimeUnit", "ms");
+    yk_json_write_begin_array(&json, "traceEvents");
+    const yk_status status = add_names(trace, arena, &json);
     yk_arena_destroy(arena);
     YK_TRY(status);
     for (int32_t i = 0; i < yk_trace_event_count(trace); i++) {
-        add_complete(yk_trace_event_at(trace, i), out);
+        add_complete(yk_trace_event_at(trace, i), &json);
     }
     for (int32_t i = 0; i < yk_trace_flow_count(trace); i++) {
-        add_flow(trace, i, out);
+        add_flow(trace, i, &json);
     }
-    yk_text_add(out, "\n]}\n");
+    yk_json_write_line(&json, 0);
+    yk_json_write_end_array(&json);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
     return yk_text_status(out);
 }

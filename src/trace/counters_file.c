@@ -1,5 +1,7 @@
 #include "trace/counters_file.h"
 
+#include "base/json_write.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -30,106 +32,116 @@ bool yk_counter_is_known(const struct yk_counter_rank *rank, enum yk_counter cou
 }
 
 /* Five digits: meters have no more. */
-static void add_value(double value, struct yk_text *out)
+static void write_value(struct yk_json_writer *json, const char *key, double value)
 {
     char digits[40];
-    if (!isfinite(value)) {
-        yk_text_add(out, "null");
-        return;
-    }
-    (void)snprintf(digits, sizeof digits, "%.5g", value);
     double rounded = value;
-    /* NOLINTNEXTLINE(cert-err34-c): these are the digits of a number */
-    (void)sscanf(digits, "%lf", &rounded);
-    yk_text_add_number(out, rounded);
+    if (isfinite(value)) {
+        (void)snprintf(digits, sizeof digits, "%.5g", value);
+        /* NOLINTNEXTLINE(cert-err34-c): these are the digits of a number */
+        (void)sscanf(digits, "%lf", &rounded);
+    }
+    yk_json_write_number(json, key, rounded);
 }
 
 /* To the microsecond. */
-static void add_seconds(double seconds, struct yk_text *out)
+static void write_seconds(struct yk_json_writer *json, const char *key, double seconds)
 {
-    yk_text_add_number(out, round(seconds * 1e6) / 1e6);
+    yk_json_write_number(json, key, round(seconds * 1e6) / 1e6);
 }
 
-static void add_rows(const struct yk_counter_rank *rank, const struct yk_counter_rows *rows,
-                     const char *list, const char *key, const char *before, struct yk_text *out)
+/* With `lines` every row begins on a new one. */
+static void write_rows(const struct yk_counter_rank *rank, const struct yk_counter_rows *rows,
+                       const char *list, const char *name, bool lines, struct yk_json_writer *json)
 {
-    yk_text_addf(out, ",\"%s\":[", list);
+    yk_json_write_begin_array(json, list);
     for (int32_t i = 0; i < rows->count; i++) {
         const struct yk_counter_row *row = &rows->all[i];
-        yk_text_addf(out, "%s%s{\"%s\":", i > 0 ? "," : "", before, key);
-        yk_text_add_json(out, row->name);
-        yk_text_add(out, ",\"seconds\":");
-        add_seconds(row->seconds, out);
+        if (lines) {
+            yk_json_write_line(json, 0);
+        }
+        yk_json_write_begin_object(json, NULL);
+        yk_json_write_string(json, name, row->name);
+        write_seconds(json, "seconds", row->seconds);
         for (int c = 0; c < YK_COUNTER_COUNT; c++) {
             if (yk_counter_is_known(rank, (enum yk_counter)c)) {
-                yk_text_addf(out, ",\"%s\":", yk_counter_key((enum yk_counter)c));
-                add_value(row->values[c], out);
+                write_value(json, yk_counter_key((enum yk_counter)c), row->values[c]);
             }
         }
-        yk_text_add(out, "}");
+        yk_json_write_end_object(json);
     }
-    yk_text_add(out, "]");
+    yk_json_write_end_array(json);
 }
 
-static void add_line(const struct yk_counter_line *line, const char *name, struct yk_text *out)
+static void write_line(const struct yk_counter_line *line, const char *name,
+                       struct yk_json_writer *json)
 {
-    yk_text_addf(out, ",\n\"%s\":{\"begin_s\":[", name);
+    yk_json_write_line(json, 0);
+    yk_json_write_begin_object(json, name);
+    yk_json_write_begin_array(json, "begin_s");
     for (int32_t i = 0; i < line->count; i++) {
-        yk_text_add(out, i > 0 ? "," : "");
-        add_seconds(line->readings[i].begin_s, out);
+        write_seconds(json, NULL, line->readings[i].begin_s);
     }
-    yk_text_add(out, "],\"end_s\":[");
+    yk_json_write_end_array(json);
+    yk_json_write_begin_array(json, "end_s");
     for (int32_t i = 0; i < line->count; i++) {
-        yk_text_add(out, i > 0 ? "," : "");
-        add_seconds(line->readings[i].end_s, out);
+        write_seconds(json, NULL, line->readings[i].end_s);
     }
-    yk_text_add(out, "]");
+    yk_json_write_end_array(json);
     for (int c = 0; c < YK_COUNTER_COUNT; c++) {
         if (!line_knows(line, (enum yk_counter)c)) {
             continue;
         }
-        yk_text_addf(out, ",\n\"%s\":[", yk_counter_key((enum yk_counter)c));
+        yk_json_write_line(json, 0);
+        yk_json_write_begin_array(json, yk_counter_key((enum yk_counter)c));
         for (int32_t i = 0; i < line->count; i++) {
-            yk_text_add(out, i > 0 ? "," : "");
-            add_value(line->readings[i].values[c], out);
+            write_value(json, NULL, line->readings[i].values[c]);
         }
-        yk_text_add(out, "]");
+        yk_json_write_end_array(json);
     }
-    yk_text_add(out, "}");
+    yk_json_write_end_object(json);
 }
 
-static void add_ranks(const struct yk_counter_ranks *ranks, bool lines, struct yk_text *out)
+static void write_ranks(const struct yk_counter_ranks *ranks, const char *key, bool lines,
+                        struct yk_json_writer *json)
 {
-    const char *before = lines ? "\n" : "";
-    yk_text_add(out, "[");
+    yk_json_write_begin_array(json, key);
     for (int32_t r = 0; r < ranks->count; r++) {
         const struct yk_counter_rank *rank = &ranks->all[r];
-        yk_text_addf(out, "%s%s{\"rank\":%d,\"device\":", r > 0 ? "," : "", before, (int)r);
-        yk_text_add_json(out, rank->device);
-        if (rank->source[0] != '\0') {
-            yk_text_add(out, ",\"source\":");
-            yk_text_add_json(out, rank->source);
-        }
-        add_rows(rank, &rank->phases, "phases", "phase", before, out);
-        add_rows(rank, &rank->kinds, "kinds", "kind", before, out);
         if (lines) {
-            add_line(&rank->step, "step", out);
-            add_line(&rank->run, "run", out);
+            yk_json_write_line(json, 0);
         }
-        yk_text_add(out, "}");
+        yk_json_write_begin_object(json, NULL);
+        yk_json_write_integer(json, "rank", r);
+        yk_json_write_string(json, "device", rank->device);
+        if (rank->source[0] != '\0') {
+            yk_json_write_string(json, "source", rank->source);
+        }
+        write_rows(rank, &rank->phases, "phases", "phase", lines, json);
+        write_rows(rank, &rank->kinds, "kinds", "kind", lines, json);
+        if (lines) {
+            write_line(&rank->step, "step", json);
+            write_line(&rank->run, "run", json);
+        }
+        yk_json_write_end_object(json);
     }
-    yk_text_add(out, "]");
+    yk_json_write_end_array(json);
 }
 
 yk_status yk_counters_write(const struct yk_counter_ranks *ranks, struct yk_text *out)
 {
-    yk_text_add(out, "{\"yoke\":1,\"kind\":\"counters\",\"ranks\":");
-    add_ranks(ranks, true, out);
-    yk_text_add(out, "}\n");
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "counters");
+    write_ranks(ranks, "ranks", true, &json);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
     return yk_text_status(out);
 }
 
 void yk_counters_write_averages(const struct yk_counter_ranks *ranks, struct yk_text *out)
 {
-    add_ranks(ranks, false, out);
+    struct yk_json_writer json = {.text = out};
+    write_ranks(ranks, NULL, false, &json);
 }

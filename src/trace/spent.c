@@ -1,8 +1,8 @@
 #include "trace/spent.h"
 
 #include "base/json_value.h"
+#include "base/json_write.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -11,36 +11,56 @@ enum {
     MOST_STEPS = INT32_MAX
 };
 
-static void write_op(const struct yk_spent_op *op, struct yk_text *out)
+static void write_rounded(struct yk_json_writer *json, const char *key, int digits, double value)
 {
-    yk_text_add(out, "{\"op\": ");
-    yk_text_add_json(out, op->op);
-    yk_text_addf(out, ", \"seconds\": %.6g, \"low_s\": %.6g, \"high_s\": %.6g, \"beside\": %.4g}",
-                 op->seconds, op->low_s, op->high_s, op->beside);
+    yk_json_write_key(json, key);
+    yk_text_addf(json->text, "%.*g", digits, value);
+}
+
+static void write_op(const struct yk_spent_op *op, struct yk_json_writer *json)
+{
+    yk_json_write_line(json, 3);
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_string(json, "op", op->op);
+    write_rounded(json, "seconds", 6, op->seconds);
+    write_rounded(json, "low_s", 6, op->low_s);
+    write_rounded(json, "high_s", 6, op->high_s);
+    write_rounded(json, "beside", 4, op->beside);
+    yk_json_write_end_object(json);
+}
+
+static void write_rank(const struct yk_spent_rank *rank, struct yk_json_writer *json)
+{
+    yk_json_write_line(json, 2);
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_string(json, "device", rank->device);
+    yk_json_write_integer(json, "share", rank->share);
+    if (rank->versions[0]) {
+        yk_json_write_string(json, "versions", rank->versions);
+    }
+    yk_json_write_begin_array(json, "ops");
+    for (int32_t i = 0; i < rank->op_count; i++) {
+        write_op(&rank->ops[i], json);
+    }
+    yk_json_write_end_array(json);
+    yk_json_write_end_object(json);
 }
 
 yk_status yk_spent_write(const struct yk_spent *spent, struct yk_text *out)
 {
-    yk_text_addf(out,
-                 "{\"yoke\": 1, \"kind\": \"op times\", \"steps\": %" PRId64 ",\n \"ranks\": [",
-                 spent->steps);
+    struct yk_json_writer json = {.text = out, .spaced = true};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "op times");
+    yk_json_write_integer(&json, "steps", spent->steps);
+    yk_json_write_line(&json, 1);
+    yk_json_write_begin_array(&json, "ranks");
     for (int32_t r = 0; r < spent->rank_count; r++) {
-        const struct yk_spent_rank *rank = &spent->ranks[r];
-        yk_text_add(out, r > 0 ? ",\n  {\"device\": " : "\n  {\"device\": ");
-        yk_text_add_json(out, rank->device);
-        yk_text_addf(out, ", \"share\": %" PRId64, rank->share);
-        if (rank->versions[0]) {
-            yk_text_add(out, ", \"versions\": ");
-            yk_text_add_json(out, rank->versions);
-        }
-        yk_text_add(out, ", \"ops\": [");
-        for (int32_t i = 0; i < rank->op_count; i++) {
-            yk_text_add(out, i > 0 ? ",\n   " : "\n   ");
-            write_op(&rank->ops[i], out);
-        }
-        yk_text_add(out, "]}");
+        write_rank(&spent->ranks[r], &json);
     }
-    yk_text_add(out, "]}\n");
+    yk_json_write_end_array(&json);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
     return yk_text_status(out);
 }
 

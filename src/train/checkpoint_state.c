@@ -1,9 +1,11 @@
 #include "train/checkpoint_state.h"
 
 #include "base/json_value.h"
+#include "base/json_write.h"
 #include "base/precision.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A line break is never inside a string of JSON, so that the first of these begins the settings. */
@@ -13,7 +15,8 @@ static const char ENDING[] = "\n}\n";
 static const int64_t MOST = INT64_C(1) << 53; /* what JSON's numbers hold exactly */
 
 enum {
-    MOST_BAD = 1 << 30
+    MOST_BAD = 1 << 30,
+    SEED_SIZE = 24, /* digits of 64 bits */
 };
 
 static yk_status check_object(const char *text, size_t length, const char *what)
@@ -25,50 +28,57 @@ static yk_status check_object(const char *text, size_t length, const char *what)
     return object ? YK_OK : yk_fail(YK_ERROR_INPUT, "the %s must be an object of JSON", what);
 }
 
-static void add_words(struct yk_text *out, const char *key, const char *words)
-{
-    yk_text_addf(out, ",\n  \"%s\": ", key);
-    if (words) {
-        yk_text_add_json(out, words);
-    } else {
-        yk_text_add(out, "null");
-    }
-}
-
-static void add_workload(const struct yk_net *net, struct yk_text *out)
+static void write_workload(const struct yk_net *net, struct yk_json_writer *json)
 {
     const struct yk_workload *workload = &net->workload;
-    yk_text_addf(out,
-                 ",\n  \"workload\": {\"precision\": \"%s\", \"batch\": %" PRId64
-                 ", \"sequence\": %" PRId64 ", \"lora_rank\": %" PRId64 ", \"lora_alpha\": ",
-                 yk_precision_name(workload->precision), workload->batch, workload->sequence,
-                 workload->lora_rank);
-    yk_text_add_number(out, net->settings.lora_alpha);
-    yk_text_addf(out, ", \"nf4\": %s}", workload->nf4 ? "true" : "false");
+    yk_json_write_begin_object(json, "workload");
+    json->lines = 0;
+    yk_json_write_string(json, "precision", yk_precision_name(workload->precision));
+    yk_json_write_integer(json, "batch", workload->batch);
+    yk_json_write_integer(json, "sequence", workload->sequence);
+    yk_json_write_integer(json, "lora_rank", workload->lora_rank);
+    yk_json_write_number(json, "lora_alpha", net->settings.lora_alpha);
+    yk_json_write_bool(json, "nf4", workload->nf4);
+    yk_json_write_end_object(json);
+    json->lines = 2;
+}
+
+static void write_progress(const struct yk_checkpoint_state *state, struct yk_json_writer *json)
+{
+    char seed[SEED_SIZE];
+    (void)snprintf(seed, sizeof seed, "%" PRIu64, state->seed);
+    yk_json_write_integer(json, "step", state->step);
+    yk_json_write_integer(json, "updates", state->updates);
+    yk_json_write_integer(json, "samples", state->samples);
+    yk_json_write_integer(json, "epoch", state->epoch);
+    yk_json_write_integer(json, "bad", state->bad);
+    yk_json_write_string(json, "seed", seed);
+    yk_json_write_begin_object(json, "scaler");
+    json->lines = 0;
+    yk_json_write_number(json, "scale", state->scaler.scale);
+    yk_json_write_integer(json, "clean", state->scaler.clean);
+    yk_json_write_end_object(json);
+    json->lines = 2;
 }
 
 yk_status yk_checkpoint_state_write(const struct yk_checkpoint_content *content,
                                     struct yk_text *out)
 {
-    const struct yk_checkpoint_state *state = &content->state;
     const char *settings = content->settings_json ? content->settings_json : "{}";
+    struct yk_json_writer json = {.text = out, .spaced = true};
     YK_TRY(check_object(settings, strlen(settings), "settings of a run"));
-    yk_text_add(out, "{\n  \"yoke\": 1,\n  \"kind\": \"state\"");
-    add_words(out, "model", content->store->net->config->name);
-    yk_text_addf(out,
-                 ",\n  \"step\": %" PRId64 ",\n  \"updates\": %" PRId64 ",\n  \"samples\": %" PRId64
-                 ",\n  \"epoch\": %" PRId64 ",\n  \"bad\": %" PRId64 ",\n  \"seed\": \"%" PRIu64
-                 "\",\n  \"scaler\": {",
-                 state->step, state->updates, state->samples, state->epoch, state->bad,
-                 state->seed);
-    yk_text_add(out, "\"scale\": ");
-    yk_text_add_number(out, state->scaler.scale);
-    yk_text_addf(out, ", \"clean\": %" PRId64 "}", state->scaler.clean);
-    add_workload(content->store->net, out);
-    add_words(out, "base_model", content->base_model);
-    yk_text_addf(out, ",%s", SETTINGS);
-    yk_text_add(out, settings);
-    yk_text_add(out, ENDING);
+    yk_json_write_begin_object(&json, NULL);
+    json.lines = 2;
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "state");
+    yk_json_write_string(&json, "model", content->store->net->config->name);
+    write_progress(&content->state, &json);
+    write_workload(content->store->net, &json);
+    yk_json_write_string(&json, "base_model", content->base_model);
+    yk_json_write_raw(&json, "settings", settings); /* as SETTINGS and ENDING find it again */
+    yk_json_write_line(&json, 0);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
     return yk_text_status(out);
 }
 

@@ -4,12 +4,14 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/json_value.h"
+#include "base/json_write.h"
 #include "train/checkpoint_folder.h"
 #include "train/shard.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,20 +37,33 @@ bool yk_manifest_has(const struct yk_manifest *manifest, const char *name)
 
 void yk_manifest_write(const struct yk_manifest *manifest, struct yk_text *out)
 {
-    yk_text_addf(out, "{\n  \"yoke\": 1,\n  \"kind\": \"checkpoint\",\n  \"step\": %" PRId64,
-                 manifest->step);
+    struct yk_json_writer json = {.text = out, .spaced = true};
+    yk_json_write_begin_object(&json, NULL);
+    json.lines = 2;
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "checkpoint");
+    yk_json_write_integer(&json, "step", manifest->step);
     if (manifest->ranks > 0) {
-        yk_text_addf(out, ",\n  \"ranks\": %" PRId32, manifest->ranks);
+        yk_json_write_integer(&json, "ranks", manifest->ranks);
     }
-    yk_text_add(out, ",\n  \"files\": [");
+    yk_json_write_begin_array(&json, "files");
+    json.lines = 0;
     for (int32_t i = 0; i < manifest->count; i++) {
         const struct yk_manifest_file *file = &manifest->files[i];
-        yk_text_add(out, i > 0 ? ",\n    {\"name\": " : "\n    {\"name\": ");
-        yk_text_add_json(out, file->name);
-        yk_text_addf(out, ", \"bytes\": %" PRIu64 ", \"xxh3\": \"%016" PRIx64 "\"}", file->bytes,
-                     file->hash);
+        char hash[HASH_DIGITS + 1];
+        (void)snprintf(hash, sizeof hash, "%016" PRIx64, file->hash);
+        yk_json_write_line(&json, 4);
+        yk_json_write_begin_object(&json, NULL);
+        yk_json_write_string(&json, "name", file->name);
+        yk_json_write_integer(&json, "bytes", (int64_t)file->bytes);
+        yk_json_write_string(&json, "xxh3", hash);
+        yk_json_write_end_object(&json);
     }
-    yk_text_add(out, "\n  ]\n}\n");
+    yk_json_write_line(&json, 2);
+    yk_json_write_end_array(&json);
+    yk_json_write_line(&json, 0);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
 }
 
 static bool read_hash(const char *digits, uint64_t *out)

@@ -2,12 +2,12 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/json_write.h"
 #include "base/log.h"
 #include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,17 +93,6 @@ void yk_metrics_close(struct yk_metrics *metrics)
     }
 }
 
-/* A number, or null where JSON has none for it. */
-static void add_number(struct yk_text *text, const char *key, double value)
-{
-    yk_text_addf(text, ", \"%s\": ", key);
-    if (isfinite(value)) {
-        yk_text_add_number(text, value);
-    } else {
-        yk_text_add(text, "null");
-    }
-}
-
 /* A file that was removed or replaced still takes lines, but nobody would find them. */
 static yk_status find_again(struct yk_metrics *metrics)
 {
@@ -125,11 +114,22 @@ static yk_status find_again(struct yk_metrics *metrics)
     return YK_OK;
 }
 
-/* Takes the text over. A line is written at once, and taken back unless all of it was, so that a
- * reader never sees half of one. */
-static yk_status write_line(struct yk_metrics *metrics, struct yk_text *text)
+/* Begins the line of a step. */
+static struct yk_json_writer begin_line(struct yk_text *text, int64_t step)
 {
-    yk_text_add(text, "}\n");
+    struct yk_json_writer json = {.text = text, .spaced = true};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_integer(&json, "step", step);
+    return json;
+}
+
+/* Ends the line and frees its text. A line is written at once, and taken back unless all of it was,
+ * so that a reader never sees half of one. */
+static yk_status write_line(struct yk_metrics *metrics, struct yk_json_writer *json)
+{
+    struct yk_text *text = json->text;
+    yk_json_write_end_object(json);
+    yk_text_add(text, "\n");
     yk_status status = yk_text_status(text);
     if (status == YK_OK) {
         status = find_again(metrics);
@@ -150,49 +150,52 @@ static yk_status write_line(struct yk_metrics *metrics, struct yk_text *text)
 yk_status yk_metrics_step(struct yk_metrics *metrics, const struct yk_run_step *step)
 {
     struct yk_text text = {0};
-    yk_text_addf(&text, "{\"step\": %" PRId64, step->step);
-    add_number(&text, "loss", step->loss);
-    add_number(&text, "norm", step->norm);
-    add_number(&text, "rate", step->rate);
-    add_number(&text, "seconds", step->seconds);
-    add_number(&text, "tokens_per_s", step->tokens_per_s);
+    struct yk_json_writer json = begin_line(&text, step->step);
+    yk_json_write_number(&json, "loss", step->loss);
+    yk_json_write_number(&json, "norm", step->norm);
+    yk_json_write_number(&json, "rate", step->rate);
+    yk_json_write_number(&json, "seconds", step->seconds);
+    yk_json_write_number(&json, "tokens_per_s", step->tokens_per_s);
     if (step->loss_scale != 1) {
-        add_number(&text, "loss_scale", step->loss_scale);
+        yk_json_write_number(&json, "loss_scale", step->loss_scale);
     }
-    yk_text_add(&text, step->skipped ? ", \"skipped\": true" : "");
+    if (step->skipped) {
+        yk_json_write_bool(&json, "skipped", true);
+    }
     if (step->ranks > 1 && step->compute_s[0] > 0) { /* of a first step it may not be known */
-        yk_text_add(&text, ", \"ranks_s\": [");
+        yk_json_write_begin_array(&json, "ranks_s");
         for (int32_t r = 0; r < step->ranks; r++) {
-            yk_text_add(&text, r > 0 ? ", " : "");
-            yk_text_add_number(&text, step->compute_s[r]);
+            yk_json_write_number(&json, NULL, step->compute_s[r]);
         }
-        yk_text_add(&text, "]");
+        yk_json_write_end_array(&json);
     }
-    return write_line(metrics, &text);
+    return write_line(metrics, &json);
 }
 
 yk_status yk_metrics_evaluation(struct yk_metrics *metrics, int64_t step, double loss,
                                 int64_t tokens)
 {
     struct yk_text text = {0};
-    yk_text_addf(&text, "{\"step\": %" PRId64, step);
-    add_number(&text, "evaluation_loss", loss);
-    yk_text_addf(&text, ", \"tokens\": %" PRId64, tokens);
-    return write_line(metrics, &text);
+    struct yk_json_writer json = begin_line(&text, step);
+    yk_json_write_number(&json, "evaluation_loss", loss);
+    yk_json_write_integer(&json, "tokens", tokens);
+    return write_line(metrics, &json);
 }
 
 yk_status yk_metrics_change(struct yk_metrics *metrics, int64_t step, const struct yk_plan *plan)
 {
     struct yk_text text = {0};
+    struct yk_json_writer json = begin_line(&text, step);
     const struct yk_plan_group *group = &plan->groups[0];
-    yk_text_addf(&text, "{\"step\": %" PRId64 ", \"rebalanced\": true, \"shares\": [", step);
+    yk_json_write_bool(&json, "rebalanced", true);
+    yk_json_write_begin_array(&json, "shares");
     for (int32_t r = 0; r < plan->rank_count; r++) {
         int64_t share = 0;
         for (int32_t i = 0; i < group->member_count; i++) {
             share = group->members[i].rank == r ? group->members[i].share : share;
         }
-        yk_text_addf(&text, "%s%" PRId64, r > 0 ? ", " : "", share);
+        yk_json_write_integer(&json, NULL, share);
     }
-    yk_text_add(&text, "]");
-    return write_line(metrics, &text);
+    yk_json_write_end_array(&json);
+    return write_line(metrics, &json);
 }

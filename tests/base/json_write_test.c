@@ -68,6 +68,31 @@ static void a_line_breaks_before_a_member_an_element_or_a_bracket(void **state)
     check(&text, "{\n  \"list\": [\n    1, 2,\n    3\n  ],\n  \"none\": null\n}");
 }
 
+static void with_lines_every_member_has_its_own(void **state)
+{
+    (void)state;
+    struct yk_text text = {0};
+    struct yk_json_writer json = {.text = &text, .spaced = true};
+    yk_json_write_begin_object(&json, NULL);
+    json.lines = 2;
+    yk_json_write_integer(&json, "a", 1);
+    yk_json_write_begin_object(&json, "b");
+    json.lines = 0;
+    yk_json_write_integer(&json, "c", 2);
+    yk_json_write_integer(&json, "d", 3);
+    yk_json_write_end_object(&json);
+    json.lines = 2;
+    yk_json_write_begin_object(&json, "e");
+    json.lines = 4;
+    yk_json_write_integer(&json, "f", 4);
+    yk_json_write_line(&json, 2);
+    yk_json_write_end_object(&json);
+    yk_json_write_line(&json, 0);
+    yk_json_write_end_object(&json);
+    check(&text,
+          "{\n  \"a\": 1,\n  \"b\": {\"c\": 2, \"d\": 3},\n  \"e\": {\n    \"f\": 4\n  }\n}");
+}
+
 static void strings_and_keys_are_escaped(void **state)
 {
     (void)state;
@@ -124,6 +149,7 @@ int main(void)
         cmocka_unit_test(commas_stand_between_members_and_between_elements),
         cmocka_unit_test(spaced_form_has_a_space_after_colons_and_commas),
         cmocka_unit_test(a_line_breaks_before_a_member_an_element_or_a_bracket),
+        cmocka_unit_test(with_lines_every_member_has_its_own),
         cmocka_unit_test(strings_and_keys_are_escaped),
         cmocka_unit_test(what_has_no_value_is_null),
         cmocka_unit_test(a_value_may_be_added_by_the_caller),

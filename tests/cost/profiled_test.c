@@ -36,7 +36,8 @@ static struct yk_cost_time cost_of(struct yk_profile *profile, int64_t batch, in
                                      .matrix_flops = {1e12, 1e12, 1e12, 1e12},
                                      .vector_flops = 1e12};
     const struct yk_cluster cluster = {.device_count = 1, .node_count = 1, .devices = &device};
-    const struct yk_cost_book book = {&cluster, profile, efficiencies};
+    const struct yk_cost_book book = {
+        .cluster = &cluster, .profile = profile, .efficiencies = efficiencies};
     const struct yk_layer layer = {.name = "layer 3",
                                    .kind = "block",
                                    .shape = "block C8 fp32",

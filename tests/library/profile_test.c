@@ -5,16 +5,22 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A profile in form 1 (src/profile/profile.h) with one time: a block of gpt2, 4 samples. */
+/* A profile in form 2 (src/profile/profile.h) with the times of a block of gpt2, 4 samples, on a
+ * whole device and on a part of it, and what a process holds there besides. */
 static const char statements[] =
     "PRAGMA application_id = 0x796f6b65;"
-    "PRAGMA user_version = 1;"
+    "PRAGMA user_version = 2;"
     "CREATE TABLE layers (device TEXT, part REAL, shape TEXT, sequence INTEGER, pass TEXT,"
     "  batch INTEGER, seconds REAL, spread REAL, samples INTEGER, versions TEXT);"
     "CREATE TABLE links (link TEXT, collective TEXT, ranks INTEGER, bytes INTEGER, seconds REAL,"
     "  spread REAL, samples INTEGER, versions TEXT);"
+    "CREATE TABLE facts (subject TEXT, fact TEXT, value REAL, spread REAL, samples INTEGER,"
+    "  versions TEXT);"
     "INSERT INTO layers VALUES ('rtx3090', 1, 'gpt-block C768 F3072 H12 bf16', 1024, 'forward', 4,"
-    "  0.0125, 0.01, 30, 'none');";
+    "  0.0125, 0.01, 30, 'none');"
+    "INSERT INTO layers VALUES ('rtx3090', 0.495, 'gpt-block C768 F3072 H12 bf16', 1024, 'forward',"
+    "  4, 0.03, 0.01, 30, 'none');"
+    "INSERT INTO facts VALUES ('rtx3090 with gpt2', 'context bytes', 3e8, 0.01, 5, 'none');";
 
 static void run(const char *path, const char *sql)
 {
@@ -64,6 +70,25 @@ static void measured_times_come_first(void **state)
     yoke_cluster_destroy(cluster);
 }
 
+/* As yoke plan does: 50 % is near enough to the 49.5 % that were measured. */
+static void a_part_is_known_by_the_nearest_that_was_measured(void **state)
+{
+    const struct yoke_workload workload = {.batch = 4};
+    yoke_cluster *cluster = NULL;
+    yoke_model *model = NULL;
+    yoke_costs *costs = NULL;
+    struct yoke_cost cost = {0};
+    assert_done(yoke_cluster_open("1xrtx3090:50%", &cluster));
+    assert_done(yoke_model_open("gpt2", &workload, &model));
+    assert_done(yoke_costs_create(cluster, *state, &costs));
+    assert_done(yoke_costs_layer(costs, model, 1, 0, YOKE_PASS_FORWARD, &cost));
+    assert_near(cost.seconds, 0.03);
+    assert_string_equal(cost.origin, "measured");
+    yoke_costs_destroy(costs);
+    yoke_model_destroy(model);
+    yoke_cluster_destroy(cluster);
+}
+
 static yoke_plan *find_with(const char *profile)
 {
     const struct yoke_search search = {.moves = 50};
@@ -94,6 +119,16 @@ static void a_plan_takes_and_names_its_profile(void **state)
     yoke_plan_destroy(plain);
 }
 
+static void a_plan_counts_the_context_that_was_measured(void **state)
+{
+    yoke_plan *plain = find_with(NULL);
+    yoke_plan *plan = find_with(*state);
+    assert_true(yoke_plan_rank(plain, 0)->memory_bytes[YOKE_MEMORY_CONTEXT] > 5e8); /* assumed */
+    assert_near(yoke_plan_rank(plan, 0)->memory_bytes[YOKE_MEMORY_CONTEXT], 3e8);
+    yoke_plan_destroy(plan);
+    yoke_plan_destroy(plain);
+}
+
 static void a_plan_of_another_profile_is_refused(void **state)
 {
     yoke_plan *plan = find_with(*state);
@@ -111,6 +146,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(measured_times_come_first, make_profile, remove_profile),
+        cmocka_unit_test_setup_teardown(a_part_is_known_by_the_nearest_that_was_measured,
+                                        make_profile, remove_profile),
+        cmocka_unit_test_setup_teardown(a_plan_counts_the_context_that_was_measured, make_profile,
+                                        remove_profile),
         cmocka_unit_test_setup_teardown(a_plan_takes_and_names_its_profile, make_profile,
                                         remove_profile),
         cmocka_unit_test_setup_teardown(a_plan_of_another_profile_is_refused, make_profile,

@@ -83,7 +83,8 @@ static void every_pair_of_devices_has_its_party(void **state)
             if (pair / devices == pair % devices) {
                 continue;
             }
-            assert_true(yk_subject_link(listed.cluster, pair / devices, pair % devices, link));
+            assert_true(
+                yk_subject_link(listed.cluster, NULL, pair / devices, pair % devices, link));
             for (int32_t p = 0; p < listed.count; p++) {
                 found += listed.parties[p].count == 2 && strcmp(listed.parties[p].link, link) == 0;
             }

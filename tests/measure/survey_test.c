@@ -240,9 +240,11 @@ static void what_a_survey_kept_prices_every_layer(void **state)
     assert_ok(yk_survey_layers(&second, &place->team, &newer));
     assert_int_equal(second.layer_count, survey.layer_count);
     yk_survey_free(&second);
-    assert_true(yk_cost_context_bytes(&place->cluster->devices[0]) < 1e9); /* assumed */
-    assert_ok(yk_cost_settle(profile, place->config->name, place->cluster));
-    assert_true(yk_cost_context_bytes(&place->cluster->devices[0]) > 0.9e12);
+    struct yk_device_facts *facts = NULL;
+    assert_true(yk_device_facts_context_bytes(NULL, place->cluster, 0) < 1e9); /* assumed */
+    assert_ok(
+        yk_device_facts_find(profile, place->config->name, place->cluster, place->arena, &facts));
+    assert_true(yk_device_facts_context_bytes(facts, place->cluster, 0) > 0.9e12);
     yk_profile_close(profile);
     yk_survey_free(&survey);
     unlink(path);

@@ -32,7 +32,7 @@ static void crowd(struct drawn_problem *problem, uint64_t seed)
 {
     struct yk_random random = yk_random_from_seed(seed);
     for (int32_t p = 0; p < problem->cluster->device_count; p++) {
-        yk_cluster_set_rested(problem->cluster, p, 0.5 + 0.1 * (double)yk_random_below(&random, 6));
+        problem->facts[p].others_idle_scale = 0.5 + 0.1 * (double)yk_random_below(&random, 6);
     }
 }
 

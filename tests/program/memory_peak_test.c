@@ -34,7 +34,7 @@ static void one_rank_holds_all_of_it(void **state)
     const double activations =
         TINY_SEQUENCE * (TINY_EMBED_SAVES + TINY_BLOCK_SAVES + 2 * TINY_HIDDEN);
     const double workspace = TINY_SEQUENCE * TINY_BLOCK_WORKSPACE;
-    const double context = yk_cost_context_bytes(&tiny.cluster->devices[0]);
+    const double context = yk_device_facts_context_bytes(NULL, tiny.cluster, 0);
     assert_bytes(peak.bytes, 16 * PARAMETERS + tokens + activations + workspace + context);
     assert_bytes(peak.by_kind[YK_MEMORY_PARAMETERS], 4 * PARAMETERS);
     assert_bytes(peak.by_kind[YK_MEMORY_GATHERED], 0);

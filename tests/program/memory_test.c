@@ -176,10 +176,10 @@ static void every_process_has_a_context(void **state)
     tiny = tiny_step_make((struct tiny_wish){.cluster = "1xa30 + cpu:1", .blocks = 1});
     tiny_step_compile(&tiny);
     assert_bytes(tiny_step_always(&tiny, 0, YK_MEMORY_CONTEXT),
-                 yk_cost_context_bytes(&tiny.cluster->devices[0]));
+                 yk_device_facts_context_bytes(NULL, tiny.cluster, 0));
     assert_true(tiny_step_always(&tiny, 0, YK_MEMORY_CONTEXT) > 1e8);
     assert_bytes(tiny_step_always(&tiny, 1, YK_MEMORY_CONTEXT),
-                 yk_cost_context_bytes(&tiny.cluster->devices[1]));
+                 yk_device_facts_context_bytes(NULL, tiny.cluster, 1));
     assert_true(tiny_step_always(&tiny, 1, YK_MEMORY_CONTEXT) > 1e7);
 }
 

@@ -134,7 +134,7 @@ static void no_peak_is_too_short_to_be_seen(void **state)
     };
     const struct fixture_plan_options options = {.ranks = 1, .layers = 1};
     struct fixture_plan fixture = fixture_plan_make(&options);
-    struct yk_plan_moment *moments = calloc(MANY, sizeof *moments);
+    struct yk_memory_moment *moments = calloc(MANY, sizeof *moments);
     struct yk_text text = {0};
     assert_non_null(moments);
     for (int i = 0; i < MANY; i++) {

@@ -100,9 +100,9 @@ static void what_was_measured_of_the_device_goes_before(void **state)
 {
     (void)state;
     struct measured made = make(2, 3);
-    struct yk_device *devices = (struct yk_device *)(uintptr_t)made.hand->cluster.devices;
-    devices[0].beside = 1.5;
-    devices[1].beside = 1.5;
+    const struct yk_device_facts facts[] = {{.communication_slowdown = 1.5},
+                                            {.communication_slowdown = 1.5}};
+    made.hand->program.facts = facts;
     struct yk_sim *sim = run(&made, 0);
     assert_near(sim->ranks[0].end_s[1], 6);
     assert_near(sim->ranks[0].end_s[0], 6);

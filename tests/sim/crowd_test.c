@@ -11,15 +11,16 @@ static const struct hand_op one_layer[] = {
     HAND_END,
 };
 
-static double run(const struct hand_spec *spec, double first_rested, double second_rested)
+static double run(const struct hand_spec *spec, double first_scale, double second_scale)
 {
     struct hand_program *hand = hand_program_make(spec);
     struct yk_device *devices = (struct yk_device *)(uintptr_t)hand->cluster.devices;
+    const struct yk_device_facts facts[] = {{.others_idle_scale = first_scale},
+                                            {.others_idle_scale = second_scale}};
     struct yk_prices *prices = NULL;
     struct yk_sim *sim = NULL;
     devices[0].part = devices[1].part = 1;
-    devices[0].rested = first_rested;
-    devices[1].rested = second_rested;
+    hand->program.facts = facts;
     assert_ok(yk_prices_create(&hand->book, hand->sizes, &prices));
     assert_ok(yk_sim_run(&hand->program, prices, &(struct yk_sim_options){0}, &sim));
     const double step_s = sim->step_s;
@@ -30,13 +31,13 @@ static double run(const struct hand_spec *spec, double first_rested, double seco
 }
 
 /* The step of two ranks that have nothing to do with each other but that they compute. */
-static double step_of(double first_s, double second_s, double first_rested, double second_rested)
+static double step_of(double first_s, double second_s, double first_scale, double second_scale)
 {
     const struct hand_spec spec = {.rank_count = 2,
                                    .devices = {{.layer_s = first_s}, {.layer_s = second_s}},
                                    .within = {0, 1},
                                    .lists = {one_layer, one_layer}};
-    return run(&spec, first_rested, second_rested);
+    return run(&spec, first_scale, second_scale);
 }
 
 static void assert_within(double actual, double expected, double part)

@@ -21,7 +21,7 @@ struct seen {
     struct yk_sim *sim;
     int32_t rank;
     struct yk_program_memory *memory;
-    struct yk_sim_moment *moments;
+    struct yk_memory_moment *moments;
     int32_t count;
 };
 

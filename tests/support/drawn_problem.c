@@ -146,7 +146,7 @@ void drawn_problem_make(uint64_t seed, const struct drawn_size *most, struct dra
         .search = {.budget_s = 1e6, .seed = seed},
     };
     out->cluster = draw_cluster(&random, most->devices, &out->request);
-    out->book = (struct yk_cost_book){.cluster = out->cluster};
+    out->book = (struct yk_cost_book){.cluster = out->cluster, .facts = out->facts};
 }
 
 void drawn_problem_free(struct drawn_problem *problem)

@@ -10,6 +10,7 @@
 struct drawn_problem {
     struct yk_model_config config;
     struct yk_cluster *cluster;
+    struct yk_device_facts facts[YK_CLUSTER_MAX_DEVICES]; /* nothing, unless a test says so */
     struct yk_cost_book book;
     struct yk_plan_request request; /* everything is open; there is time enough */
 };

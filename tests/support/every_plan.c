@@ -77,7 +77,7 @@ static void find_rooms(const struct looking *looking, double *rooms)
                 most = samples > most ? samples : most;
             }
             rooms[rank] = plan->ranks[rank].limit_bytes -
-                          yk_cost_context_bytes(&study->cluster->devices[device]);
+                          yk_device_facts_context_bytes(study->facts, study->cluster, device);
             for (int32_t l = 0; l < plan->layer_count && most > 0; l++) {
                 const struct yk_model *model = NULL;
                 if (plan->layers[l].group == g) {

@@ -162,10 +162,10 @@ static void add_events(const struct writer *writer, double speed)
 }
 
 static void add_memory(const struct fixture_plan_options *options, struct yk_arena *arena,
-                       double limit_bytes, struct yk_plan_report_rank *rank)
+                       double limit_bytes, struct yk_plan_result_rank *rank)
 {
     const int32_t layers = options->layers;
-    struct yk_plan_moment *moments = take(arena, 2 * (int64_t)layers + 1, sizeof *moments);
+    struct yk_memory_moment *moments = take(arena, 2 * (int64_t)layers + 1, sizeof *moments);
     for (int32_t i = 0; i <= 2 * layers; i++) {
         const double slots = i <= layers ? i : layers + 2 * (i - layers);
         const double kept = i <= layers ? i : 2 * layers - i;
@@ -193,7 +193,7 @@ static void add_rank(struct fixture_plan *fixture, const struct fixture_plan_opt
     const struct writer writer = {.options = options, .trace = fixture->trace, .rank = r};
     assert_ok(yk_trace_add_rank(fixture->trace, fixture->report.cluster->devices[r].name));
     add_events(&writer, fixture_plan_speed(options, r));
-    fixture->ranks[r] = (struct yk_plan_report_rank){
+    fixture->ranks[r] = (struct yk_plan_result_rank){
         .compute_s = compute_s,
         .exposed_s = (step_s - compute_s) / 4,
         .idle_s = 3 * (step_s - compute_s) / 4,
@@ -208,7 +208,7 @@ struct fixture_plan fixture_plan_make(const struct fixture_plan_options *options
     assert_ok(yk_trace_create(&fixture.trace));
     fixture.plan = make_plan(options, fixture.arena);
     fixture.ranks = take(fixture.arena, options->ranks, sizeof *fixture.ranks);
-    fixture.report = (struct yk_plan_report){
+    fixture.report = (struct yk_plan_result){
         .plan = fixture.plan,
         .model = make_model(options, fixture.arena),
         .cluster = make_cluster(options, fixture.arena),

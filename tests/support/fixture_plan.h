@@ -10,6 +10,7 @@
 #define YK_TESTS_FIXTURE_PLAN_H
 
 #include "report/plan_report.h"
+#include "trace/trace.h"
 
 struct fixture_plan_options {
     int32_t ranks;
@@ -23,8 +24,8 @@ struct fixture_plan {
     struct yk_arena *arena;
     struct yk_trace *trace;
     struct yk_plan *plan;
-    struct yk_plan_report_rank *ranks;
-    struct yk_plan_report report;
+    struct yk_plan_result_rank *ranks;
+    struct yk_plan_result report;
 };
 
 extern const double fixture_plan_slot_s; /* 0.01 */

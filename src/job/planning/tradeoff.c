@@ -6,6 +6,7 @@
 #include "job/outputs.h"
 #include "job/planning/tradeoff_output.h"
 #include "job/search.h"
+#include "report/plan_report.h"
 
 #include <stdio.h>
 

@@ -29,7 +29,7 @@ struct reporting {
     struct yk_plan_curve curves[3];
     struct yk_plan_tradeoff charts[2];
     int32_t chart_count;
-    struct yk_plan_report report;
+    struct yk_plan_result report;
     struct yk_outputs outputs;
 };
 
@@ -80,7 +80,7 @@ static yk_status examine(struct reporting *reporting)
     YK_TRY(status);
     YK_TRY(yk_planned_fail_unfit(reporting->planned));
     YK_TRY(yk_sim_trace(reporting->planned->trial.sim, &reporting->trace));
-    YK_TRY(yk_planned_report(reporting->planned, reporting->trace, planning->arena,
+    YK_TRY(yk_planned_result(reporting->planned, reporting->trace, planning->arena,
                              &reporting->report));
     reporting->report.tradeoffs = reporting->charts;
     reporting->report.tradeoff_count = reporting->chart_count;
@@ -108,7 +108,7 @@ static yk_status figure(struct reporting *reporting, const char *name, struct yk
 static yk_status draw_figures(struct reporting *reporting)
 {
     static const char *const charts[] = {"split.svg", "memory-of-devices.svg"};
-    const struct yk_plan_report *report = &reporting->report;
+    const struct yk_plan_result *report = &reporting->report;
     struct yk_text *text = NULL;
     YK_TRY(figure(reporting, "lanes.svg", &text));
     YK_TRY(yk_plan_figure_lanes(report, text));

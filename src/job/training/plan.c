@@ -63,7 +63,8 @@ static void ask(const struct yk_train_words *words, const struct yk_model_config
 {
     const struct yk_search_request search = {.moves = TRIALS, .seed = 1};
     struct yk_plan_request *request = &out->request;
-    out->book = (struct yk_cost_book){.cluster = out->cluster, .profile = out->profile};
+    out->book = (struct yk_cost_book){
+        .cluster = out->cluster, .profile = out->profile, .facts = out->facts};
     request->book = &out->book;
     request->config = config;
     request->workload = *workload;
@@ -225,28 +226,28 @@ static yk_status find_here(const struct yk_train_words *words, const struct yk_t
 
 /* What devices take besides, as rank 0 knows it: programs depend on it, and must be the same. */
 static yk_status share_context(const struct yk_train_team *team, struct yk_arena *arena,
-                               struct yk_cluster *cluster)
+                               int32_t device_count, struct yk_device_facts *facts)
 {
     double *bytes = NULL;
-    YK_TRY_NEW(arena, bytes, cluster->device_count);
-    for (int32_t i = 0; i < cluster->device_count; i++) {
-        bytes[i] = cluster->devices[i].context_bytes;
+    YK_TRY_NEW(arena, bytes, device_count);
+    for (int32_t i = 0; i < device_count; i++) {
+        bytes[i] = facts[i].context_bytes;
     }
-    YK_TRY(yk_train_team_follow(team, bytes, cluster->device_count));
-    for (int32_t i = 0; i < cluster->device_count; i++) {
-        yk_cluster_set_context(cluster, i, bytes[i]);
+    YK_TRY(yk_train_team_follow(team, bytes, device_count));
+    for (int32_t i = 0; i < device_count; i++) {
+        facts[i].context_bytes = bytes[i];
     }
     return YK_OK;
 }
 
 /* Of contexts that were measured: those that were not are no more than a guess. */
-static void count_streams(const struct yk_train_words *words, struct yk_cluster *cluster)
+static void count_streams(const struct yk_train_words *words, const struct yk_cluster *cluster,
+                          struct yk_device_facts *facts)
 {
     for (int32_t i = 0; i < cluster->device_count; i++) {
-        const struct yk_device *device = &cluster->devices[i];
-        if (!device->is_cpu && device->context_bytes > 0 && words->qkv &&
+        if (!cluster->devices[i].is_cpu && facts[i].context_bytes > 0 && words->qkv &&
             strcmp(words->qkv, "streams") == 0) {
-            yk_cluster_set_context(cluster, i, device->context_bytes + YK_BACKEND_SIDE_BYTES);
+            facts[i].context_bytes += YK_BACKEND_SIDE_BYTES;
         }
     }
 }
@@ -298,14 +299,14 @@ yk_status yk_train_plan_find(const struct yk_train_words *words, const struct yk
     YK_TRY(yk_train_devices_describe(words, team, &out->device, arena, &source));
     status = open_cluster(words, team, &planned, source, arena, out);
     if (status == YK_OK) {
-        status = yk_cost_settle(out->profile, config->name, out->cluster);
+        status = yk_device_facts_find(out->profile, config->name, out->cluster, arena, &out->facts);
     }
     if (status == YK_OK) {
-        count_streams(words, out->cluster);
+        count_streams(words, out->cluster, out->facts);
     }
     YK_TRY(yk_train_team_agree(team, status));
     if (!yk_train_team_is_alone(team)) {
-        YK_TRY(share_context(team, arena, out->cluster));
+        YK_TRY(share_context(team, arena, out->cluster->device_count, out->facts));
     }
     ask(words, config, workload, model_source, out);
     status = yk_train_team_rank(team) == 0 ? find_here(words, team, config, &planned, arena, out)

@@ -16,7 +16,8 @@
 struct yk_train_plan {
     struct yk_device_choice device; /* where this rank computes */
     struct yk_cluster *cluster;
-    struct yk_profile *profile; /* or NULL */
+    struct yk_profile *profile;    /* or NULL */
+    struct yk_device_facts *facts; /* (devices) */
     struct yk_cost_book book;
     struct yk_plan_request request;
     struct yk_planned *planned;

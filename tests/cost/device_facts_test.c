@@ -84,32 +84,36 @@ static void a_part_is_known_by_the_nearest_that_was_measured(void **state)
     (void)state;
     struct yk_profile *profile = make_profile();
     struct yk_cluster *cluster = NULL;
+    struct yk_device_facts *facts = NULL;
+    struct yk_arena *arena = NULL;
     struct yk_cost_time time = {0};
     notes[0] = '\0';
     yk_log_set_sink(keep_note, NULL);
     assert_ok(yk_cluster_parse("1x(1xh200:70%:48GiB) + 2x(1xh200:14%:24GiB) + 1x(h200:20%) @ 25GbE",
                                &cluster));
-    assert_ok(yk_cost_settle(profile, config.name, cluster));
+    assert_ok(yk_arena_create(&arena));
+    assert_ok(yk_device_facts_find(profile, config.name, cluster, arena, &facts));
     yk_log_set_sink(NULL, NULL);
-    const struct yk_cost_book book = {cluster, profile, NULL};
+    const struct yk_cost_book book = {.cluster = cluster, .profile = profile, .facts = facts};
     assert_true(forward_of(&book, 0).seconds == 2);
     assert_true(forward_of(&book, 1).seconds == 9); /* 14 is nearer to 13.6 than to 14.5 */
     assert_true(forward_of(&book, 2).seconds == 9);
     assert_int_equal(forward_of(&book, 1).origin, YK_COST_MEASURED);
     assert_int_equal(forward_of(&book, 3).origin, YK_COST_DATASHEET);
-    assert_true(cluster->devices[0].context_bytes == 5e8);
-    assert_true(cluster->devices[1].context_bytes == 4e8); /* of another model */
-    assert_true(cluster->devices[3].context_bytes == 0);
-    assert_true(cluster->devices[0].beside == 0); /* of which nothing was measured */
-    assert_true(cluster->devices[1].beside == 1.25);
-    assert_true(cluster->devices[0].rested == 0.75);
-    assert_true(cluster->devices[1].rested == 0);
+    assert_true(facts[0].context_bytes == 5e8);
+    assert_true(facts[1].context_bytes == 4e8); /* of another model */
+    assert_true(facts[3].context_bytes == 0);
+    assert_true(facts[0].communication_slowdown == 0); /* of which nothing was measured */
+    assert_true(facts[1].communication_slowdown == 1.25);
+    assert_true(facts[0].others_idle_scale == 0.75);
+    assert_true(facts[1].others_idle_scale == 0);
     assert_ok(yk_cost_send(&book, 0, 2, 1024, &time));
     assert_true(time.seconds == 0.25);
     assert_ok(yk_cost_send(&book, 1, 2, 1024, &time));
     assert_int_equal(time.origin, YK_COST_DATASHEET);
     assert_string_equal(notes, "70% of h200: as measured on 69.7% of it\n"
                                "14% of h200: as measured on 13.6% of it\n");
+    yk_arena_destroy(arena);
     yk_cluster_destroy(cluster);
     yk_profile_close(profile);
 }
@@ -119,18 +123,57 @@ static void a_part_that_was_measured_is_itself(void **state)
     (void)state;
     struct yk_profile *profile = make_profile();
     struct yk_cluster *cluster = NULL;
+    struct yk_device_facts *facts = NULL;
+    struct yk_arena *arena = NULL;
     notes[0] = '\0';
     yk_log_set_sink(keep_note, NULL);
     assert_ok(yk_cluster_parse("h200:14.5% + h200", &cluster));
-    assert_ok(yk_cost_settle(profile, config.name, cluster));
+    assert_ok(yk_arena_create(&arena));
+    assert_ok(yk_device_facts_find(profile, config.name, cluster, arena, &facts));
     yk_log_set_sink(NULL, NULL);
-    const struct yk_cost_book book = {cluster, profile, NULL};
+    const struct yk_cost_book book = {.cluster = cluster, .profile = profile, .facts = facts};
     assert_true(forward_of(&book, 0).seconds == 8);
     assert_true(forward_of(&book, 1).seconds == 1);
-    assert_true(cluster->devices[1].context_bytes == 7e8);
+    assert_true(facts[1].context_bytes == 7e8);
     assert_string_equal(notes, "");
+    yk_arena_destroy(arena);
     yk_cluster_destroy(cluster);
     yk_profile_close(profile);
+}
+
+static void without_a_profile_nothing_is_known(void **state)
+{
+    (void)state;
+    struct yk_cluster *cluster = NULL;
+    struct yk_device_facts *facts = NULL;
+    struct yk_arena *arena = NULL;
+    assert_ok(yk_cluster_parse("h200:14.5% + cpu:1", &cluster));
+    assert_ok(yk_arena_create(&arena));
+    assert_ok(yk_device_facts_find(NULL, config.name, cluster, arena, &facts));
+    for (int32_t i = 0; i < cluster->device_count; i++) {
+        assert_true(facts[i].context_bytes == 0);
+        assert_true(facts[i].measured_part == 0);
+        assert_true(facts[i].communication_slowdown == 0);
+        assert_true(facts[i].others_idle_scale == 0);
+    }
+    yk_arena_destroy(arena);
+    yk_cluster_destroy(cluster);
+}
+
+/* A process that holds next to no model has 16 MiB resident by itself, and 20 to 28 beside others
+ * under Open MPI. */
+static void a_process_needs_a_context_on_a_gpu_and_on_a_cpu(void **state)
+{
+    (void)state;
+    const struct yk_device_facts measured[] = {{0}, {.context_bytes = 5e6}};
+    struct yk_cluster *cluster = NULL;
+    assert_ok(yk_cluster_parse("1xa30 + cpu:1", &cluster));
+    assert_in_range((uintmax_t)yk_device_facts_context_bytes(NULL, cluster, 0), 500 << 20, 1 << 30);
+    assert_in_range((uintmax_t)yk_device_facts_context_bytes(NULL, cluster, 1), 16 << 20, 28 << 20);
+    assert_in_range((uintmax_t)yk_device_facts_context_bytes(measured, cluster, 0), 500 << 20,
+                    1 << 30);
+    assert_true(yk_device_facts_context_bytes(measured, cluster, 1) == 5e6);
+    yk_cluster_destroy(cluster);
 }
 
 int main(void)
@@ -140,6 +183,8 @@ int main(void)
                                         support_scratch_make, support_scratch_drop),
         cmocka_unit_test_setup_teardown(a_part_that_was_measured_is_itself, support_scratch_make,
                                         support_scratch_drop),
+        cmocka_unit_test(without_a_profile_nothing_is_known),
+        cmocka_unit_test(a_process_needs_a_context_on_a_gpu_and_on_a_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,162 @@
+#include "cost/device_facts.h"
+
+#include "base/log.h"
+#include "cost/subject.h"
+#include "profile/profile.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The program, its libraries and Open MPI's: 20 to 24 MiB resident beyond what is trained, in ranks
+ * of small models; one rank alone has 14. */
+static const double cpu_context_bytes = 24.0 * 1024 * 1024;
+
+/* What PyTorch 2.11 with CUDA 13 and cuBLAS holds on an H200 beyond its tensors: 693 MiB. Smaller
+ * devices, with fewer multiprocessors to keep state for, hold less. */
+static const double gpu_context_bytes = 0.7 * 1024 * 1024 * 1024;
+
+/* A part that somebody writes down need not be one that there is: a GPU of 132 multiprocessors has
+ * no 14 %, but 13.6. What is this near is taken for it. */
+static const double same_part = 0.01;
+static const double rounding = 0.0005; /* of a part in words: 69.7 % */
+
+static yk_status find_context(struct yk_profile *profile, const struct yk_device *device,
+                              const char *model, struct yk_device_facts *facts)
+{
+    char name[YK_SUBJECT_SIZE];
+    const struct yk_profile_fact fact = {name, YK_PROFILE_CONTEXT};
+    double bytes = NAN;
+    if (model && yk_subject_holding(device, facts, model, name)) {
+        YK_TRY(yk_profile_find_fact(profile, &fact, &bytes));
+    }
+    if (isnan(bytes) && yk_subject_device(device, facts, name)) {
+        YK_TRY(yk_profile_find_fact(profile, &fact, &bytes));
+    }
+    if (bytes > 0 && isfinite(bytes)) {
+        facts->context_bytes = bytes;
+    }
+    return YK_OK;
+}
+
+static bool is_first_of_kind(const struct yk_cluster *cluster, int32_t device)
+{
+    const struct yk_device *devices = cluster->devices;
+    for (int32_t i = 0; i < device; i++) {
+        if (devices[i].part == devices[device].part && devices[i].type &&
+            strcmp(devices[i].type, devices[device].type) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static yk_status find_part(struct yk_profile *profile, const struct yk_cluster *cluster,
+                           int32_t number, struct yk_device_facts *facts)
+{
+    const struct yk_device *device = &cluster->devices[number];
+    char name[YK_SUBJECT_SIZE];
+    double part = NAN;
+    if (device->is_cpu || !yk_subject_kind(device, name)) {
+        return YK_OK;
+    }
+    YK_TRY(yk_profile_find_part(profile, name, device->part, same_part, &part));
+    if (isnan(part) || part == device->part) {
+        return YK_OK;
+    }
+    facts->measured_part = part;
+    if (fabs(part - device->part) > rounding && is_first_of_kind(cluster, number)) {
+        yk_log(YK_LOG_NOTE, "%.3g%% of %s: as measured on %.3g%% of it", 100 * device->part, name,
+               100 * part);
+    }
+    return YK_OK;
+}
+
+/* NAN where it is not known. */
+static yk_status find_fact(struct yk_profile *profile, const struct yk_device *device,
+                           const struct yk_device_facts *facts, const char *what, double *out)
+{
+    char name[YK_SUBJECT_SIZE];
+    const struct yk_profile_fact fact = {name, what};
+    *out = NAN;
+    return yk_subject_device(device, facts, name) ? yk_profile_find_fact(profile, &fact, out)
+                                                  : YK_OK;
+}
+
+static yk_status find_slowdowns(struct yk_profile *profile, const struct yk_device *device,
+                                struct yk_device_facts *facts)
+{
+    double slowdown = NAN;
+    double scale = NAN;
+    YK_TRY(find_fact(profile, device, facts, YK_PROFILE_COMPUTE_BESIDE, &slowdown));
+    YK_TRY(find_fact(profile, device, facts, YK_PROFILE_COMPUTE_RESTED, &scale));
+    if (slowdown >= 1 && isfinite(slowdown)) {
+        facts->communication_slowdown = slowdown;
+    }
+    if (scale > 0 && scale <= 1) {
+        facts->others_idle_scale = scale;
+    }
+    return YK_OK;
+}
+
+static bool is_first_of_cores(const struct yk_cluster *cluster, int32_t device)
+{
+    for (int32_t i = 0; i < device; i++) {
+        if (cluster->devices[i].is_cpu &&
+            cluster->devices[i].cores == cluster->devices[device].cores) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Says where the profile knows as many cores, but of another CPU. */
+static yk_status note_other_cpu(struct yk_profile *profile, const struct yk_cluster *cluster,
+                                int32_t number)
+{
+    const struct yk_device *device = &cluster->devices[number];
+    char kind[YK_SUBJECT_SIZE];
+    char cpu[YK_CPU_NAME_SIZE];
+    bool other = false;
+    if (!device->is_cpu || !is_first_of_cores(cluster, number) || !yk_subject_kind(device, kind)) {
+        return YK_OK;
+    }
+    YK_TRY(yk_profile_find_other_cpu(profile, kind, &other, cpu));
+    if (other && cpu[0]) {
+        yk_log(YK_LOG_NOTE,
+               "the profile has numbers for %s of another CPU, \"%s\", and this machine's is "
+               "\"%s\": they are not used; yoke profile measures this one",
+               kind, cpu, yk_profile_cpu(profile));
+    } else if (other) {
+        yk_log(YK_LOG_NOTE,
+               "the profile has numbers for %s that do not say which CPU they are of, since an "
+               "earlier yoke measured them: they are not used; yoke profile measures them again",
+               kind);
+    }
+    return YK_OK;
+}
+
+yk_status yk_device_facts_find(struct yk_profile *profile, const char *model,
+                               const struct yk_cluster *cluster, struct yk_arena *arena,
+                               struct yk_device_facts **out)
+{
+    struct yk_device_facts *facts = NULL;
+    YK_TRY_NEW(arena, facts, cluster->device_count);
+    for (int32_t i = 0; profile && i < cluster->device_count; i++) {
+        const struct yk_device *device = &cluster->devices[i];
+        YK_TRY(note_other_cpu(profile, cluster, i));
+        YK_TRY(find_part(profile, cluster, i, &facts[i]));
+        YK_TRY(find_slowdowns(profile, device, &facts[i]));
+        YK_TRY(find_context(profile, device, model, &facts[i]));
+    }
+    *out = facts;
+    return YK_OK;
+}
+
+double yk_device_facts_context_bytes(const struct yk_device_facts *facts,
+                                     const struct yk_cluster *cluster, int32_t device)
+{
+    const double measured = yk_device_facts_at(facts, device).context_bytes;
+    return measured > 0                      ? measured
+           : cluster->devices[device].is_cpu ? cpu_context_bytes
+                                             : gpu_context_bytes;
+}
