@@ -104,7 +104,7 @@ static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_
     const struct yk_study *study = looking->finder->study;
     struct yk_device_groups *groups = NULL;
     int32_t group_count = 0;
-    if (set->count < 2 || !yk_finder_goes_on(looking->finder)) {
+    if (set->count < 2) {
         return YK_OK;
     }
     YK_TRY(yk_sets_of_groups(study, set, arena, &groups, &group_count));

@@ -211,9 +211,6 @@ static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_
     const struct yk_study *study = looking->finder->study;
     const int32_t asked = study->request->micro_batches;
     const int64_t batch = study->request->workload.batch;
-    if (!yk_finder_goes_on(looking->finder)) {
-        return YK_OK;
-    }
     yk_study_report(study, "data parallelism");
     YK_TRY_NEW(arena, looking->strategies, study->model->layer_count);
     YK_TRY_NEW(arena, looking->recompute, study->model->layer_count);

@@ -135,7 +135,8 @@ yk_status yk_finder_try_sets(struct yk_finder *finder, enum yk_finder_devices de
     YK_TRY(yk_arena_create(&arena));
     yk_status status = yk_sets_of_devices(finder->study, arena, &sets, &count);
     const int32_t end = devices == YK_FIND_ON_ALL ? 1 : count;
-    for (int32_t s = devices == YK_FIND_ON_ALL ? 0 : 1; status == YK_OK && s < end; s++) {
+    for (int32_t s = devices == YK_FIND_ON_ALL ? 0 : 1;
+         status == YK_OK && s < end && yk_finder_goes_on(finder); s++) {
         status = try(user, &sets[s], arena);
     }
     yk_arena_destroy(arena);

@@ -57,7 +57,8 @@ enum yk_finder_devices {
     YK_FIND_ON_SOME,
 };
 
-/* Calls `try` for the sets of devices that candidates may use, with an arena that ends with it. */
+/* Calls `try` for the sets of devices that candidates may use, as long as the search goes on, with
+ * an arena that ends with it. */
 yk_status yk_finder_try_sets(struct yk_finder *finder, enum yk_finder_devices devices,
                              yk_status (*try)(void *user, const struct yk_device_set *set,
                                               struct yk_arena *arena),
