@@ -1,4 +1,5 @@
-/* Pipelines and mixtures of pipelines and data parallelism, as finder.h asks for them. */
+/* Pipelines and mixtures of pipelines and data parallelism, and all families of plans one after the
+ * other, as finder.h asks for them. */
 #include "planner/changes.h"
 #include "planner/finder.h"
 #include "planner/pipeline.h"
@@ -136,4 +137,13 @@ yk_status yk_finder_pipelines(struct yk_finder *finder, enum yk_finder_devices d
     const yk_status status = try_sets(&looking, devices, arena);
     yk_arena_destroy(arena);
     return status;
+}
+
+yk_status yk_finder_look(struct yk_finder *finder)
+{
+    YK_TRY(yk_finder_split(finder, YK_FIND_ON_ALL));
+    YK_TRY(yk_finder_turns(finder));
+    YK_TRY(yk_finder_pipelines(finder, YK_FIND_ON_ALL));
+    YK_TRY(yk_finder_split(finder, YK_FIND_ON_SOME));
+    return yk_finder_pipelines(finder, YK_FIND_ON_SOME);
 }

@@ -29,15 +29,6 @@ bool yk_finder_goes_on(const struct yk_finder *finder)
     return finder->best ? yk_study_goes_on(finder->study) : !yk_study_is_over(finder->study);
 }
 
-yk_status yk_finder_look(struct yk_finder *finder)
-{
-    YK_TRY(yk_finder_split(finder, YK_FIND_ON_ALL));
-    YK_TRY(yk_finder_turns(finder));
-    YK_TRY(yk_finder_pipelines(finder, YK_FIND_ON_ALL));
-    YK_TRY(yk_finder_split(finder, YK_FIND_ON_SOME));
-    return yk_finder_pipelines(finder, YK_FIND_ON_SOME);
-}
-
 /* Alike in devices, groups, shares and micro-batches. */
 static bool have_one_shape(const struct yk_plan *a, const struct yk_plan *b)
 {

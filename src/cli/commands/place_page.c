@@ -68,7 +68,7 @@ static yk_status fill_row(const struct page *page, const struct yk_placement *pl
     YK_TRY(keep_seconds(page, placement->bound_s, &cells[2]));
     YK_TRY(keep_fullest(page, placement, &cells[3]));
     snprintf(number, sizeof number, "%d",
-             placement->schedule ? yk_place_count_devices(placement->schedule) : 0);
+             placement->schedule ? yk_schedule_count_devices(placement->schedule) : 0);
     YK_TRY(keep(page, number, &cells[4]));
     *row = (struct yk_side_row){
         .name = placement->name,
