@@ -123,3 +123,22 @@ yk_status yk_finder_consider(struct yk_finder *finder, const struct yk_plan *pla
     yk_trial_free(&trial);
     return status;
 }
+
+yk_status yk_finder_try_sets(struct yk_finder *finder, enum yk_finder_devices devices,
+                             yk_status (*try)(void *user, const struct yk_device_set *set,
+                                              struct yk_arena *arena),
+                             void *user)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_device_set *sets = NULL;
+    int32_t count = 0;
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = yk_sets_of_devices(finder->study, arena, &sets, &count);
+    const int32_t end = devices == YK_FIND_ON_ALL ? 1 : count;
+    for (int32_t s = devices == YK_FIND_ON_ALL ? 0 : 1;
+         status == YK_OK && s < end && yk_finder_goes_on(finder); s++) {
+        status = try(user, &sets[s], arena);
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
