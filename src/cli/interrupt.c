@@ -27,6 +27,11 @@ static void watch(int number)
     (void)sigaction(number, &action, NULL);
 }
 
+const atomic_bool *yk_interrupt_flag(void)
+{
+    return &interrupted;
+}
+
 const atomic_bool *yk_interrupt_watch(void)
 {
     watch(SIGINT);

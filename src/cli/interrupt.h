@@ -5,6 +5,9 @@
 
 #include <stdatomic.h>
 
+/* The flag, whether it is watched or not. */
+const atomic_bool *yk_interrupt_flag(void);
+
 /* From now on the first interrupt sets the flag that is returned. Call from the main thread. */
 const atomic_bool *yk_interrupt_watch(void);
 

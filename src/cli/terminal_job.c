@@ -11,6 +11,12 @@ static void begin(void *user)
     yk_terminal_progress_begin();
 }
 
+static void begin_watched(void *user)
+{
+    (void)yk_interrupt_watch_termination();
+    begin(user);
+}
+
 static void end(void *user)
 {
     (void)user;
@@ -58,5 +64,12 @@ const struct yk_job *yk_terminal_job(void)
 const struct yk_job *yk_terminal_job_termination(void)
 {
     terminal.stop = yk_interrupt_watch_termination();
+    return &terminal;
+}
+
+const struct yk_job *yk_terminal_job_ranks(void)
+{
+    terminal.begin = begin_watched;
+    terminal.stop = yk_interrupt_flag();
     return &terminal;
 }

@@ -13,4 +13,8 @@ const struct yk_job *yk_terminal_job(void);
 /* The same for the signal TERM, too: for jobs that save what they have. */
 const struct yk_job *yk_terminal_job_termination(void);
 
+/* The same, watched as soon as the job says that its work begins: until its ranks have met, a
+ * signal ends this one as usual. */
+const struct yk_job *yk_terminal_job_ranks(void);
+
 #endif
