@@ -30,13 +30,16 @@ static void failed(void *user, const char *sentence)
     yk_terminal_complain(sentence);
 }
 
-/* Nothing is run that could wait for a lock of the thread that hangs. */
-static void lost(void *user, yk_status status, const char *sentence)
+static void lost(void *user, const char *sentence)
 {
     (void)user;
-    if (sentence) {
-        yk_terminal_last_words(sentence);
-    }
+    yk_terminal_last_words(sentence);
+}
+
+/* Runs nothing that could wait for a lock of the thread that hangs. */
+static void leave(void *user, yk_status status)
+{
+    (void)user;
     _exit((int)status);
 }
 
@@ -47,6 +50,7 @@ static struct yk_job terminal = {
     .line = line,
     .failed = failed,
     .lost = lost,
+    .leave = leave,
 };
 
 const struct yk_job *yk_terminal_job(void)
@@ -58,5 +62,10 @@ const struct yk_job *yk_terminal_job(void)
 const struct yk_job *yk_terminal_job_termination(void)
 {
     terminal.stop = yk_interrupt_watch_termination();
+    return &terminal;
+}
+
+const struct yk_job *yk_terminal_job_unwatched(void)
+{
     return &terminal;
 }

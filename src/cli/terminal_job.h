@@ -13,4 +13,8 @@ const struct yk_job *yk_terminal_job(void);
 /* The same for the signal TERM, too: for jobs that save what they have. */
 const struct yk_job *yk_terminal_job_termination(void);
 
+/* The same, but signals end the process as ever, until one of the two above is called: for jobs
+ * that have nothing to save for a while. */
+const struct yk_job *yk_terminal_job_unwatched(void);
+
 #endif
