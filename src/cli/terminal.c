@@ -277,6 +277,23 @@ yk_status yk_terminal_print(const struct yk_text *text)
     return status;
 }
 
+yk_status yk_terminal_print_despite(yk_status status, struct yk_text *result)
+{
+    struct yk_text sentences = {0};
+    if (status == YK_OK || status == YK_ERROR_NO_FIT) {
+        return status;
+    }
+    yk_text_add(&sentences, yk_status_message());
+    if (yk_terminal_print(result) != YK_OK && *yk_status_message()) {
+        yk_text_addf(&sentences, "%s%s", sentences.length > 0 ? "; " : "", yk_status_message());
+    }
+    yk_text_free(result);
+    status = sentences.failed ? yk_fail_out_of_memory()
+                              : yk_fail(status, "%s", yk_text_chars(&sentences));
+    yk_text_free(&sentences);
+    return status;
+}
+
 yk_status yk_terminal_print_data(const struct yk_text *text)
 {
     int columns = 0;

@@ -77,6 +77,14 @@ void yk_terminal_last_words(const char *sentence);
  * YK_ERROR_SYSTEM with an empty sentence: nobody is left to read one. */
 yk_status yk_terminal_print(const struct yk_text *text) YK_MUST_USE;
 
+/*
+ * Prints the result of a job whose files came to `status`: what was found is shown though a file of
+ * it is not written. Does nothing where that is YK_OK, or YK_ERROR_NO_FIT, with which a command's
+ * result is printed anyway; else it prints and empties `result`, and returns `status` with its
+ * sentence, joined by that of a print that failed.
+ */
+yk_status yk_terminal_print_despite(yk_status status, struct yk_text *result) YK_MUST_USE;
+
 /* The same for text that is data, generated or decoded: escaped on a terminal alone, and as it is
  * in a file or a pipe. */
 yk_status yk_terminal_print_data(const struct yk_text *text) YK_MUST_USE;

@@ -1,7 +1,7 @@
 #include "job/counters.h"
 
 #include "base/table.h"
-#include "cli/wording.h"
+#include "base/wording.h"
 
 #include <math.h>
 

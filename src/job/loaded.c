@@ -2,32 +2,32 @@
 
 #include "job/device.h"
 
-static yk_status describe(const struct yk_loaded_words *words, struct yk_loaded *loaded)
+static yk_status describe(const struct yk_loaded_request *request, struct yk_loaded *loaded)
 {
     struct yk_workload workload = loaded->checkpoint->workload;
-    workload.batch = words->batch > 0 ? words->batch : 1;
-    workload.sequence = words->sequence > 0 ? words->sequence : workload.sequence;
+    workload.batch = request->batch > 0 ? request->batch : 1;
+    workload.sequence = request->sequence > 0 ? request->sequence : workload.sequence;
     workload.recompute = false;
-    if (words->precision && !yk_precision_find(words->precision, &workload.precision)) {
-        return yk_fail(YK_ERROR_USAGE, "there is no precision \"%s\"", words->precision);
+    if (request->precision && !yk_precision_find(request->precision, &workload.precision)) {
+        return yk_fail(YK_ERROR_USAGE, "there is no precision \"%s\"", request->precision);
     }
     return yk_model_describe(loaded->checkpoint->config, &workload, loaded->arena, &loaded->model);
 }
 
-yk_status yk_loaded_open(const struct yk_loaded_words *words, struct yk_loaded *out)
+yk_status yk_loaded_open(const struct yk_loaded_request *request, struct yk_loaded *out)
 {
     struct yk_device_choice device;
-    YK_TRY(yk_device_choose(words->device, &device));
+    YK_TRY(yk_device_choose(request->device, &device));
     YK_TRY(yk_arena_create(&out->arena));
-    YK_TRY(yk_checkpoint_open(words->path, &out->checkpoint));
+    YK_TRY(yk_checkpoint_open(request->path, &out->checkpoint));
     out->tokenizer = out->checkpoint->tokenizer;
-    YK_TRY(describe(words, out));
+    YK_TRY(describe(request, out));
     const struct yk_net_settings settings = {.lora_alpha = out->checkpoint->lora_alpha};
     YK_TRY(yk_net_create(out->model, &settings, &out->net));
-    YK_TRY(yk_engine_open(&device, &(struct yk_backend_options){.threads = (int32_t)words->threads},
+    YK_TRY(yk_engine_open(&device, &(struct yk_backend_options){.threads = (int32_t)request->threads},
                           &out->engine));
     YK_TRY(yk_store_create(out->net, &out->engine, YK_OPTIMIZER_NONE, &out->store));
-    return yk_checkpoint_load(out->checkpoint, words->weights, out->store);
+    return yk_checkpoint_load(out->checkpoint, request->weights, out->store);
 }
 
 void yk_loaded_close(struct yk_loaded *loaded)

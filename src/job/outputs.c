@@ -1,7 +1,6 @@
 #include "job/outputs.h"
 
 #include "base/file.h"
-#include "cli/terminal.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -124,16 +123,12 @@ static void write_together(struct yk_outputs *outputs)
     remember(outputs, yk_file_write_all(paths, texts, outputs->count));
 }
 
-yk_status yk_outputs_write(struct yk_outputs *outputs, struct yk_text *result)
+yk_status yk_outputs_write(struct yk_outputs *outputs)
 {
     if (outputs->together) {
         write_together(outputs);
     } else {
         write_each(outputs);
-    }
-    if (outputs->status != YK_OK && result) {
-        remember(outputs, yk_terminal_print(result));
-        yk_text_free(result);
     }
     yk_status status = outputs->status;
     if (status != YK_OK) {

@@ -1,8 +1,8 @@
 /*
- * Outputs: the files a command writes beside its printed result.
+ * Outputs: the files that a job writes beside its result.
  *
- * A file that fails takes nothing else with it: the others are written and the result is printed
- * all the same, and then the failure is reported. One thread at a time.
+ * A file that fails takes nothing else with it: the others are written all the same, and then the
+ * failure is reported. One thread at a time.
  */
 #ifndef YK_JOB_OUTPUTS_H
 #define YK_JOB_OUTPUTS_H
@@ -49,9 +49,9 @@ struct yk_text *yk_outputs_add_own(struct yk_outputs *outputs, const char *path)
  * and yk_outputs_write() reports it. */
 void yk_outputs_made(struct yk_outputs *outputs, yk_status made);
 
-/* Writes all files, whichever of them fail, and frees them. If anything failed, prints `result`,
- * the finished text of the command, if any, and empties it; then the failure is returned. */
-yk_status yk_outputs_write(struct yk_outputs *outputs, struct yk_text *result) YK_MUST_USE;
+/* Writes all files, whichever of them fail, and frees them; then any failure is returned, the
+ * sentences of several joined. */
+yk_status yk_outputs_write(struct yk_outputs *outputs) YK_MUST_USE;
 void yk_outputs_free(struct yk_outputs *outputs);
 
 #endif

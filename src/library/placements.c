@@ -123,7 +123,7 @@ int32_t yoke_placements_device(const yoke_placements *placements, int32_t number
         return -1;
     }
     const struct yk_placement *placement = &placements->found->placements[number];
-    const struct yk_step *step = placement->step;
+    const struct yk_step_graph *step = placement->step;
     if (!placement->devices || layer < 0 || layer >= step->layer_count || micro_batch < 0 ||
         micro_batch >= step->micro_batch_count) {
         return -1;

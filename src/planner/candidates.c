@@ -17,7 +17,7 @@ enum {
     MOST_DESCENTS = 6,
 };
 
-yk_status yk_contest_create(const struct yk_step *step, const struct yk_deadline *deadline,
+yk_status yk_contest_create(const struct yk_step_graph *step, const struct yk_deadline *deadline,
                             struct yk_contest *out)
 {
     struct yk_contest contest = {
@@ -88,7 +88,7 @@ static yk_status consider_map(struct yk_contest *contest, const int32_t *devices
     return consider(contest, contest->trial, &fit);
 }
 
-static bool is_first_of_its_kind(const struct yk_step *step, int32_t device)
+static bool is_first_of_its_kind(const struct yk_step_graph *step, int32_t device)
 {
     for (int32_t p = 0; p < device; p++) {
         if (yk_stages_alike(step, p, device)) {
@@ -99,13 +99,14 @@ static bool is_first_of_its_kind(const struct yk_step *step, int32_t device)
 }
 
 /* The more tasks, the longer a cut takes to evaluate. */
-static int32_t most_cuts(const struct yk_step *step)
+static int32_t most_cuts(const struct yk_step_graph *step)
 {
     const int32_t affordable = MOST_EVALUATED / step->graph->task_count;
     return affordable < LEAST_CUTS ? LEAST_CUTS : affordable < MOST_CUTS ? affordable : MOST_CUTS;
 }
 
-static int64_t micro_batch_ticks(const struct yk_step *step, int32_t micro_batch, int32_t device)
+static int64_t micro_batch_ticks(const struct yk_step_graph *step, int32_t micro_batch,
+                                 int32_t device)
 {
     int64_t ticks = 0;
     for (int32_t l = 0; l < step->layer_count; l++) {
@@ -118,7 +119,7 @@ static int64_t micro_batch_ticks(const struct yk_step *step, int32_t micro_batch
     return ticks;
 }
 
-static bool holds_all_weights(const struct yk_step *step, int32_t device)
+static bool holds_all_weights(const struct yk_step_graph *step, int32_t device)
 {
     int64_t bytes = 0;
     for (int32_t s = 0; s < step->graph->store_count; s++) {
@@ -130,7 +131,7 @@ static bool holds_all_weights(const struct yk_step *step, int32_t device)
 /* Whole micro-batches on devices that hold the whole model, each where it would end first. */
 static yk_status consider_copies(struct yk_contest *contest, struct yk_arena *arena)
 {
-    const struct yk_step *step = contest->step;
+    const struct yk_step_graph *step = contest->step;
     const int32_t L = step->layer_count;
     int32_t *devices = NULL;
     int64_t *busy = NULL;
@@ -201,7 +202,7 @@ struct descent {
 
 static void move_layer(const struct descent *descent, int32_t leader, int32_t device)
 {
-    const struct yk_step *step = descent->contest->step;
+    const struct yk_step_graph *step = descent->contest->step;
     const int32_t L = step->layer_count;
     for (int32_t k = 0; k < step->micro_batch_count * L; k++) {
         if (yk_step_leader(step, k % L) == leader) {
@@ -238,7 +239,7 @@ static bool may_go_on(const struct descent *descent)
 /* Moves one layer over a cut, the one that helps most, until none does. */
 static yk_status go_down(struct descent *descent)
 {
-    const struct yk_step *step = descent->contest->step;
+    const struct yk_step_graph *step = descent->contest->step;
     do {
         descent->device = -1;
         for (int32_t l = 0; l + 1 < step->layer_count && may_go_on(descent); l++) {
@@ -258,7 +259,7 @@ static yk_status go_down(struct descent *descent)
 
 yk_status yk_contest_refine(struct yk_contest *contest)
 {
-    const struct yk_step *step = contest->step;
+    const struct yk_step_graph *step = contest->step;
     struct yk_arena *arena = NULL;
     if (!contest->fit.fits) {
         return YK_OK;
@@ -287,7 +288,7 @@ yk_status yk_contest_refine(struct yk_contest *contest)
 /* Every micro-batch goes through the same stages. */
 static yk_status consider_stages(struct yk_contest *contest, struct yk_arena *arena)
 {
-    const struct yk_step *step = contest->step;
+    const struct yk_step_graph *step = contest->step;
     const int32_t L = step->layer_count;
     const int32_t M = step->micro_batch_count;
     /* Of a small step, the first few cuts go downhill each from where it is. */

@@ -13,7 +13,7 @@
 
 /* The best of the schedules considered. Times are those of traffic.h. */
 struct yk_contest {
-    const struct yk_step *step;
+    const struct yk_step_graph *step;
     struct yk_schedule *best;
     struct yk_fit_report fit;  /* of the best */
     double step_s;             /* of the best; INFINITY before there is one */
@@ -25,7 +25,7 @@ struct yk_contest {
 
 /* Whatever fills the contest ends once the deadline has passed, with at least one schedule
  * considered. NULL: none. */
-yk_status yk_contest_create(const struct yk_step *step, const struct yk_deadline *deadline,
+yk_status yk_contest_create(const struct yk_step_graph *step, const struct yk_deadline *deadline,
                             struct yk_contest *out) YK_MUST_USE;
 void yk_contest_free(struct yk_contest *contest);
 

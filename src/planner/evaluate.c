@@ -27,7 +27,7 @@ yk_status yk_evaluate_memory(const struct yk_schedule *schedule, struct yk_fit_r
 }
 
 struct trials {
-    const struct yk_step *step;
+    const struct yk_step_graph *step;
     struct yk_schedule *trial;
     struct yk_schedule *best;
     struct yk_fit_report best_fit;
@@ -39,7 +39,7 @@ struct trials {
 };
 
 /* How many devices the map uses: a pipeline needs about as many micro-batches under way. */
-static int32_t count_devices(const struct yk_step *step, const int32_t *devices)
+static int32_t count_devices(const struct yk_step_graph *step, const int32_t *devices)
 {
     bool used[YK_GRAPH_MAX_DEVICES] = {false};
     int32_t count = 0;
@@ -52,7 +52,7 @@ static int32_t count_devices(const struct yk_step *step, const int32_t *devices)
 
 static void set_priorities(struct trials *trials)
 {
-    const struct yk_step *step = trials->step;
+    const struct yk_step_graph *step = trials->step;
     const int64_t M = step->micro_batch_count;
     for (int32_t i = 0; i < step->graph->task_count; i++) {
         const struct yk_step_task *task = &step->tasks[i];
@@ -63,7 +63,7 @@ static void set_priorities(struct trials *trials)
 }
 
 /* The last task of a micro-batch: the backward of its first layer that has one. */
-static int32_t last_task(const struct yk_step *step, int32_t micro_batch)
+static int32_t last_task(const struct yk_step_graph *step, int32_t micro_batch)
 {
     for (int32_t l = 0; l < step->layer_count; l++) {
         const int32_t task = step->backward[micro_batch * step->layer_count + l];
@@ -77,7 +77,7 @@ static int32_t last_task(const struct yk_step *step, int32_t micro_batch)
 /* Lets a micro-batch begin only when the one `in_flight` before it is done. */
 static void set_gates(struct trials *trials, int32_t in_flight)
 {
-    const struct yk_step *step = trials->step;
+    const struct yk_step_graph *step = trials->step;
     const struct yk_graph *graph = step->graph;
     for (int32_t i = 0; i < graph->task_count; i++) {
         const int32_t earlier = step->tasks[i].micro_batch - in_flight;
@@ -161,7 +161,7 @@ static bool holds_weights(const struct trials *trials)
 
 static yk_status try_orders(struct trials *trials, const int32_t *devices, struct yk_arena *arena)
 {
-    const struct yk_step *step = trials->step;
+    const struct yk_step_graph *step = trials->step;
     const int32_t n = step->graph->task_count;
     const int32_t M = step->micro_batch_count;
     YK_TRY_NEW(arena, trials->task_devices, n);
@@ -178,7 +178,7 @@ static yk_status try_orders(struct trials *trials, const int32_t *devices, struc
     return M > 1 ? try_fewer_in_flight(trials, count_devices(step, devices)) : YK_OK;
 }
 
-yk_status yk_evaluate_map(const struct yk_step *step, const int32_t *devices,
+yk_status yk_evaluate_map(const struct yk_step_graph *step, const int32_t *devices,
                           struct yk_schedule *schedule, struct yk_fit_report *out)
 {
     struct trials trials = {.step = step, .best = schedule};

@@ -26,7 +26,7 @@ yk_status yk_evaluate_memory(const struct yk_schedule *schedule,
  * The shortest schedule found that fits or, when none does, the one that lacks least. `devices` is
  * (M, L); layers that share weights are together.
  */
-yk_status yk_evaluate_map(const struct yk_step *step, const int32_t *devices,
+yk_status yk_evaluate_map(const struct yk_step_graph *step, const int32_t *devices,
                           struct yk_schedule *schedule, struct yk_fit_report *out) YK_MUST_USE;
 
 #endif

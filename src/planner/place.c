@@ -29,7 +29,8 @@ static int32_t given_micro_batches(const struct yk_place *place)
     return place->request->micro_batches > 0 ? place->request->micro_batches : 1;
 }
 
-yk_status yk_place_step(struct yk_place *place, int32_t micro_batches, const struct yk_step **out)
+yk_status yk_place_step(struct yk_place *place, int32_t micro_batches,
+                        const struct yk_step_graph **out)
 {
     struct yk_placements *placements = place->out;
     for (int32_t i = 0; i < placements->step_count; i++) {
@@ -64,7 +65,7 @@ static yk_status refuse(struct yk_place *place, struct yk_placement *placement)
 /* The devices of the layers, read off the forward tasks; `divided` when they differ. */
 static yk_status read_devices(struct yk_place *place, struct yk_placement *placement)
 {
-    const struct yk_step *step = placement->step;
+    const struct yk_step_graph *step = placement->step;
     const int32_t L = step->layer_count;
     YK_TRY_NEW(place->out->arena, placement->devices, (int64_t)step->micro_batch_count * L);
     for (int32_t i = 0; i < step->micro_batch_count * L; i++) {
@@ -78,7 +79,7 @@ static yk_status read_devices(struct yk_place *place, struct yk_placement *place
 /* One device a layer: of a divided one that of its first micro-batch, where it is updated. */
 static yk_status make_map(struct yk_place *place, struct yk_placement *placement)
 {
-    const struct yk_step *step = placement->step;
+    const struct yk_step_graph *step = placement->step;
     return yk_module_map_of_layers(step->model, placement->devices, place->modules,
                                    step->graph->device_count, place->out->arena, &placement->map);
 }
@@ -141,7 +142,7 @@ static int32_t spread_of(const struct yk_place *place, const struct yk_module_ma
 yk_status yk_place_follow(struct yk_place *place, const struct yk_module_map *map,
                           struct yk_placement *placement)
 {
-    const struct yk_step *step = placement->step;
+    const struct yk_step_graph *step = placement->step;
     const int32_t L = step->layer_count;
     int32_t *devices = NULL;
     struct yk_schedule *schedule = NULL;

@@ -37,7 +37,7 @@ struct yk_place_request {
 
 struct yk_placement {
     const char *name;
-    const struct yk_step *step;
+    const struct yk_step_graph *step;
     struct yk_schedule *schedule;    /* NULL when there is none: `refusal` says why */
     const char *refusal;             /* NULL with a schedule */
     const char *remark;              /* what its times leave out, or NULL */
@@ -52,7 +52,7 @@ struct yk_placement {
 
 struct yk_placements {
     struct yk_arena *arena; /* owns everything below; steps and schedules are destroyed with it */
-    struct yk_step **steps; /* (step_count) one for each number of micro-batches looked at */
+    struct yk_step_graph **steps; /* (step_count) one for each number of micro-batches looked at */
     int32_t step_count;
     struct yk_placement *placements;
     int32_t count;

@@ -100,7 +100,7 @@ static yk_status choose(struct yk_place *place, filler fill, struct yk_place_cho
             place->out->cut_short = true;
             continue;
         }
-        const struct yk_step *step = NULL;
+        const struct yk_step_graph *step = NULL;
         struct yk_contest contest;
         YK_TRY(yk_place_step(place, M, &step));
         YK_TRY(yk_contest_create(step, &place->deadline, &contest));
@@ -129,7 +129,7 @@ static yk_status choose(struct yk_place *place, filler fill, struct yk_place_cho
 /* Why the best leaves devices out: what all of them together would take. */
 static yk_status explain(struct yk_place *place, const struct yk_place_choice *choice)
 {
-    const struct yk_step *step = choice->contest.step;
+    const struct yk_step_graph *step = choice->contest.step;
     const int32_t P = step->graph->device_count;
     const int32_t used = yk_place_count_devices(choice->contest.best);
     if (used == P || !choice->contest.fit.fits) {

@@ -28,7 +28,7 @@ void yk_place_begin_phase(struct yk_place *place, double part);
 
 /* The step of that many micro-batches, made when it is first asked for. */
 yk_status yk_place_step(struct yk_place *place, int32_t micro_batches,
-                        const struct yk_step **out) YK_MUST_USE;
+                        const struct yk_step_graph **out) YK_MUST_USE;
 
 /* Completes a placement whose name and step are set from its schedule, which it takes over. */
 yk_status yk_place_settle(struct yk_place *place, struct yk_schedule *schedule,

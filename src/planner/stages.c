@@ -39,7 +39,7 @@ struct cell {
 };
 
 struct search {
-    const struct yk_step *step;
+    const struct yk_step_graph *step;
     const struct yk_deadline *deadline;
     struct yk_arena *arena;
     int32_t kind_count;
@@ -55,7 +55,7 @@ struct search {
     struct cell *cells; /* (states, L + 1) */
 };
 
-bool yk_stages_alike(const struct yk_step *step, int32_t a, int32_t b)
+bool yk_stages_alike(const struct yk_step_graph *step, int32_t a, int32_t b)
 {
     const struct yk_graph *graph = step->graph;
     if (graph->devices[a].memory_bytes != graph->devices[b].memory_bytes) {
@@ -135,7 +135,7 @@ static int32_t digit(const struct search *search, int32_t state, int32_t kind)
 }
 
 /* Seconds of the layer's forward and backward for the first micro-batch. */
-static double layer_s(const struct yk_step *step, int32_t layer, int32_t device)
+static double layer_s(const struct yk_step_graph *step, int32_t layer, int32_t device)
 {
     const struct yk_graph *graph = step->graph;
     double seconds = yk_graph_time(graph, yk_graph_cost(graph, step->forward[layer], device));
@@ -148,7 +148,7 @@ static double layer_s(const struct yk_step *step, int32_t layer, int32_t device)
 /* Sums over the layers in order; what follows another layer counts where that one is. */
 static yk_status add_up(struct search *search)
 {
-    const struct yk_step *step = search->step;
+    const struct yk_step_graph *step = search->step;
     const int32_t L = step->layer_count;
     YK_TRY_NEW(search->arena, search->times, (int64_t)search->kind_count * (L + 1));
     YK_TRY_NEW(search->arena, search->state_sums, L + 1);
@@ -273,7 +273,7 @@ static int32_t choose_device(const struct search *search, int32_t kind, int32_t 
 /* Writes down the cut of a state. */
 static void follow(const struct search *search, int32_t state, int32_t *devices)
 {
-    const struct yk_step *step = search->step;
+    const struct yk_step_graph *step = search->step;
     const int32_t L = step->layer_count;
     bool taken[YK_GRAPH_MAX_DEVICES] = {false};
     int32_t device = -1;
@@ -394,7 +394,7 @@ static bool is_known(const struct yk_stages_list *list, const int32_t *devices, 
     return false;
 }
 
-yk_status yk_stages_propose(const struct yk_step *step, int32_t most,
+yk_status yk_stages_propose(const struct yk_step_graph *step, int32_t most,
                             const struct yk_deadline *deadline, struct yk_arena *arena,
                             struct yk_stages_list *out)
 {

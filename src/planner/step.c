@@ -7,14 +7,14 @@
 #include <math.h>
 
 struct making {
-    struct yk_step *step;
+    struct yk_step_graph *step;
     struct yk_graph_builder *builder;
     const struct yk_model **models; /* (M) the model under each micro-batch's share of the batch */
     double *costs;                  /* (P) of the task being added */
     int32_t task_count;
 };
 
-static int64_t share_of(const struct yk_step *step, int32_t micro_batch)
+static int64_t share_of(const struct yk_step_graph *step, int32_t micro_batch)
 {
     const int64_t batch = step->spec.workload.batch;
     const int64_t count = step->micro_batch_count;
@@ -24,7 +24,7 @@ static int64_t share_of(const struct yk_step *step, int32_t micro_batch)
 /* Micro-batches differ by one sample at most, so there are at most two models to describe. */
 static yk_status describe_models(struct making *making)
 {
-    struct yk_step *step = making->step;
+    struct yk_step_graph *step = making->step;
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     YK_TRY_NEW(step->arena, making->models, step->micro_batch_count);
     for (int32_t m = 0; m < step->micro_batch_count; m++) {
@@ -44,7 +44,7 @@ static yk_status describe_models(struct making *making)
 
 static yk_status take_arrays(struct making *making)
 {
-    struct yk_step *step = making->step;
+    struct yk_step_graph *step = making->step;
     const int64_t cells = (int64_t)step->micro_batch_count * step->layer_count;
     YK_TRY_NEW(step->arena, step->forward, cells);
     YK_TRY_NEW(step->arena, step->backward, cells);
@@ -81,7 +81,7 @@ static yk_status add_devices(const struct making *making)
     return YK_OK;
 }
 
-int32_t yk_step_leader(const struct yk_step *step, int32_t layer)
+int32_t yk_step_leader(const struct yk_step_graph *step, int32_t layer)
 {
     while (step->model->layers[layer].shares != YK_LAYER_NONE) {
         layer = step->model->layers[layer].shares;
@@ -95,7 +95,8 @@ static const char *pass_name(enum yk_step_pass pass)
     return names[pass];
 }
 
-static void name_task(const struct yk_step *step, struct yk_step_task task, struct yk_text *out)
+static void name_task(const struct yk_step_graph *step, struct yk_step_task task,
+                      struct yk_text *out)
 {
     out->length = 0;
     yk_text_addf(out, "%s %s", step->model->layers[task.layer].name, pass_name(task.pass));
@@ -108,7 +109,7 @@ static void name_task(const struct yk_step *step, struct yk_step_task task, stru
  * where its first micro-batch is. */
 static yk_status add_to_group(struct making *making, struct yk_step_task task)
 {
-    const struct yk_step *step = making->step;
+    const struct yk_step_graph *step = making->step;
     const char *layer = step->model->layers[yk_step_leader(step, task.layer)].name;
     if (step->micro_batch_count == 1) {
         return yk_graph_builder_set_group(making->builder, layer);
@@ -129,7 +130,7 @@ static yk_status add_to_group(struct making *making, struct yk_step_task task)
 static yk_status add_task(struct making *making, struct yk_step_task task, int32_t *out)
 {
     static const enum yk_cost_pass passes[] = {YK_COST_FORWARD, YK_COST_BACKWARD, YK_COST_UPDATE};
-    struct yk_step *step = making->step;
+    struct yk_step_graph *step = making->step;
     const struct yk_model *model = making->models[task.micro_batch];
     const struct yk_layer *layer = &model->layers[task.layer];
     const struct yk_cost_book *book = step->spec.book;
@@ -159,7 +160,7 @@ static yk_status add_task(struct making *making, struct yk_step_task task, int32
 
 static yk_status add_tasks(struct making *making)
 {
-    struct yk_step *step = making->step;
+    struct yk_step_graph *step = making->step;
     const int32_t L = step->layer_count;
     for (int32_t m = 0; m < step->micro_batch_count; m++) {
         for (int32_t l = 0; l < L; l++) {
@@ -186,7 +187,7 @@ static yk_status add_tasks(struct making *making)
 /* Weights, gradients and optimizer state; of layers that share weights, all together. */
 static yk_status add_state(const struct making *making)
 {
-    const struct yk_step *step = making->step;
+    const struct yk_step_graph *step = making->step;
     for (int32_t leader = 0; leader < step->layer_count; leader++) {
         double bytes = 0;
         if (yk_step_leader(step, leader) != leader) {
@@ -236,14 +237,14 @@ static yk_status join(const struct making *making, int32_t from, int32_t to, dou
 
 /* What a layer on several devices sends for each micro-batch that is not where it is updated: its
  * gradient and, coming back, its new weights. Both have their place among its state already. */
-static double exchanged_bytes(const struct yk_step *step, const struct yk_layer *layer)
+static double exchanged_bytes(const struct yk_step_graph *step, const struct yk_layer *layer)
 {
     return 2 * (double)layer->trainable * (double)yk_precision_bytes(step->spec.workload.precision);
 }
 
 static yk_status join_micro_batch(const struct making *making, int32_t m)
 {
-    const struct yk_step *step = making->step;
+    const struct yk_step_graph *step = making->step;
     const struct yk_model *model = making->models[m];
     const int32_t *forward = &step->forward[(int64_t)m * step->layer_count];
     const int32_t *backward = &step->backward[(int64_t)m * step->layer_count];
@@ -280,11 +281,11 @@ static yk_status make_graph(struct making *making)
     return yk_graph_builder_finish(making->builder, &making->step->graph);
 }
 
-yk_status yk_step_create(const struct yk_step_spec *spec, struct yk_step **out)
+yk_status yk_step_create(const struct yk_step_spec *spec, struct yk_step_graph **out)
 {
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    struct yk_step *step = yk_arena_take(arena, 1, sizeof *step);
+    struct yk_step_graph *step = yk_arena_take(arena, 1, sizeof *step);
     if (!step) {
         yk_arena_destroy(arena);
         return yk_fail_out_of_memory();
@@ -303,7 +304,7 @@ yk_status yk_step_create(const struct yk_step_spec *spec, struct yk_step **out)
     return YK_OK;
 }
 
-void yk_step_destroy(struct yk_step *step)
+void yk_step_destroy(struct yk_step_graph *step)
 {
     if (step) {
         yk_graph_destroy(step->graph);
@@ -311,7 +312,8 @@ void yk_step_destroy(struct yk_step *step)
     }
 }
 
-void yk_step_spread(const struct yk_step *step, const int32_t *layer_devices, int32_t *task_devices)
+void yk_step_spread(const struct yk_step_graph *step, const int32_t *layer_devices,
+                    int32_t *task_devices)
 {
     for (int32_t i = 0; i < step->graph->task_count; i++) {
         const struct yk_step_task *task = &step->tasks[i];

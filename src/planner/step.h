@@ -1,5 +1,5 @@
 /*
- * Step: one training step as a task graph: forward and backward of every layer for every
+ * Step graph: one training step as a task graph: forward and backward of every layer for every
  * micro-batch, and one update a layer, with activations, their gradients and what is saved for the
  * backward pass on the edges.
  *
@@ -49,7 +49,7 @@ struct yk_step_task {
     int32_t micro_batch; /* 0 for an update */
 };
 
-struct yk_step {
+struct yk_step_graph {
     struct yk_arena *arena; /* owns everything but the graph */
     struct yk_step_spec spec;
     const struct yk_model *model; /* for the largest micro-batch */
@@ -65,14 +65,14 @@ struct yk_step {
     struct yk_band band;        /* of its tasks on all devices */
 };
 
-yk_status yk_step_create(const struct yk_step_spec *spec, struct yk_step **out) YK_MUST_USE;
-void yk_step_destroy(struct yk_step *step);
+yk_status yk_step_create(const struct yk_step_spec *spec, struct yk_step_graph **out) YK_MUST_USE;
+void yk_step_destroy(struct yk_step_graph *step);
 
 /* The layer whose placement `layer` follows: itself, or the one it shares weights with. */
-int32_t yk_step_leader(const struct yk_step *step, int32_t layer);
+int32_t yk_step_leader(const struct yk_step_graph *step, int32_t layer);
 
 /* Turns devices of layers (M, L) into devices of tasks (n). */
-void yk_step_spread(const struct yk_step *step, const int32_t *layer_devices,
+void yk_step_spread(const struct yk_step_graph *step, const int32_t *layer_devices,
                     int32_t *task_devices);
 
 #endif

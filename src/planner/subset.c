@@ -59,7 +59,7 @@ static yk_status translate(const struct subset *subset, const struct yk_schedule
 static yk_status consider(struct subset *subset, struct yk_contest *contest)
 {
     struct yk_step_spec spec = contest->step->spec;
-    struct yk_step *step = NULL;
+    struct yk_step_graph *step = NULL;
     struct yk_contest own = {0};
     YK_TRY(make_cluster(spec.book, subset));
     spec.book = &subset->book;
@@ -93,7 +93,7 @@ static int32_t list_node(const struct yk_cluster *cluster, int32_t node, int32_t
 }
 
 /* Whether an earlier node has the same devices. */
-static bool is_repeated(const struct yk_step *step, const struct subset *subset, int32_t node,
+static bool is_repeated(const struct yk_step_graph *step, const struct subset *subset, int32_t node,
                         int32_t *room)
 {
     const struct yk_cluster *cluster = step->spec.book->cluster;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 struct ports {
-    const struct yk_step *step;
+    const struct yk_step_graph *step;
     double *out_s; /* (P) */
     double *in_s;  /* (P) */
 };
@@ -31,7 +31,7 @@ static void carry_activations(struct ports *ports, const struct yk_schedule *sch
     }
 }
 
-static void carry_gradients(struct ports *ports, const struct yk_step *step,
+static void carry_gradients(struct ports *ports, const struct yk_step_graph *step,
                             const struct yk_schedule *schedule, int32_t layer, bool *holds)
 {
     const int32_t update = step->update[layer];
@@ -53,7 +53,7 @@ static void carry_gradients(struct ports *ports, const struct yk_step *step,
     }
 }
 
-yk_status yk_traffic_busiest_s(const struct yk_step *step, const struct yk_schedule *schedule,
+yk_status yk_traffic_busiest_s(const struct yk_step_graph *step, const struct yk_schedule *schedule,
                                double *out)
 {
     struct yk_arena *arena = NULL;
@@ -82,7 +82,7 @@ yk_status yk_traffic_busiest_s(const struct yk_step *step, const struct yk_sched
     return YK_OK;
 }
 
-yk_status yk_traffic_step_s(const struct yk_step *step, const struct yk_schedule *schedule,
+yk_status yk_traffic_step_s(const struct yk_step_graph *step, const struct yk_schedule *schedule,
                             double *out)
 {
     double busiest_s = 0;

@@ -13,11 +13,11 @@
  * accumulated gradient once from every other device to where it is updated, and its new weights
  * back. Both directions of a port are apart.
  */
-yk_status yk_traffic_busiest_s(const struct yk_step *step, const struct yk_schedule *schedule,
+yk_status yk_traffic_busiest_s(const struct yk_step_graph *step, const struct yk_schedule *schedule,
                                double *out) YK_MUST_USE;
 
 /* The time of the step: the schedule's, or the busiest port's if that is more. */
-yk_status yk_traffic_step_s(const struct yk_step *step, const struct yk_schedule *schedule,
+yk_status yk_traffic_step_s(const struct yk_step_graph *step, const struct yk_schedule *schedule,
                             double *out) YK_MUST_USE;
 
 #endif

@@ -64,7 +64,7 @@ struct optima {
     double consecutive_s;
 };
 
-static struct optima try_everything(const struct yk_step *step)
+static struct optima try_everything(const struct yk_step_graph *step)
 {
     struct optima optima = {INFINITY, INFINITY};
     struct yk_schedule *schedule = NULL;
@@ -174,7 +174,7 @@ static void refining_moves_a_cut_to_where_it_belongs(void **state)
     struct yk_cluster *cluster = made_up_cluster(devices, 2, "1000TB/s");
     const struct yk_place_request request = request_for(cluster, "gpt-nano", 4);
     const struct yk_step_spec spec = {&book, request.config, request.workload, 4};
-    struct yk_step *step = NULL;
+    struct yk_step_graph *step = NULL;
     struct yk_contest contest;
     struct yk_fit_report fit;
     int32_t map[4 * LAYERS];

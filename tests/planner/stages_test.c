@@ -74,11 +74,11 @@ static double try_everything(const struct times *times)
     return best;
 }
 
-static struct yk_step *make_step_of(const struct yk_cluster *cluster, const char *model,
-                                    int32_t micro_batches)
+static struct yk_step_graph *make_step_of(const struct yk_cluster *cluster, const char *model,
+                                          int32_t micro_batches)
 {
     static struct yk_cost_book book;
-    struct yk_step *step = NULL;
+    struct yk_step_graph *step = NULL;
     book = (struct yk_cost_book){.cluster = cluster};
     struct yk_step_spec spec = {
         .book = &book,
@@ -90,7 +90,7 @@ static struct yk_step *make_step_of(const struct yk_cluster *cluster, const char
     return step;
 }
 
-static struct yk_step *make_step(const struct yk_cluster *cluster)
+static struct yk_step_graph *make_step(const struct yk_cluster *cluster)
 {
     return make_step_of(cluster, "gpt-nano", MICRO_BATCHES);
 }
@@ -115,7 +115,7 @@ static void the_proposals_hold_the_cut_with_the_least_slowest_stage(void **state
         }
         const struct times times = times_of(devices);
         struct yk_cluster *cluster = made_up_cluster(devices, DEVICES, "1GB/s");
-        struct yk_step *step = make_step(cluster);
+        struct yk_step_graph *step = make_step(cluster);
         struct yk_stages_list list;
         double best = INFINITY;
         assert_ok(yk_stages_propose(step, 1000, NULL, step->arena, &list));
@@ -138,7 +138,7 @@ static void a_device_without_room_is_left_out(void **state)
     static const struct made_up_device devices[DEVICES] = {
         {"2GiB", 4, 4, 4, 4}, {"1MiB", 1, 1, 1, 1}, {"2GiB", 4, 4, 4, 4}};
     struct yk_cluster *cluster = made_up_cluster(devices, DEVICES, "1GB/s");
-    struct yk_step *step = make_step(cluster);
+    struct yk_step_graph *step = make_step(cluster);
     struct yk_stages_list list;
     assert_ok(yk_stages_propose(step, 1000, NULL, step->arena, &list));
     assert_true(list.count > 0);
@@ -164,7 +164,7 @@ static void neighbouring_stages_have_a_fast_link(void **state)
     struct yk_stages_list list;
     int pairs = 0;
     assert_ok(yk_cluster_read(text, sizeof text - 1, "c.json", &cluster));
-    struct yk_step *step = make_step(cluster);
+    struct yk_step_graph *step = make_step(cluster);
     assert_ok(yk_stages_propose(step, 1000, NULL, step->arena, &list));
     for (int32_t i = 0; i < list.count; i++) {
         const int32_t *devices = &list.devices[(int64_t)i * LAYERS];
@@ -190,7 +190,7 @@ static void a_proposal_that_uses_every_device_leaves_none_empty(void **state)
     static const struct made_up_device devices[DEVICES] = {
         {"8GiB", 1, 1, 1, 1}, {"8GiB", 1000, 1000, 1000, 1000}, {"8GiB", 1100, 1100, 1100, 1100}};
     struct yk_cluster *cluster = made_up_cluster(devices, DEVICES, "1GB/s");
-    struct yk_step *step = make_step_of(cluster, "gpt2", MICRO_BATCHES);
+    struct yk_step_graph *step = make_step_of(cluster, "gpt2", MICRO_BATCHES);
     struct yk_stages_list list;
     bool all = false;
     assert_ok(yk_stages_propose(step, 1000, NULL, step->arena, &list));
@@ -214,7 +214,7 @@ static void for_one_micro_batch_the_sum_counts(void **state)
     static const struct made_up_device devices[] = {{"2GiB", 1, 1, 1, 1},
                                                     {"2GiB", 1.2, 1.2, 1.2, 1.2}};
     struct yk_cluster *cluster = made_up_cluster(devices, 2, "1GB/s");
-    struct yk_step *step = make_step_of(cluster, "gpt-nano", 1);
+    struct yk_step_graph *step = make_step_of(cluster, "gpt-nano", 1);
     struct yk_stages_list list;
     int64_t bytes = 0;
     int32_t most = 0;

@@ -19,7 +19,7 @@ static const struct made_up_device even = {"2GiB", 1, 1, 1, 1};
 struct bench {
     struct yk_cluster *cluster;
     struct yk_cost_book book;
-    struct yk_step *step;
+    struct yk_step_graph *step;
 };
 
 static struct bench set_up(const struct made_up_device *devices, int count, const char *bandwidth,
@@ -47,7 +47,7 @@ static void tear_down(struct bench *bench)
 /* The step's seconds when the layers of every micro-batch are on these devices. */
 static double seconds(const struct bench *bench, const int32_t *layer_devices)
 {
-    const struct yk_step *step = bench->step;
+    const struct yk_step_graph *step = bench->step;
     struct yk_schedule *schedule = NULL;
     struct yk_fit_report fit;
     int32_t devices[64];
@@ -126,7 +126,7 @@ static void layers_that_share_weights_go_together(void **state)
     (void)state;
     static const struct made_up_device two[] = {{"8GiB", 1, 1, 1, 1}, {"8GiB", 1, 1, 1, 1}};
     struct bench bench = set_up(two, 2, "1GB/s", "gpt2", 1, 1);
-    const struct yk_step *step = bench.step;
+    const struct yk_step_graph *step = bench.step;
     const int32_t head = step->layer_count - 1;
     int32_t layer_devices[64];
     int32_t task_devices[256];
@@ -150,7 +150,7 @@ static void a_layer_may_serve_its_micro_batches_on_several_devices(void **state)
     (void)state;
     static const struct made_up_device two[] = {{"2GiB", 1, 1, 1, 1}, {"2GiB", 1, 1, 1, 1}};
     struct bench bench = set_up(two, 2, "1000TB/s", "gpt-nano", 2, 2);
-    const struct yk_step *step = bench.step;
+    const struct yk_step_graph *step = bench.step;
     struct yk_schedule *schedule = NULL;
     struct yk_fit_report fit;
     int32_t devices[2 * LAYERS];
@@ -180,7 +180,7 @@ static void fewer_micro_batches_under_way_make_room(void **state)
     (void)state;
     static const int32_t one[LAYERS] = {0};
     struct bench bench = set_up(&even, 1, "1GB/s", "gpt-nano", 8, 8);
-    const struct yk_step *step = bench.step;
+    const struct yk_step_graph *step = bench.step;
     struct yk_schedule *schedule = NULL;
     struct yk_fit_report fit;
     int32_t devices[8 * LAYERS] = {0};
@@ -214,7 +214,7 @@ static void a_stage_without_room_runs_fewer_micro_batches_ahead(void **state)
     static const struct made_up_device two[] = {{"2GiB", 1, 1, 1, 1}, {"2GiB", 2, 2, 2, 2}};
     static const int32_t halves[LAYERS] = {0, 0, 0, 1, 1, 1};
     struct bench bench = set_up(two, 2, "1000TB/s", "gpt-nano", 8, 8);
-    const struct yk_step *step = bench.step;
+    const struct yk_step_graph *step = bench.step;
     struct yk_schedule *schedule = NULL;
     struct yk_fit_report fit;
     int32_t devices[8 * LAYERS];

@@ -13,9 +13,9 @@ enum {
 
 static struct yk_cost_book book;
 
-static struct yk_step *make_step(const struct yk_cluster *cluster, int64_t lora_rank)
+static struct yk_step_graph *make_step(const struct yk_cluster *cluster, int64_t lora_rank)
 {
-    struct yk_step *step = NULL;
+    struct yk_step_graph *step = NULL;
     book = (struct yk_cost_book){.cluster = cluster};
     struct yk_step_spec spec = {
         .book = &book,
@@ -30,7 +30,8 @@ static struct yk_step *make_step(const struct yk_cluster *cluster, int64_t lora_
     return step;
 }
 
-static void assert_busiest(const struct yk_step *step, const int32_t *devices, double expected_s)
+static void assert_busiest(const struct yk_step_graph *step, const int32_t *devices,
+                           double expected_s)
 {
     struct yk_schedule *schedule = NULL;
     struct yk_fit_report fit;
@@ -57,7 +58,7 @@ static void a_cut_sends_activations_one_way_and_gradients_the_other(void **state
     (void)state;
     static const int32_t devices[MICRO_BATCHES * LAYERS] = {0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1};
     struct yk_cluster *cluster = made_up_cluster(two, 2, "1MB/s");
-    struct yk_step *step = make_step(cluster, 0);
+    struct yk_step_graph *step = make_step(cluster, 0);
     assert_busiest(step, devices, 2 * 12288 / 1e6);
     yk_step_destroy(step);
     yk_cluster_destroy(cluster);
@@ -70,7 +71,7 @@ static void copies_of_the_model_exchange_every_gradient_once(void **state)
     (void)state;
     static const int32_t devices[MICRO_BATCHES * LAYERS] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1};
     struct yk_cluster *cluster = made_up_cluster(two, 2, "1MB/s");
-    struct yk_step *step = make_step(cluster, 0);
+    struct yk_step_graph *step = make_step(cluster, 0);
     assert_busiest(step, devices, 2 * 97296.0 / 1e6);
     yk_step_destroy(step);
     yk_cluster_destroy(cluster);
@@ -86,7 +87,7 @@ static void what_comes_in_from_several_sides_adds_up(void **state)
                                                   {"2GiB", 1e-3, 1e-3, 1e-3, 1e-3}};
     static const int32_t devices[MICRO_BATCHES * LAYERS] = {0, 2, 2, 2, 2, 2, 1, 2, 2, 2, 2, 2};
     struct yk_cluster *cluster = made_up_cluster(three, 3, "1MB/s");
-    struct yk_step *step = make_step(cluster, 4);
+    struct yk_step_graph *step = make_step(cluster, 4);
     assert_busiest(step, devices, 2 * 12288 / 1e6);
     yk_step_destroy(step);
     yk_cluster_destroy(cluster);
@@ -97,7 +98,7 @@ static void one_device_has_no_traffic(void **state)
     (void)state;
     static const int32_t devices[MICRO_BATCHES * LAYERS] = {0};
     struct yk_cluster *cluster = made_up_cluster(two, 2, "1MB/s");
-    struct yk_step *step = make_step(cluster, 0);
+    struct yk_step_graph *step = make_step(cluster, 0);
     assert_busiest(step, devices, 0);
     yk_step_destroy(step);
     yk_cluster_destroy(cluster);

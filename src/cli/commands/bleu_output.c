@@ -1,6 +1,6 @@
 #include "cli/commands/bleu_output.h"
 
-#include "cli/wording.h"
+#include "base/wording.h"
 
 #include <inttypes.h>
 

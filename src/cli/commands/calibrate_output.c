@@ -2,7 +2,7 @@
 
 #include "base/table.h"
 #include "base/units.h"
-#include "cli/wording.h"
+#include "base/wording.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,6 +2,7 @@
 #include "base/units.h"
 #include "cli/commands/datasheets.h"
 #include "cli/options/command.h"
+#include "cli/terminal.h"
 #include "cluster/discover.h"
 #include "job/outputs.h"
 
@@ -130,7 +131,7 @@ static yk_status run(const void *given, struct yk_text *out)
         yk_outputs_made(&outputs,
                         write_cluster(&machine, yk_outputs_add(&outputs, arguments->output)));
     }
-    return yk_outputs_write(&outputs, out);
+    return yk_terminal_print_despite(yk_outputs_write(&outputs), out);
 }
 
 static const struct yk_option options[] = {

@@ -1,5 +1,7 @@
 #include "cli/commands/drawings.h"
 
+#include "cli/terminal.h"
+
 void yk_drawings_make(const struct yk_drawings *drawings, const struct yk_schedule_report *report,
                       struct yk_outputs *outputs)
 {
@@ -22,5 +24,5 @@ yk_status yk_drawings_write(const struct yk_drawings *drawings,
 {
     struct yk_outputs outputs = {0};
     yk_drawings_make(drawings, report, &outputs);
-    return yk_outputs_write(&outputs, result);
+    return yk_terminal_print_despite(yk_outputs_write(&outputs), result);
 }

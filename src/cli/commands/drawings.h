@@ -5,7 +5,7 @@
 #ifndef YK_CLI_COMMANDS_DRAWINGS_H
 #define YK_CLI_COMMANDS_DRAWINGS_H
 
-#include "cli/options/options.h"
+#include "cli/options/rows.h"
 #include "job/outputs.h"
 #include "report/schedule_report.h"
 
@@ -26,8 +26,6 @@ void yk_drawings_make(const struct yk_drawings *drawings, const struct yk_schedu
 yk_status yk_drawings_write(const struct yk_drawings *drawings,
                             const struct yk_schedule_report *report,
                             struct yk_text *result) YK_MUST_USE;
-
-#define YK_OUTPUT_GROUP "Output options"
 
 /* Rows of an options table; `type` is the command's arguments, `field` the drawings among them: a
  * type and a member cannot stand in parentheses. */

@@ -1,7 +1,8 @@
+#include "base/wording.h"
 #include "cli/commands/drawings.h"
 #include "cli/options/command.h"
+#include "cli/options/rows.h"
 #include "cli/terminal.h"
-#include "cli/wording.h"
 #include "job/counters.h"
 #include "job/known.h"
 #include "job/loaded.h"
@@ -14,7 +15,7 @@
 #include <math.h>
 
 struct arguments {
-    struct yk_loaded_words loaded;
+    struct yk_loaded_request loaded;
     const char *data;
     const char *target;
     double data_part;
@@ -172,7 +173,7 @@ static yk_status run(const void *given, struct yk_text *out)
             arguments->json ? write_json(&loaded, &result, out) : write_text(&loaded, &result, out);
     }
     if (status == YK_OK) {
-        status = yk_outputs_write(&result.outputs, out);
+        status = yk_terminal_print_despite(yk_outputs_write(&result.outputs), out);
     }
     yk_outputs_free(&result.outputs);
     yk_gauge_close(result.gauge);
@@ -181,12 +182,7 @@ static yk_status run(const void *given, struct yk_text *out)
 }
 
 static const struct yk_operand operands[] = {
-    {
-        .placeholder = "CHECKPOINT",
-        .help = YK_LOADED_OPERAND_HELP,
-        .required = true,
-        .offset = offsetof(struct arguments, loaded.path),
-    },
+    YK_LOADED_OPERAND(struct arguments, loaded),
 };
 
 static const struct yk_option options[] = {

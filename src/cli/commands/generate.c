@@ -1,6 +1,7 @@
 #include "base/number.h"
 #include "cli/interrupt.h"
 #include "cli/options/command.h"
+#include "cli/options/rows.h"
 #include "cli/terminal.h"
 #include "data/chat.h"
 #include "job/loaded.h"
@@ -15,7 +16,7 @@ enum {
 };
 
 struct arguments {
-    struct yk_loaded_words loaded;
+    struct yk_loaded_request loaded;
     const char *prompt;
     bool chat;
     int64_t tokens;
@@ -252,12 +253,7 @@ static yk_status run(const void *given, struct yk_text *out)
 }
 
 static const struct yk_operand operands[] = {
-    {
-        .placeholder = "CHECKPOINT",
-        .help = YK_LOADED_OPERAND_HELP,
-        .required = true,
-        .offset = offsetof(struct arguments, loaded.path),
-    },
+    YK_LOADED_OPERAND(struct arguments, loaded),
 };
 
 static const struct yk_option options[] = {

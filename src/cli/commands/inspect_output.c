@@ -4,7 +4,7 @@
 #include "base/number.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "cli/wording.h"
+#include "base/wording.h"
 #include "job/training/train.h"
 #include "model/architecture.h"
 

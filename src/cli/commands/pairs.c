@@ -67,7 +67,7 @@ static yk_status write_files(const struct yk_gettext_pairs *pairs, const struct 
         add_line(texts[pair->held_out ? HELD_OUT_ENGLISH : ENGLISH], pair->source);
         add_line(texts[pair->held_out ? HELD_OUT_TRANSLATED : TRANSLATED], pair->translation);
     }
-    return yk_outputs_write(&outputs, NULL);
+    return yk_outputs_write(&outputs);
 }
 
 static void add_text(const struct yk_gettext_pairs *pairs, const struct names *names,

@@ -262,7 +262,7 @@ static yk_status show(const struct placing *placing, struct yk_text *out)
     struct yk_outputs outputs = {0};
     draw(placing, &output, &outputs);
     yk_outputs_made(&outputs, export_map(placing, output.shown, &outputs));
-    return yk_outputs_write(&outputs, out);
+    return yk_terminal_print_despite(yk_outputs_write(&outputs), out);
 }
 
 static yk_status run(const void *given, struct yk_text *out)

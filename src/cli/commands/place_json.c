@@ -48,7 +48,7 @@ static void add_map(const struct yk_module_map *map, struct yk_text *out)
 /* Each layer's device for each micro-batch, where a layer has more than one. */
 static void add_divided(const struct yk_placement *placement, struct yk_text *out)
 {
-    const struct yk_step *step = placement->step;
+    const struct yk_step_graph *step = placement->step;
     yk_text_add(out, ",\"micro_batch_devices\":{");
     for (int32_t l = 0; l < step->layer_count; l++) {
         yk_text_add(out, l > 0 ? "," : "");

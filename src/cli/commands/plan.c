@@ -207,7 +207,7 @@ static yk_status write_files(const struct arguments *arguments, const struct yk_
         const yk_status status = export_plan(arguments, planned, &outputs);
         yk_outputs_made(&outputs, status == YK_OK ? status : yk_fail_in(status, "not exported"));
     }
-    return yk_outputs_write(&outputs, out);
+    return yk_terminal_print_despite(yk_outputs_write(&outputs), out);
 }
 
 /* The plan of a placement, and what is to be said about it. */

@@ -23,7 +23,7 @@ static yk_status write_results(const struct yk_profiling *profiling, struct yk_t
         yk_outputs_made(&outputs,
                         yk_cluster_write(profiling->cluster, yk_outputs_add(&outputs, path)));
     }
-    return yk_outputs_write(&outputs, out);
+    return yk_terminal_print_despite(yk_outputs_write(&outputs), out);
 }
 
 static yk_status measure(struct yk_profiling *profiling, struct yk_text *out)

@@ -207,7 +207,7 @@ static yk_status show(struct showing *showing, struct yk_text *out)
     if (words->svg) {
         yk_outputs_made(&outputs, draw(showing));
     }
-    return yk_outputs_write(&outputs, out);
+    return yk_terminal_print_despite(yk_outputs_write(&outputs), out);
 }
 
 yk_status yk_profile_show_run(const struct yk_profile_words *words, struct yk_text *out)

@@ -167,7 +167,7 @@ static yk_status make(struct reporting *reporting)
     if (arguments->svg) {
         yk_outputs_made(outputs, draw_figures(reporting));
     }
-    return yk_outputs_write(outputs, NULL);
+    return yk_outputs_write(outputs);
 }
 
 /* A run has been predicted and measured: there is nothing to search, and a trace is in it. */

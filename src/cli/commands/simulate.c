@@ -32,7 +32,7 @@ static yk_status write_trace(const struct arguments *arguments, const struct yk_
     yk_outputs_made(&outputs,
                     yk_trace_write_chrome(trace, yk_outputs_add(&outputs, arguments->trace)));
     yk_trace_destroy(trace);
-    return yk_outputs_write(&outputs, out);
+    return yk_terminal_print_despite(yk_outputs_write(&outputs), out);
 }
 
 static yk_status simulate(const struct arguments *arguments, struct yk_planning *planning,

@@ -8,8 +8,8 @@
 #include "cli/options/command.h"
 #include "cli/terminal.h"
 #include "job/outputs.h"
-#include "job/planning/tradeoff_plans.h"
 #include "job/planning.h"
+#include "job/planning/tradeoff_plans.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -244,7 +244,7 @@ static yk_status write_files(const struct arguments *arguments, const struct yk_
     if (arguments->plans) {
         yk_outputs_made(&outputs, yk_tradeoff_plans_write(planning, tradeoff, arguments->plans));
     }
-    return yk_outputs_write(&outputs, out);
+    return yk_terminal_print_despite(yk_outputs_write(&outputs), out);
 }
 
 static yk_status weigh(const struct arguments *arguments, struct yk_planning *planning,

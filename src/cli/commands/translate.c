@@ -1,12 +1,13 @@
 #include "cli/commands/bleu_output.h"
 #include "cli/commands/drawings.h"
 #include "cli/options/command.h"
+#include "cli/options/rows.h"
 #include "cli/terminal.h"
 #include "job/models/translating.h"
 #include "job/outputs.h"
 
 struct arguments {
-    struct yk_loaded_words loaded;
+    struct yk_loaded_request loaded;
     const char *input;
     struct yk_translating how;
     const char *bleu;
@@ -61,7 +62,7 @@ static yk_status finish(const struct arguments *arguments, const struct yk_text 
     } else if (!arguments->bleu) {
         YK_TRY(yk_terminal_print_data(translated));
     }
-    YK_TRY(yk_outputs_write(&outputs, out));
+    YK_TRY(yk_terminal_print_despite(yk_outputs_write(&outputs), out));
     return yk_text_status(out);
 }
 
@@ -122,12 +123,7 @@ static yk_status run(const void *given, struct yk_text *out)
 }
 
 static const struct yk_operand operands[] = {
-    {
-        .placeholder = "CHECKPOINT",
-        .help = YK_LOADED_OPERAND_HELP,
-        .required = true,
-        .offset = offsetof(struct arguments, loaded.path),
-    },
+    YK_LOADED_OPERAND(struct arguments, loaded),
     {
         .placeholder = "TEXT",
         .help = "What to translate, a sentence a line; else standard input",

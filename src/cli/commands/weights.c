@@ -5,12 +5,13 @@
 #include "base/log.h"
 #include "cli/commands/drawings.h"
 #include "cli/options/command.h"
+#include "cli/options/rows.h"
 #include "cli/terminal.h"
 #include "job/loaded.h"
 #include "job/training/train.h"
 
 struct arguments {
-    struct yk_loaded_words loaded;
+    struct yk_loaded_request loaded;
     const char *output;
     bool merge;
     double shard_bytes;
@@ -104,12 +105,7 @@ static bool stored_precisions(size_t number, struct yk_choice *out)
 }
 
 static const struct yk_operand operands[] = {
-    {
-        .placeholder = "CHECKPOINT",
-        .help = YK_LOADED_OPERAND_HELP,
-        .required = true,
-        .offset = offsetof(struct arguments, loaded.path),
-    },
+    YK_LOADED_OPERAND(struct arguments, loaded),
 };
 
 static const struct yk_option options[] = {

@@ -31,6 +31,9 @@ struct yk_operand {
     size_t offset;
 };
 
+/* What a table of operands is to a command. */
+#define YK_OPERANDS(rows_) .operands = (rows_), .operand_count = sizeof(rows_) / sizeof((rows_)[0])
+
 /* The options of a command, in order, and at last --help, which all have; NULL past the end. */
 const struct yk_option *yk_options_at(const struct yk_command *command, size_t number);
 

@@ -20,8 +20,9 @@ static void add_option_names(const struct yk_command *command, struct yk_text *o
 /* What may follow an option that takes a value. */
 static void add_values(const struct yk_command *command, struct yk_text *out)
 {
-    for (size_t i = 0; i < command->option_count; i++) {
-        const struct yk_option *option = &command->options[i];
+    const struct yk_option_table table = yk_command_options(command);
+    for (size_t i = 0; i < table.count; i++) {
+        const struct yk_option *option = &table.rows[i];
         if (option->kind == YK_OPTION_FLAG) {
             continue;
         }

@@ -510,7 +510,7 @@ static yk_status draw(struct reading *reading, const char *output, bool own, con
     if (svg_folder) {
         yk_outputs_made(&outputs, add_figures(reading, svg_folder, &outputs));
     }
-    return yk_outputs_write(&outputs, NULL);
+    return yk_outputs_write(&outputs);
 }
 
 static yk_status draw_all(const char *run_folder, const char *output, const char *svg_folder,

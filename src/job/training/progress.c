@@ -3,8 +3,8 @@
 #include "base/log.h"
 #include "base/process_memory.h"
 #include "base/units.h"
+#include "base/wording.h"
 #include "cli/terminal.h"
-#include "cli/wording.h"
 #include "planner/planned_facts.h"
 
 #include <inttypes.h>

@@ -284,7 +284,7 @@ static yk_status write_beginning(struct yk_training *training, struct yk_outputs
     YK_TRY(yk_plan_file_write(plan, &context, yk_outputs_add_own(outputs, path)));
     YK_TRY(yk_train_path(training->folder, "run.json", training->arena, &path));
     yk_text_add(yk_outputs_add_own(outputs, path), yk_text_chars(&training->settings_json));
-    return yk_outputs_write(outputs, NULL);
+    return yk_outputs_write(outputs);
 }
 
 /* A piece that is cut among ranks may give one of them a sample more than its part of the tokens:

@@ -2,9 +2,9 @@
 
 #include "base/process_memory.h"
 #include "base/units.h"
+#include "base/wording.h"
 #include "cli/commands/plan_output.h"
 #include "cli/terminal.h"
-#include "cli/wording.h"
 #include "job/counters.h"
 #include "job/outputs.h"
 #include "job/reporting/run_report.h"
@@ -267,7 +267,7 @@ static yk_status add_results(const struct yk_training *training,
     const yk_status status = yk_trace_write_chrome(predicted, yk_outputs_add_own(outputs, path));
     yk_trace_destroy(predicted);
     YK_TRY(status);
-    return yk_outputs_write(outputs, NULL);
+    return yk_outputs_write(outputs);
 }
 
 yk_status yk_train_write_results(const struct yk_training *training,

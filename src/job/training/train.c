@@ -62,7 +62,7 @@ static yk_status finish(struct yk_training *training, const struct yk_train_prog
         yk_outputs_made(&outputs, yk_train_write_results(training, progress));
         yk_outputs_made(&outputs, yk_train_write_page(training));
         if (status == YK_OK) {
-            status = yk_outputs_write(&outputs, out);
+            status = yk_terminal_print_despite(yk_outputs_write(&outputs), out);
         }
         yk_outputs_free(&outputs);
     }

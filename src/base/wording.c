@@ -1,4 +1,4 @@
-#include "cli/wording.h"
+#include "base/wording.h"
 
 #include "base/units.h"
 

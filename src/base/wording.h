@@ -1,6 +1,6 @@
-/* Wording: numbers as the commands of training say them to people. Any thread may call this. */
-#ifndef YK_CLI_WORDING_H
-#define YK_CLI_WORDING_H
+/* Wording: numbers as they are written for people. Any thread may call this. */
+#ifndef YK_BASE_WORDING_H
+#define YK_BASE_WORDING_H
 
 #include "base/text.h"
 
