@@ -2,12 +2,13 @@
 #include "base/table.h"
 #include "cli/commands/model_table.h"
 #include "cli/options/command.h"
+#include "cli/options/plan_rows.h"
 #include "job/workload.h"
 #include "model/config.h"
 
 struct arguments {
     const char *model;
-    struct yk_workload_words workload;
+    struct yk_workload_request workload;
     bool list;
     bool json;
 };

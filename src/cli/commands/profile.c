@@ -1,8 +1,8 @@
 #include "job/profiling/profile.h"
 
-#include "cli/commands/drawings.h"
 #include "cli/commands/launch.h"
 #include "cli/options/command.h"
+#include "cli/options/rows.h"
 #include "cli/terminal.h"
 #include "job/outputs.h"
 #include "job/workload.h"

@@ -22,7 +22,7 @@ enum {
 static yk_status read_workload(struct yk_profiling *profiling)
 {
     const struct yk_profile_words *words = &profiling->words;
-    const struct yk_workload_words workload = {
+    const struct yk_workload_request workload = {
         .batch = words->batch,
         .sequence = words->sequence,
         .target_sequence = words->target_sequence,
