@@ -1,11 +1,11 @@
 /*
- * Launch: starts the ranks of a run on this machine with mpirun, when a person asks for several,
- * and stays in front of them until they have ended.
+ * Launch: starts the ranks of a run on this machine with mpirun, when several are asked for, and
+ * waits until they have ended. This forks: call it before any other thread has started.
  *
- * The ranks are this very program with the same words. Their outputs are ours; what mpirun itself
- * says is turned into one sentence. TERM, INT and HUP are passed on once, as USR1, the one signal
- * that mpirun hands to its ranks and does not end them for: they save and stop. A second one ends
- * them. One thread, before any other has started.
+ * The ranks' standard output is that of this process, their standard error goes to a callback; what
+ * mpirun itself writes there becomes one sentence. Meanwhile this process holds the signals TERM,
+ * INT and HUP back, and passes the first on as USR1, the one signal that mpirun hands to its ranks
+ * and does not end them for: they save and stop. A second one ends them.
  */
 #ifndef YK_JOB_LAUNCH_H
 #define YK_JOB_LAUNCH_H
@@ -14,12 +14,21 @@
 #include "cluster/launcher.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct yk_launch_request {
     int64_t ranks;
     const char *program;
-    char *const *words; /* of the program; ended by NULL */
+    char *const *arguments;       /* of the program, without its name; ended by NULL */
+    const char *const *variables; /* of the environment that ranks get, too; ended by NULL */
+    /* What the ranks write to standard error, as it comes; may be NULL. */
+    void (*errors)(void *user, const char *bytes, size_t length);
+    void *user;
+};
+
+struct yk_launch_result {
+    int signal; /* a second one, which ended the ranks: the caller should end by it; 0: none */
 };
 
 /* The words by which a person says which rank of how many a process is. */
@@ -44,10 +53,8 @@ yk_status yk_launch_decide(const struct yk_launcher *launcher, int64_t ranks,
                            bool *out) YK_MUST_USE;
 
 /* Runs the ranks. YK_OK when all ended well; else what they agreed on or how one was lost, with an
- * empty sentence where a rank has said it already. */
-yk_status yk_launch_ranks(const struct yk_launch_request *request) YK_MUST_USE;
-
-/* The same for this process as it was started: its program and its words. */
-yk_status yk_launch_again(int64_t ranks) YK_MUST_USE;
+ * empty sentence where a rank has reported it already. */
+yk_status yk_launch_ranks(const struct yk_launch_request *request,
+                          struct yk_launch_result *out) YK_MUST_USE;
 
 #endif

@@ -22,60 +22,60 @@ static yk_status open_named(const char *model, const char *cluster, const char *
     return YK_OK;
 }
 
-yk_status yk_planning_open(const struct yk_planning_words *words, struct yk_planning *out)
+yk_status yk_planning_open(const struct yk_planning_request *request, struct yk_planning *out)
 {
-    if (!words->model) {
+    if (!request->model) {
         return yk_fail(YK_ERROR_USAGE, "name a model: --model gpt2-xl; yoke model lists them");
     }
-    if (!words->cluster) {
+    if (!request->cluster) {
         return yk_fail(YK_ERROR_USAGE, "name the devices: --cluster \"1xrtx6000ada + 2xrtx3090 @ "
                                        "32GB/s\", or a cluster file");
     }
     const char *profile = NULL;
     YK_TRY(yk_arena_create(&out->arena));
-    YK_TRY(yk_profile_path_settle(words->profile, out->arena, &profile));
-    YK_TRY(open_named(words->model, words->cluster, profile, out));
-    out->request.memory_bytes = words->memory_bytes;
-    out->request.slowdown = words->slowdown;
+    YK_TRY(yk_profile_path_settle(request->profile, out->arena, &profile));
+    YK_TRY(open_named(request->model, request->cluster, profile, out));
+    out->request.memory_bytes = request->memory_bytes;
+    out->request.slowdown = request->slowdown;
     return YK_OK;
 }
 
 static yk_status open_plan(const char *path, const char *text, size_t length,
-                           const struct yk_planning_words *words, struct yk_planning *out,
+                           const struct yk_planning_request *request, struct yk_planning *out,
                            const struct yk_plan **plan)
 {
     struct yk_plan_sources sources;
     const char *profile = NULL;
     YK_TRY(yk_plan_file_sources(text, length, path, out->arena, &sources));
     profile = sources.profile; /* one that was made without a profile stays without */
-    if (words->profile) {
-        YK_TRY(yk_profile_path_settle(words->profile, out->arena, &profile));
+    if (request->profile) {
+        YK_TRY(yk_profile_path_settle(request->profile, out->arena, &profile));
     }
     const yk_status status =
-        open_named(words->model ? words->model : sources.model,
-                   words->cluster ? words->cluster : sources.cluster, profile, out);
+        open_named(request->model ? request->model : sources.model,
+                   request->cluster ? request->cluster : sources.cluster, profile, out);
     if (status != YK_OK) {
-        const bool named_here = words->model || words->cluster || words->profile;
+        const bool named_here = request->model || request->cluster || request->profile;
         return named_here ? status : yk_fail_in(status, path);
     }
     struct yk_plan_context context = yk_planning_context(out);
-    context.any_profile = words->any_profile;
+    context.any_profile = request->any_profile;
     YK_TRY(yk_plan_file_read(text, length, path, &context, out->arena, plan));
     yk_plan_request_restore(*plan, &out->request);
-    if (words->slowdown > 0) {
-        out->request.slowdown = words->slowdown;
+    if (request->slowdown > 0) {
+        out->request.slowdown = request->slowdown;
     }
     return YK_OK;
 }
 
-yk_status yk_planning_open_plan(const char *path, const struct yk_planning_words *words,
+yk_status yk_planning_open_plan(const char *path, const struct yk_planning_request *request,
                                 struct yk_planning *out, const struct yk_plan **plan)
 {
     struct yk_text text = {0};
     YK_TRY(yk_arena_create(&out->arena));
     yk_status status = yk_file_read(path, &text);
     if (status == YK_OK) {
-        status = open_plan(path, yk_text_chars(&text), text.length, words, out, plan);
+        status = open_plan(path, yk_text_chars(&text), text.length, request, out, plan);
     }
     yk_text_free(&text);
     return status;

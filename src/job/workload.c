@@ -13,24 +13,24 @@ bool yk_workload_precisions(size_t number, struct yk_choice *out)
     return true;
 }
 
-yk_status yk_workload_read(const struct yk_workload_words *words,
+yk_status yk_workload_read(const struct yk_workload_request *request,
                            const struct yk_model_config *config, struct yk_workload *out)
 {
-    if (words->nf4 && words->lora_rank == 0) {
+    if (request->nf4 && request->lora_rank == 0) {
         return yk_fail(YK_ERROR_USAGE, "--nf4 freezes the weights, so that nothing is left to "
                                        "train; add adapters with --lora 32");
     }
     const int64_t usual = config->positions < USUAL_SEQUENCE ? config->positions : USUAL_SEQUENCE;
     struct yk_workload workload = {
-        .batch = words->batch,
-        .sequence = words->sequence > 0 ? words->sequence : usual,
-        .target_sequence = words->target_sequence,
-        .lora_rank = words->lora_rank,
-        .nf4 = words->nf4,
-        .recompute = words->recompute,
+        .batch = request->batch,
+        .sequence = request->sequence > 0 ? request->sequence : usual,
+        .target_sequence = request->target_sequence,
+        .lora_rank = request->lora_rank,
+        .nf4 = request->nf4,
+        .recompute = request->recompute,
     };
-    if (!yk_precision_find(words->precision, &workload.precision)) {
-        return yk_fail(YK_ERROR_USAGE, "there is no precision \"%s\"", words->precision);
+    if (!yk_precision_find(request->precision, &workload.precision)) {
+        return yk_fail(YK_ERROR_USAGE, "there is no precision \"%s\"", request->precision);
     }
     *out = workload;
     return YK_OK;

@@ -1,6 +1,6 @@
 #include "cli/commands/bleu_output.h"
-#include "cli/commands/drawings.h"
 #include "cli/options/command.h"
+#include "cli/options/rows.h"
 
 struct arguments {
     const char *reference;

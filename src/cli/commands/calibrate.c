@@ -1,9 +1,9 @@
 #include "cli/commands/calibrate_output.h"
-#include "cli/commands/drawings.h"
 #include "cli/options/command.h"
+#include "cli/options/rows.h"
 #include "cli/terminal.h"
-#include "job/profiling/calibrate_run.h"
 #include "job/profile_path.h"
+#include "job/profiling/calibrate_run.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 #include "base/wording.h"
-#include "cli/commands/drawings.h"
 #include "cli/options/command.h"
 #include "cli/options/rows.h"
 #include "cli/terminal.h"

@@ -1,5 +1,5 @@
-#include "cli/commands/drawings.h"
 #include "cli/options/command.h"
+#include "cli/options/rows.h"
 #include "cli/terminal.h"
 #include "data/gettext_pairs.h"
 #include "job/outputs.h"

@@ -1,15 +1,17 @@
 #include "planner/place.h"
 
 #include "base/units.h"
-#include "cli/commands/drawings.h"
-#include "cli/commands/place_output.h"
-#include "cli/commands/search.h"
 #include "cli/options/command.h"
+#include "cli/options/plan_rows.h"
 #include "cli/terminal.h"
+#include "cli/terminal_job.h"
 #include "cost/measured.h"
 #include "export/accelerate.h"
 #include "job/map.h"
+#include "job/planning/drawings.h"
+#include "job/planning/place_output.h"
 #include "job/profile_path.h"
+#include "job/search.h"
 #include "job/workload.h"
 #include "planner/remedy.h"
 #include "profile/profile.h"
@@ -24,12 +26,12 @@ enum {
 struct arguments {
     const char *model;
     const char *cluster;
-    struct yk_workload_words workload;
+    struct yk_workload_request workload;
     int64_t micro_batches;
     const char *algorithm;
     const char *map;
     const char *profile;
-    struct yk_search_words search;
+    struct yk_search_request search;
     bool json;
     const char *export;
     const char *output;
@@ -115,7 +117,7 @@ static yk_status prepare(struct placing *placing)
     placing->request.book = &placing->book;
     placing->request.micro_batches = (int32_t)arguments->micro_batches;
     placing->request.algorithm = arguments->algorithm;
-    placing->request.search = yk_search_options(&arguments->search);
+    placing->request.search = yk_search_options(&arguments->search, yk_terminal_job());
     return arguments->map
                ? yk_map_open(arguments->map, placing->request.config,
                              placing->cluster->device_count, placing->arena, &placing->request.map)
@@ -280,7 +282,7 @@ static yk_status run(const void *given, struct yk_text *out)
         yk_terminal_progress_end();
     }
     if (status == YK_OK) {
-        yk_search_note_interruption(&placing.request.search);
+        yk_search_note_interruption(yk_terminal_job());
         status = show(&placing, out);
     }
     yk_placements_destroy(placing.placements);

@@ -1,14 +1,15 @@
 #include "base/log.h"
-#include "cli/commands/drawings.h"
-#include "cli/commands/plan_output.h"
-#include "cli/commands/search.h"
 #include "cli/options/command.h"
+#include "cli/options/plan_rows.h"
 #include "cli/terminal.h"
+#include "cli/terminal_job.h"
 #include "export/export.h"
 #include "job/map.h"
 #include "job/outputs.h"
 #include "job/plan_devices.h"
 #include "job/planning.h"
+#include "job/planning/plan_output.h"
+#include "job/search.h"
 #include "planner/place.h"
 #include "planner/placed.h"
 #include "planner/planned.h"
@@ -21,8 +22,8 @@ enum {
 };
 
 struct arguments {
-    struct yk_planning_words planning;
-    struct yk_workload_words workload;
+    struct yk_planning_request planning;
+    struct yk_workload_request workload;
     int64_t micro_batches;
     bool clip;
     const char *devices;
@@ -146,7 +147,7 @@ static yk_status check(const struct arguments *arguments)
 
 static yk_status prepare(const struct arguments *arguments, struct yk_planning *planning)
 {
-    const struct yk_search_words search = {
+    const struct yk_search_request search = {
         .budget_s = arguments->budget_s, .moves = arguments->trials, .seed = arguments->seed};
     YK_TRY(yk_planning_open(&arguments->planning, planning));
     struct yk_plan_request *request = &planning->request;
@@ -161,7 +162,7 @@ static yk_status prepare(const struct arguments *arguments, struct yk_planning *
     }
     request->micro_batches = (int32_t)arguments->micro_batches;
     request->clip = arguments->clip;
-    request->search = yk_search_options(&search);
+    request->search = yk_search_options(&search, yk_terminal_job());
     return YK_OK;
 }
 
@@ -240,7 +241,7 @@ static yk_status find_and_show(const struct arguments *arguments,
     if (status != YK_OK) {
         return status;
     }
-    yk_search_note_interruption(&planning->request.search);
+    yk_search_note_interruption(yk_terminal_job());
     status =
         arguments->json ? yk_plan_output_json(planned, out) : yk_plan_output_text(planned, out);
     if (status == YK_OK && planned->plan) {

@@ -1,9 +1,9 @@
 #include "job/profiling/profile.h"
 
-#include "cli/commands/drawings.h"
+#include "cli/commands/launch.h"
 #include "cli/options/command.h"
+#include "cli/options/rows.h"
 #include "cli/terminal.h"
-#include "job/launch.h"
 #include "job/outputs.h"
 #include "job/workload.h"
 
@@ -31,11 +31,10 @@ static yk_status measure(struct yk_profiling *profiling, struct yk_text *out)
     const int64_t wanted = profiling->words.ranks;
     struct yk_launcher launcher;
     bool launches = false;
-    YK_TRY(yk_launch_find(&profiling->words.hand, &launcher));
-    YK_TRY(yk_launch_decide(&launcher, wanted, &launches));
+    YK_TRY(yk_command_launch_find(&profiling->words.hand, wanted, &launcher, &launches));
     YK_TRY(yk_profiling_open(profiling, launches ? (int32_t)wanted : launcher.size));
     if (launches) {
-        return yk_launch_again(wanted);
+        return yk_command_launch(wanted);
     }
     YK_TRY(yk_profiling_run(profiling, &launcher));
     return launcher.rank == 0 ? write_results(profiling, out) : YK_OK;

@@ -25,7 +25,7 @@ static yk_status add_shapes(struct showing *showing, const struct yk_model_confi
                             const char *precision)
 {
     const struct yk_profile_words *words = showing->words;
-    const struct yk_workload_words workload_words = {
+    const struct yk_workload_request workload_words = {
         .batch = words->batch,
         .sequence = words->sequence,
         .target_sequence = words->target_sequence,

@@ -1,13 +1,14 @@
 #include "report/plan_report.h"
 
 #include "base/log.h"
-#include "cli/commands/drawings.h"
-#include "cli/commands/search.h"
 #include "cli/options/command.h"
+#include "cli/options/plan_rows.h"
 #include "cli/terminal.h"
+#include "cli/terminal_job.h"
 #include "job/outputs.h"
 #include "job/planning.h"
 #include "job/reporting/run_report.h"
+#include "job/search.h"
 #include "planner/planned.h"
 #include "planner/planned_facts.h"
 #include "planner/tradeoff.h"
@@ -25,7 +26,7 @@ enum {
 
 struct arguments {
     const char *plan;
-    struct yk_planning_words planning;
+    struct yk_planning_request planning;
     const char *output;
     const char *svg;
     const char *trace;
@@ -80,11 +81,11 @@ static yk_status find_tradeoff(struct reporting *reporting)
 static yk_status examine(struct reporting *reporting)
 {
     const struct arguments *arguments = reporting->arguments;
-    const struct yk_search_words search = {.budget_s = arguments->budget_s};
+    const struct yk_search_request search = {.budget_s = arguments->budget_s};
     const struct yk_plan *plan = NULL;
     struct yk_planning *planning = &reporting->planning;
     YK_TRY(yk_planning_open_plan(arguments->plan, &arguments->planning, planning, &plan));
-    planning->request.search = yk_search_options(&search);
+    planning->request.search = yk_search_options(&search, yk_terminal_job());
     yk_terminal_progress_begin();
     yk_status status = yk_planned_examine(&planning->request, plan, true, &reporting->planned);
     if (status == YK_OK) {
@@ -173,7 +174,7 @@ static yk_status make(struct reporting *reporting)
 /* A run has been predicted and measured: there is nothing to search, and a trace is in it. */
 static yk_status report_run(const struct arguments *arguments)
 {
-    const struct yk_planning_words *words = &arguments->planning;
+    const struct yk_planning_request *words = &arguments->planning;
     if (words->model || words->cluster || words->profile || words->slowdown > 0) {
         return yk_fail(YK_ERROR_USAGE,
                        "%s is a run, and says itself what it was for; leave out "

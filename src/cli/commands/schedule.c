@@ -1,10 +1,12 @@
 #include "base/file.h"
-#include "cli/commands/drawings.h"
-#include "cli/commands/search.h"
 #include "cli/options/command.h"
+#include "cli/options/plan_rows.h"
 #include "cli/terminal.h"
+#include "cli/terminal_job.h"
 #include "graph/read.h"
 #include "job/planning/comparison.h"
+#include "job/planning/drawings.h"
+#include "job/search.h"
 #include "report/gantt_text.h"
 #include "report/schedule_report.h"
 #include "sched/bound.h"
@@ -27,7 +29,7 @@ struct arguments {
     struct yk_option_list speeds;
     double bandwidth_bytes_per_s;
     double latency_s;
-    struct yk_search_words search;
+    struct yk_search_request search;
     bool json;
     int64_t width;
     struct yk_drawings drawings;
@@ -106,6 +108,14 @@ static yk_status write_text(const struct arguments *arguments,
     return status;
 }
 
+static yk_status draw(const struct arguments *arguments, const struct yk_schedule_report *report,
+                      struct yk_text *out)
+{
+    struct yk_outputs outputs = {0};
+    yk_drawings_make(&arguments->drawings, report, &outputs);
+    return yk_terminal_print_despite(yk_outputs_write(&outputs), out);
+}
+
 /* The schedule in which each task runs where the file `path` says. */
 static yk_status follow_map(const char *path, const struct yk_graph *graph,
                             struct yk_schedule **out)
@@ -163,7 +173,7 @@ static yk_status run_one(const struct arguments *arguments, const struct yk_grap
     yk_status status = arguments->json ? yk_schedule_report_json(&report, out)
                                        : write_text(arguments, &report, out);
     if (status == YK_OK) {
-        status = yk_drawings_write(&arguments->drawings, &report, out);
+        status = draw(arguments, &report, out);
     }
     yk_schedule_destroy(schedule);
     return status;
@@ -186,7 +196,7 @@ static yk_status run_all(const struct arguments *arguments, const struct yk_grap
             .source = source_of(arguments),
             .lower_bound = comparison.lower_bound,
         };
-        status = yk_drawings_write(&arguments->drawings, &report, out);
+        status = draw(arguments, &report, out);
     }
     yk_comparison_free(&comparison);
     return status;
@@ -203,12 +213,13 @@ static yk_status run(const void *given, struct yk_text *out)
                                  arguments->drawings.html, arguments->drawings.trace};
     YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 2));
     YK_TRY(read_graph(arguments, &graph));
-    const struct yk_scheduler_options options = yk_search_options(&arguments->search);
+    const struct yk_scheduler_options options =
+        yk_search_options(&arguments->search, yk_terminal_job());
     yk_terminal_progress_begin();
     const yk_status status = !arguments->map && strcmp(arguments->algorithm, ALL) == 0
                                  ? run_all(arguments, graph, &options, out)
                                  : run_one(arguments, graph, &options, out);
-    yk_search_note_interruption(&options);
+    yk_search_note_interruption(yk_terminal_job());
     yk_graph_destroy(graph);
     return status == YK_ERROR_NO_FIT ? yk_fail_in(status, source_of(arguments)) : status;
 }

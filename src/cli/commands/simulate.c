@@ -1,18 +1,18 @@
 #include "base/folder.h"
-#include "cli/commands/drawings.h"
-#include "cli/commands/plan_output.h"
-#include "cli/commands/plan_times.h"
 #include "cli/options/command.h"
+#include "cli/options/plan_rows.h"
 #include "cli/terminal.h"
 #include "job/outputs.h"
 #include "job/planning.h"
+#include "job/planning/plan_output.h"
+#include "job/planning/plan_times.h"
 #include "planner/planned_facts.h"
 #include "program/program_text.h"
 #include "trace/chrome.h"
 
 struct arguments {
     const char *plan;
-    struct yk_planning_words planning;
+    struct yk_planning_request planning;
     bool program;
     bool times;
     bool json;

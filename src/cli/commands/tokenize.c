@@ -1,7 +1,7 @@
 #include "job/models/tokenize.h"
 
-#include "cli/commands/drawings.h"
 #include "cli/options/command.h"
+#include "cli/options/rows.h"
 #include "cli/terminal.h"
 #include "data/token_map.h"
 

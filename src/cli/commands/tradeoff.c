@@ -3,13 +3,14 @@
 #include "base/log.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "cli/commands/drawings.h"
-#include "cli/commands/search.h"
 #include "cli/options/command.h"
+#include "cli/options/plan_rows.h"
 #include "cli/terminal.h"
+#include "cli/terminal_job.h"
 #include "job/outputs.h"
 #include "job/planning.h"
 #include "job/planning/tradeoff_plans.h"
+#include "job/search.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,8 +20,8 @@ enum {
 };
 
 struct arguments {
-    struct yk_planning_words planning;
-    struct yk_workload_words workload;
+    struct yk_planning_request planning;
+    struct yk_workload_request workload;
     int64_t points;
     double budget_s;
     bool clip;
@@ -250,7 +251,7 @@ static yk_status write_files(const struct arguments *arguments, const struct yk_
 static yk_status weigh(const struct arguments *arguments, struct yk_planning *planning,
                        struct yk_text *out)
 {
-    const struct yk_search_words search = {.budget_s = arguments->budget_s};
+    const struct yk_search_request search = {.budget_s = arguments->budget_s};
     const struct yk_tradeoff_options weighing = {.points = (int32_t)arguments->points,
                                                  .milp_s = arguments->budget_s};
     struct yk_plan_curve curves[3];
@@ -260,7 +261,7 @@ static yk_status weigh(const struct arguments *arguments, struct yk_planning *pl
     YK_TRY(yk_workload_read(&arguments->workload, planning->request.config,
                             &planning->request.workload));
     planning->request.clip = arguments->clip;
-    planning->request.search = yk_search_options(&search);
+    planning->request.search = yk_search_options(&search, yk_terminal_job());
     yk_terminal_progress_begin();
     yk_status status = yk_tradeoff_find(&planning->request, &weighing, &tradeoff);
     yk_terminal_progress_end();

@@ -1,5 +1,4 @@
 #include "cli/commands/bleu_output.h"
-#include "cli/commands/drawings.h"
 #include "cli/options/command.h"
 #include "cli/options/rows.h"
 #include "cli/terminal.h"

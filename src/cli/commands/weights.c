@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/log.h"
-#include "cli/commands/drawings.h"
 #include "cli/options/command.h"
 #include "cli/options/rows.h"
 #include "cli/terminal.h"

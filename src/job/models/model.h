@@ -15,7 +15,7 @@
 struct yk_model_request {
     const char
         *model; /* a name, a config.json or a folder with one; NULL: list the built-in ones */
-    struct yk_workload_words workload;
+    struct yk_workload_request workload;
 };
 
 /* Operations of matrix products and attention, which are called a model's; vector work beside. */

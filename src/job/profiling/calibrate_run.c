@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/folder.h"
+#include "job/profile_path.h"
 #include "job/reporting/run_planned.h"
 #include "job/reporting/run_settings.h"
 #include "job/training/train.h"
@@ -186,7 +187,7 @@ static yk_status follow_shares(struct yk_calibrate_run *run)
 static yk_status take_plan(struct yk_calibrate_run *run, const char *path,
                            const struct yk_text *text)
 {
-    struct yk_planning_words words = {.profile = run->profile, .any_profile = true};
+    struct yk_planning_request words = {.profile = run->profile, .any_profile = true};
     struct yk_plan_sources sources;
     YK_TRY(yk_plan_file_sources(yk_text_chars(text), text->length, path, run->arena, &sources));
     YK_TRY(find_profile(run, run->profile, &sources));

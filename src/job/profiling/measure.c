@@ -4,6 +4,7 @@
 #include "base/process_memory.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
+#include "cli/terminal_job.h"
 #include "job/profile_path.h"
 #include "job/slow.h"
 #include "job/workload.h"
@@ -21,7 +22,7 @@ enum {
 static yk_status read_workload(struct yk_profiling *profiling)
 {
     const struct yk_profile_words *words = &profiling->words;
-    const struct yk_workload_words workload = {
+    const struct yk_workload_request workload = {
         .batch = words->batch,
         .sequence = words->sequence,
         .target_sequence = words->target_sequence,
@@ -362,8 +363,11 @@ yk_status yk_profiling_open(struct yk_profiling *profiling, int32_t ranks)
 yk_status yk_profiling_run(struct yk_profiling *profiling, const struct yk_launcher *launcher)
 {
     struct yk_train_team *team = &profiling->team;
-    const struct yk_train_team_wish wish = {.device = yk_profiling_device(profiling)};
-    YK_TRY(yk_train_team_open(launcher, &wish, profiling->arena, team));
+    const struct yk_train_team_request request = {
+        .device = yk_profiling_device(profiling),
+        .job = yk_terminal_job_termination(),
+    };
+    YK_TRY(yk_train_team_open(launcher, &request, profiling->arena, team));
     if (!yk_train_team_is_alone(team)) {
         YK_TRY(yk_profiling_find_targets(profiling, team->ranks.size));
         YK_TRY_NEW(profiling->arena, profiling->counted, profiling->target_count);

@@ -202,7 +202,7 @@ static yk_status examine_before(struct reading *reading, const struct yk_plan *p
 static yk_status examine_plan(struct reading *reading, const char *path)
 {
     /* Measurements may have changed since: the step that was predicted then is in the folder. */
-    struct yk_planning_words words = {.any_profile = true};
+    struct yk_planning_request words = {.any_profile = true};
     const struct yk_plan *plan = NULL;
     YK_TRY(find_file(reading, "config.json", &words.model));
     double *shares = NULL;

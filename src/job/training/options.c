@@ -2,7 +2,7 @@
 #include "job/profile_path.h"
 #include "job/training/train.h"
 
-#include "cli/commands/drawings.h"
+#include "cli/options/rows.h"
 #include "job/device.h"
 #include "job/training/wire.h"
 #include "job/workload.h"

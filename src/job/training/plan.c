@@ -2,10 +2,11 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "cli/commands/search.h"
 #include "cli/terminal.h"
+#include "cli/terminal_job.h"
 #include "comm/exchange.h"
 #include "job/profile_path.h"
+#include "job/search.h"
 #include "job/training/devices.h"
 #include "job/workload.h"
 #include "planner/planned_facts.h"
@@ -23,7 +24,7 @@ enum {
 yk_status yk_train_plan_workload(const struct yk_train_words *words,
                                  const struct yk_model_config *config, struct yk_workload *out)
 {
-    const struct yk_workload_words workload = {
+    const struct yk_workload_request workload = {
         .batch = words->batch,
         .sequence = words->sequence,
         .precision = words->precision,
@@ -60,7 +61,7 @@ static void ask(const struct yk_train_words *words, const struct yk_model_config
                 const struct yk_workload *workload, const char *model_source,
                 struct yk_train_plan *out)
 {
-    const struct yk_search_words search = {.moves = TRIALS, .seed = 1};
+    const struct yk_search_request search = {.moves = TRIALS, .seed = 1};
     struct yk_plan_request *request = &out->request;
     out->book = (struct yk_cost_book){.cluster = out->cluster, .profile = out->profile};
     request->book = &out->book;
@@ -75,7 +76,7 @@ static void ask(const struct yk_train_words *words, const struct yk_model_config
     if (words->recompute) {
         request->decisions &= ~(uint32_t)YK_DECIDE_RECOMPUTATION;
     }
-    request->search = yk_search_options(&search);
+    request->search = yk_search_options(&search, yk_terminal_job());
 }
 
 static yk_status fail_other(const char *path, const char *what, int64_t planned, int64_t asked)

@@ -222,8 +222,8 @@ yk_status yk_training_open(struct yk_training *training, const struct yk_launche
     const struct yk_train_team *team = &training->team;
     struct yk_workload workload;
     YK_TRY(yk_arena_create(&training->arena));
-    const struct yk_train_team_wish wish = {words->threads, words->device};
-    YK_TRY(yk_train_team_open(launcher, &wish, training->arena, &training->team));
+    const struct yk_train_team_request request = {words->threads, words->device, words->job};
+    YK_TRY(yk_train_team_open(launcher, &request, training->arena, &training->team));
     YK_TRY(yk_train_team_agree(team, read_slow(training)));
     YK_TRY(yk_train_team_agree(team, yk_train_weights_settle(training)));
     YK_TRY(yk_train_team_agree(team, open_folder(training)));

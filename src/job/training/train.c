@@ -1,9 +1,10 @@
 #include "job/training/train.h"
 
+#include "cli/commands/launch.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
+#include "cli/terminal_job.h"
 #include "job/counters.h"
-#include "job/launch.h"
 #include "job/outputs.h"
 #include "job/training/balance.h"
 #include "job/training/progress.h"
@@ -138,14 +139,12 @@ yk_status yk_train_run(const void *given, struct yk_text *out)
     struct yk_training training = {.words = *(const struct yk_train_words *)given};
     struct yk_launcher launcher;
     bool launches = false;
-    if (training.words.quiet) {
-        yk_terminal_be_quiet();
-    }
+    training.words.job = yk_terminal_job_unwatched();
     YK_TRY(check(&training.words));
-    YK_TRY(yk_launch_find(&training.words.hand, &launcher));
-    YK_TRY(yk_launch_decide(&launcher, training.words.ranks, &launches));
+    YK_TRY(
+        yk_command_launch_find(&training.words.hand, training.words.ranks, &launcher, &launches));
     if (launches && !training.words.dry_run) {
-        return yk_launch_again(training.words.ranks);
+        return yk_command_launch(training.words.ranks);
     }
     yk_status status = yk_training_open(&training, &launcher);
     if (status == YK_OK) {

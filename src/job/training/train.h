@@ -1,8 +1,8 @@
 /*
  * Train: the words of `yoke train`, and the parts of the command that read them.
  *
- * The command is job/training/train.c, its table of options job/training/options.c. What the words do not
- * say is 0, NULL, or NAN, except where a comment says otherwise.
+ * The command is job/training/train.c, its table of options job/training/options.c. What the words
+ * do not say is 0, NULL, or NAN, except where a comment says otherwise.
  */
 #ifndef YK_JOB_TRAINING_TRAIN_H
 #define YK_JOB_TRAINING_TRAIN_H
@@ -12,6 +12,7 @@
 #include "base/option_layers.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "job/job.h"
 #include "job/launch.h"
 
 #include <stdbool.h>
@@ -96,8 +97,9 @@ struct yk_train_words {
     bool quiet;
     bool counters;
 
-    /* No words: the checkpoint that --resume goes on from; NULL: none. */
+    /* No options: the checkpoint that --resume goes on from; NULL: none. */
     const char *resumed;
+    const struct yk_job *job;
 };
 
 /* The members of the request that people name: options of yoke train, settings of run.json. */

@@ -1,6 +1,6 @@
 /* Plan output: what `yoke plan` and `yoke simulate` print about a plan. */
-#ifndef YK_CLI_COMMANDS_PLAN_OUTPUT_H
-#define YK_CLI_COMMANDS_PLAN_OUTPUT_H
+#ifndef YK_JOB_PLANNING_PLAN_OUTPUT_H
+#define YK_JOB_PLANNING_PLAN_OUTPUT_H
 
 #include "base/status.h"
 #include "base/text.h"

@@ -1,6 +1,6 @@
 /* What `yoke place` prints and draws of a comparison. */
-#ifndef YK_CLI_COMMANDS_PLACE_OUTPUT_H
-#define YK_CLI_COMMANDS_PLACE_OUTPUT_H
+#ifndef YK_JOB_PLANNING_PLACE_OUTPUT_H
+#define YK_JOB_PLANNING_PLACE_OUTPUT_H
 
 #include "base/text.h"
 #include "planner/place.h"

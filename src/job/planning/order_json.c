@@ -1,4 +1,4 @@
-#include "cli/commands/order_output.h"
+#include "job/planning/order_output.h"
 #include "planner/order_slots.h"
 #include "planner/order_sums.h"
 

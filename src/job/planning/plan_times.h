@@ -1,6 +1,6 @@
 /* Plan times: what `yoke simulate` says about the times that a predicted step is made of. */
-#ifndef YK_CLI_COMMANDS_PLAN_TIMES_H
-#define YK_CLI_COMMANDS_PLAN_TIMES_H
+#ifndef YK_JOB_PLANNING_PLAN_TIMES_H
+#define YK_JOB_PLANNING_PLAN_TIMES_H
 
 #include "base/status.h"
 #include "base/text.h"

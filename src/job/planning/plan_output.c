@@ -1,4 +1,4 @@
-#include "cli/commands/plan_output.h"
+#include "job/planning/plan_output.h"
 
 #include "base/table.h"
 #include "base/units.h"

@@ -1,6 +1,6 @@
 /* Order output: an order as a table for people and as JSON for programs. */
-#ifndef YK_CLI_COMMANDS_ORDER_OUTPUT_H
-#define YK_CLI_COMMANDS_ORDER_OUTPUT_H
+#ifndef YK_JOB_PLANNING_ORDER_OUTPUT_H
+#define YK_JOB_PLANNING_ORDER_OUTPUT_H
 
 #include "base/status.h"
 #include "base/text.h"

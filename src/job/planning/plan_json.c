@@ -1,6 +1,6 @@
-#include "cli/commands/plan_output.h"
+#include "job/planning/plan_output.h"
 
-#include "cli/commands/plan_times.h"
+#include "job/planning/plan_times.h"
 #include "planner/explain.h"
 #include "planner/planned_facts.h"
 

@@ -1,5 +1,5 @@
 #include "base/units.h"
-#include "cli/commands/place_output.h"
+#include "job/planning/place_output.h"
 #include "job/workload.h"
 #include "report/side_by_side.h"
 

@@ -1,4 +1,4 @@
-#include "cli/commands/order_output.h"
+#include "job/planning/order_output.h"
 
 #include "base/table.h"
 #include "base/units.h"

@@ -1,4 +1,4 @@
-#include "cli/commands/plan_times.h"
+#include "job/planning/plan_times.h"
 
 #include "base/table.h"
 #include "base/units.h"

@@ -1,4 +1,4 @@
-#include "cli/commands/place_output.h"
+#include "job/planning/place_output.h"
 
 #include "base/table.h"
 #include "base/units.h"

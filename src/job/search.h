@@ -1,0 +1,23 @@
+/* Search: how long a job may search, and what it reports meanwhile. */
+#ifndef YK_JOB_SEARCH_H
+#define YK_JOB_SEARCH_H
+
+#include "job/job.h"
+#include "sched/scheduler.h"
+
+#include <stdint.h>
+
+struct yk_search_request {
+    double budget_s;
+    int64_t moves; /* positive: this many moves instead, whatever the time */
+    int64_t seed;
+};
+
+/* What is asked of a search, with the progress and the stop of the job. */
+struct yk_scheduler_options yk_search_options(const struct yk_search_request *request,
+                                              const struct yk_job *job);
+
+/* Notes that the search was interrupted, if it was. */
+void yk_search_note_interruption(const struct yk_job *job);
+
+#endif
