@@ -47,10 +47,11 @@ yk_status yk_profile_path_settle(const char *word, struct yk_arena *arena, const
 
 yk_status yk_profile_path_keep(const char *word, struct yk_arena *arena, const char **out)
 {
-    *out = word;
-    if (!word) {
-        YK_TRY(yk_profile_path_usual(arena, out));
+    if (word) {
+        *out = yk_arena_copy_text(arena, word, strlen(word));
+        return *out ? YK_OK : yk_fail_out_of_memory();
     }
+    YK_TRY(yk_profile_path_usual(arena, out));
     return *out ? YK_OK
                 : yk_fail(YK_ERROR_USAGE,
                           "there is no home to keep the profile in; name a file by --profile");

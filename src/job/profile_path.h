@@ -22,7 +22,7 @@ yk_status yk_profile_path_settle(const char *word, struct yk_arena *arena,
                                  const char **out) YK_MUST_USE;
 
 /* The file to keep measurements in: what --profile names, else the usual one. Refuses where there
- * is no home for that. */
+ * is no home for that. In the arena. */
 yk_status yk_profile_path_keep(const char *word, struct yk_arena *arena,
                                const char **out) YK_MUST_USE;
 
