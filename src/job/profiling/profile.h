@@ -25,7 +25,7 @@ struct yk_profile_words {
     int64_t lora_rank;
     bool nf4;
     int64_t ranks; /* 0: not said */
-    struct yk_launch_words hand;
+    struct yk_launch_place hand;
     const char *slow;
     const char *device; /* NULL: every device that can be had */
     const char *wire;
