@@ -112,7 +112,8 @@ static yk_status make_words(const struct yk_launch_request *request, struct yk_a
     return YK_OK;
 }
 
-/* In the new process; `failure` takes errno when mpirun cannot be started. */
+/* In the new process; `failure` takes errno when mpirun cannot be started. It then ends by a
+ * signal, so that nothing which this process registered to be done at its end is done twice. */
 static void become_mpirun(const char **words, int errors, int failure, const sigset_t *mask)
 {
     /* Signals of the terminal go to a group; mpirun would end the ranks for them. */
@@ -129,9 +130,10 @@ static void become_mpirun(const char **words, int errors, int failure, const sig
     (void)sigprocmask(SIG_SETMASK, mask, NULL);
     (void)execvp(words[0], (char *const *)words);
     const int problem = errno;
-    ssize_t written = write(failure, &problem, sizeof problem);
-    (void)written;
-    _exit(127);
+    (void)!write(failure, &problem, sizeof problem);
+    for (;;) {
+        (void)kill(getpid(), SIGKILL);
+    }
 }
 
 static yk_status fail_to_start(int problem)
