@@ -32,18 +32,18 @@ struct session {
     struct yk_mpirun_talk talk;
 };
 
-yk_status yk_launch_find(const struct yk_launch_words *words, struct yk_launcher *out)
+yk_status yk_launch_find(const struct yk_launch_place *place, struct yk_launcher *out)
 {
-    const bool some = words->rank >= 0 || words->world > 0 || words->master;
+    const bool some = place->rank >= 0 || place->world > 0 || place->master;
     if (!some) {
         return yk_launcher_find(out);
     }
-    if (words->rank < 0 || words->world == 0 || !words->master) {
+    if (place->rank < 0 || place->world == 0 || !place->master) {
         return yk_fail(YK_ERROR_USAGE,
                        "--rank, --world and --master go together, as in --rank 1 --world 3 "
                        "--master node1:29500; --%s is missing",
-                       words->rank < 0     ? "rank"
-                       : words->world == 0 ? "world"
+                       place->rank < 0     ? "rank"
+                       : place->world == 0 ? "world"
                                            : "master");
     }
     struct yk_launcher started;
@@ -53,7 +53,7 @@ yk_status yk_launch_find(const struct yk_launch_words *words, struct yk_launcher
                        "leave --rank, --world and --master out",
                        started.name);
     }
-    return yk_launcher_by_hand(words->rank, words->world, words->master, out);
+    return yk_launcher_by_hand(place->rank, place->world, place->master, out);
 }
 
 yk_status yk_launch_decide(const struct yk_launcher *launcher, int64_t ranks, bool *out)
@@ -81,7 +81,7 @@ static size_t count_words(const char *const *words)
     return count;
 }
 
-/* mpirun's words and then those of the ranks. */
+/* mpirun's arguments and then those of the ranks. */
 static yk_status make_words(const struct yk_launch_request *request, struct yk_arena *arena,
                             const char ***out)
 {
@@ -112,7 +112,8 @@ static yk_status make_words(const struct yk_launch_request *request, struct yk_a
     return YK_OK;
 }
 
-/* In the new process; `failure` takes errno when mpirun cannot be started. */
+/* In the new process; `failure` takes errno when mpirun cannot be started. It then ends by a
+ * signal, so that nothing which this process registered to be done at its end is done twice. */
 static void become_mpirun(const char **words, int errors, int failure, const sigset_t *mask)
 {
     /* Signals of the terminal go to a group; mpirun would end the ranks for them. */
@@ -129,9 +130,10 @@ static void become_mpirun(const char **words, int errors, int failure, const sig
     (void)sigprocmask(SIG_SETMASK, mask, NULL);
     (void)execvp(words[0], (char *const *)words);
     const int problem = errno;
-    ssize_t written = write(failure, &problem, sizeof problem);
-    (void)written;
-    _exit(127);
+    (void)!write(failure, &problem, sizeof problem);
+    for (;;) {
+        (void)kill(getpid(), SIGKILL);
+    }
 }
 
 static yk_status fail_to_start(int problem)

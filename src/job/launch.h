@@ -31,11 +31,11 @@ struct yk_launch_result {
     int signal; /* a second one, which ended the ranks: the caller should end by it; 0: none */
 };
 
-/* The words by which a person says which rank of how many a process is. */
-struct yk_launch_words {
-    int64_t rank;       /* -1: not said */
-    int64_t world;      /* 0: not said */
-    const char *master; /* NULL: not said */
+/* Which rank of how many a process is, where a person says so. */
+struct yk_launch_place {
+    int64_t rank;       /* -1: not given */
+    int64_t world;      /* 0: not given */
+    const char *master; /* NULL: not given */
 };
 
 #define YK_LAUNCH_RANK_HELP                                                                        \
@@ -44,8 +44,8 @@ struct yk_launch_words {
 #define YK_LAUNCH_WORLD_HELP "By hand: how many ranks there are"
 #define YK_LAUNCH_MASTER_HELP "By hand: where rank 0 is, and a free port there, else 29500"
 
-/* Who this process is: as the words say, else the environment. */
-yk_status yk_launch_find(const struct yk_launch_words *words, struct yk_launcher *out) YK_MUST_USE;
+/* Who this process is: as `place` says, else the environment. */
+yk_status yk_launch_find(const struct yk_launch_place *place, struct yk_launcher *out) YK_MUST_USE;
 
 /* Whether this process is to start `ranks` ranks: it was asked for several and no launcher started
  * it. One that did must have started as many as are asked for; 0 leaves it open. */

@@ -3,7 +3,6 @@
 #include "base/folder.h"
 #include "cli/options/command.h"
 #include "data/token_shard.h"
-#include "job/training/train.h"
 #include "train/checkpoint_folder.h"
 #include "train/shard.h"
 
@@ -76,7 +75,7 @@ static yk_status open_all(const char *path, struct opened *out)
     YK_TRY(yk_tensor_set_open(out->checkpoint->path, &out->set));
     if (yk_folder_has(out->checkpoint->path, "optimizer.safetensors")) {
         const char *file = NULL;
-        YK_TRY(yk_train_path(out->checkpoint->path, "optimizer.safetensors", out->arena, &file));
+        YK_TRY(yk_folder_path(out->checkpoint->path, "optimizer.safetensors", out->arena, &file));
         YK_TRY(yk_tensor_file_open(file, &out->optimizer));
     }
     return YK_OK;

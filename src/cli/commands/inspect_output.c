@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/number.h"
+#include "base/option_layers.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "base/wording.h"

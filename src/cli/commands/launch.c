@@ -15,10 +15,10 @@ enum {
     PATH_SIZE = 4096
 };
 
-yk_status yk_command_launch_find(const struct yk_launch_words *words, int64_t ranks,
+yk_status yk_command_launch_find(const struct yk_launch_place *place, int64_t ranks,
                                  struct yk_launcher *out, bool *launches)
 {
-    YK_TRY(yk_launch_find(words, out));
+    YK_TRY(yk_launch_find(place, out));
     if (out->size > 1) {
         yk_terminal_speak_as(out->rank);
     }

@@ -19,7 +19,7 @@ enum {
 struct arguments {
     struct yk_profile_request request;
     int64_t ranks; /* 0: not given */
-    struct yk_launch_words hand;
+    struct yk_launch_place hand;
     const char *import; /* files, with commas */
     bool show;
     const char *svg; /* a folder for pictures of what is shown */

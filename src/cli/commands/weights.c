@@ -7,7 +7,6 @@
 #include "cli/options/rows.h"
 #include "cli/terminal.h"
 #include "job/loaded.h"
-#include "job/training/train.h"
 
 struct arguments {
     struct yk_loaded_request loaded;
@@ -25,7 +24,7 @@ static yk_status save_tokenizer(const struct arguments *arguments, const struct 
     if (!loaded->tokenizer) {
         return YK_OK;
     }
-    YK_TRY(yk_train_path(arguments->output, yk_tokenizer_file_name(loaded->tokenizer),
+    YK_TRY(yk_folder_path(arguments->output, yk_tokenizer_file_name(loaded->tokenizer),
                          loaded->arena, &path));
     yk_tokenizer_write(loaded->tokenizer, &text);
     yk_status status = yk_text_status(&text);

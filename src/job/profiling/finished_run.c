@@ -5,7 +5,6 @@
 #include "job/profile_path.h"
 #include "job/reporting/run_planned.h"
 #include "job/reporting/run_settings.h"
-#include "job/training/train.h"
 #include "measure/timings.h"
 #include "report/run_metrics.h"
 #include "report/run_summary.h"
@@ -39,7 +38,7 @@ static yk_status check(const struct yk_finished_run *run)
         return yk_fail(YK_ERROR_INPUT, "%s is no folder of a run; name the --out of a yoke train",
                        run->folder);
     }
-    YK_TRY(yk_train_path(run->folder, "lock", run->arena, &lock));
+    YK_TRY(yk_folder_path(run->folder, "lock", run->arena, &lock));
     if (is_running(lock)) {
         return yk_fail(YK_ERROR_INPUT, "%s is still being trained; calibrate when that has ended",
                        run->folder);
@@ -66,7 +65,7 @@ static yk_status read_file(struct yk_finished_run *run, const char *name, taker 
 {
     struct yk_text text = {0};
     const char *path = NULL;
-    YK_TRY(yk_train_path(run->folder, name, run->arena, &path));
+    YK_TRY(yk_folder_path(run->folder, name, run->arena, &path));
     yk_status status = yk_file_read_most(path, YK_FILE_RECORD_BYTES, &text);
     if (status == YK_OK) {
         status = take(run, path, &text);
@@ -186,7 +185,7 @@ static yk_status take_plan(struct yk_finished_run *run, const char *path,
     YK_TRY(find_profile(run, &sources));
     request.profile = run->has_profile ? run->profile : "none";
     if (yk_folder_has(run->folder, "config.json")) {
-        YK_TRY(yk_train_path(run->folder, "config.json", run->arena, &request.model));
+        YK_TRY(yk_folder_path(run->folder, "config.json", run->arena, &request.model));
     }
     YK_TRY(yk_planning_open_plan(path, &request, &run->planning, &run->plan));
     YK_TRY(follow_shares(run));
