@@ -1,7 +1,7 @@
 #include "accuracy/measurement.h"
 
 #include "accuracy/sources.h"
-#include "cost/cost.h"
+#include "cost/work.h"
 
 #include <stdio.h>
 #include <stdlib.h>

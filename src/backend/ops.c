@@ -1,5 +1,26 @@
 #include "backend/ops.h"
 
+struct yk_sum_rows yk_matmul_sums(const struct yk_matmul *op)
+{
+    const bool of_a = op->sums_of == YK_SUMS_OF_A;
+    const bool of_c = op->sums_of == YK_SUMS_OF_C;
+    return (struct yk_sum_rows){
+        .rows = of_c ? op->m : op->k,
+        .columns = of_a ? op->m : op->n,
+        .from = of_c   ? op->c
+                : of_a ? op->a
+                       : op->b,
+        .stride = of_c   ? op->c_stride
+                  : of_a ? op->a_stride
+                         : op->b_stride,
+        .to = op->sums,
+        .from_type = of_c   ? op->c_type
+                     : of_a ? op->a_type
+                            : op->b_type,
+        .to_type = op->sums_type,
+    };
+}
+
 size_t yk_nf4_parts(void *base, int64_t count, struct yk_nf4 *out)
 {
     const size_t blocks = (size_t)((count + YK_NF4_BLOCK - 1) / YK_NF4_BLOCK);

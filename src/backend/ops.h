@@ -380,6 +380,10 @@ struct yk_dequantise {
     enum yk_turn turn;
 };
 
+/* The sums that come with a product as an op of its own, once c is there. Of sums_of NOTHING there
+ * is none. */
+struct yk_sum_rows yk_matmul_sums(const struct yk_matmul *op);
+
 /* The parts of a tensor in NF4 that begins at `base`; returns its bytes. */
 size_t yk_nf4_parts(void *base, int64_t count, struct yk_nf4 *out);
 

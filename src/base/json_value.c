@@ -165,6 +165,16 @@ yk_status yk_json_integer(const struct yk_json *object, const char *key, int64_t
     return YK_OK;
 }
 
+yk_status yk_json_flag(const struct yk_json *object, const char *key, bool *out)
+{
+    const struct yk_json *node = yk_json_get(object, key);
+    if (node && !yk_json_boolean(node, out)) {
+        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be true or false, not %s", key,
+                       yk_json_kind(node));
+    }
+    return YK_OK;
+}
+
 yk_status yk_json_keep(struct yk_arena *arena, const char *text, const char **out)
 {
     *out = text ? yk_arena_copy_text(arena, text, strlen(text)) : NULL;

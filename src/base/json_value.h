@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "base/units.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -57,6 +58,9 @@ yk_status yk_json_amount_or_zero(const struct yk_json *object, const char *key, 
 /* A whole number from `least` to `most`; `*out` stays as it is where it is missing. */
 yk_status yk_json_integer(const struct yk_json *object, const char *key, int64_t least,
                           int64_t most, int64_t *out) YK_MUST_USE;
+
+/* True or false; `*out` stays as it is where it is missing. */
+yk_status yk_json_flag(const struct yk_json *object, const char *key, bool *out) YK_MUST_USE;
 
 /* Copies `text`, which may be NULL, into the arena. */
 yk_status yk_json_keep(struct yk_arena *arena, const char *text, const char **out) YK_MUST_USE;

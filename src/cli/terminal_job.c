@@ -11,7 +11,13 @@ static void begin(void *user)
     yk_terminal_progress_begin();
 }
 
-static void begin_watched(void *user)
+static void begin_search(void *user)
+{
+    (void)yk_interrupt_watch();
+    begin(user);
+}
+
+static void begin_ranks(void *user)
 {
     (void)yk_interrupt_watch_termination();
     begin(user);
@@ -71,9 +77,16 @@ const struct yk_job *yk_terminal_job_termination(void)
     return &terminal;
 }
 
+const struct yk_job *yk_terminal_job_search(void)
+{
+    terminal.begin = begin_search;
+    terminal.stop = yk_interrupt_flag();
+    return &terminal;
+}
+
 const struct yk_job *yk_terminal_job_ranks(void)
 {
-    terminal.begin = begin_watched;
+    terminal.begin = begin_ranks;
     terminal.stop = yk_interrupt_flag();
     return &terminal;
 }

@@ -10,7 +10,11 @@
 /* Ctrl-C is watched from now on. Main thread. */
 const struct yk_job *yk_terminal_job(void);
 
-/* The same for the signal TERM, too: for jobs that save what they have. */
+/* Ctrl-C is watched as soon as the job says that its work begins: while it reads its inputs, Ctrl-C
+ * ends the process as usual. For searches. */
+const struct yk_job *yk_terminal_job_search(void);
+
+/* As yk_terminal_job(), for the signal TERM, too: for jobs that save what they have. */
 const struct yk_job *yk_terminal_job_termination(void);
 
 /* The same, watched as soon as the job says that its work begins: until its ranks have met, a

@@ -104,21 +104,21 @@ static yk_status describe(const struct taken *taken, struct yk_arena *arena, con
     return status;
 }
 
-yk_status yk_cluster_assume_links(struct yk_cluster_draft *draft, const char **out)
+yk_status yk_cluster_assume_links(const struct yk_device *devices, int32_t count,
+                                  struct yk_link *links, struct yk_arena *arena, const char **out)
 {
     struct taken taken = {0};
-    const int64_t count = draft->device_count;
-    for (int32_t a = 0; a < count; a++) {
-        for (int32_t b = a + 1; b < count; b++) {
-            if (draft->links[a * count + b].bytes_per_s > 0) {
+    for (int64_t a = 0; a < count; a++) {
+        for (int64_t b = a + 1; b < count; b++) {
+            if (links[a * count + b].bytes_per_s > 0) {
                 continue;
             }
-            const struct yk_interconnect *link =
-                take(&draft->devices[a], &draft->devices[b], &taken);
-            yk_cluster_draft_set_link(draft, a, b,
-                                      (struct yk_link){link->latency_s, link->bytes_per_s});
+            const struct yk_interconnect *link = take(&devices[a], &devices[b], &taken);
+            const struct yk_link assumed = {link->latency_s, link->bytes_per_s};
+            links[a * count + b] = assumed;
+            links[b * count + a] = assumed;
         }
     }
     *out = NULL;
-    return taken.slowest || taken.network ? describe(&taken, draft->arena, out) : YK_OK;
+    return taken.slowest || taken.network ? describe(&taken, arena, out) : YK_OK;
 }

@@ -7,12 +7,15 @@
 #ifndef YK_CLUSTER_ASSUME_H
 #define YK_CLUSTER_ASSUME_H
 
-#include "cluster/draft.h"
+#include "base/arena.h"
+#include "cluster/cluster.h"
 
 /*
- * Fills every link of the draft that has no bandwidth yet. `out` is a sentence that says what was
- * taken, in the draft's arena; NULL when there was nothing to fill.
+ * Fills every link of the `count` devices, (P, P), that has no bandwidth yet. `out` is a sentence
+ * that says what was taken, in the arena; NULL when there was nothing to fill.
  */
-yk_status yk_cluster_assume_links(struct yk_cluster_draft *draft, const char **out) YK_MUST_USE;
+yk_status yk_cluster_assume_links(const struct yk_device *devices, int32_t count,
+                                  struct yk_link *links, struct yk_arena *arena,
+                                  const char **out) YK_MUST_USE;
 
 #endif

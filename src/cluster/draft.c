@@ -98,7 +98,8 @@ yk_status yk_cluster_draft_finish(struct yk_cluster_draft *draft, const char *so
         return yk_fail_out_of_memory();
     }
     const char *assumption = NULL;
-    YK_TRY(yk_cluster_assume_links(draft, &assumption));
+    YK_TRY(yk_cluster_assume_links(draft->devices, draft->device_count, draft->links, draft->arena,
+                                   &assumption));
     *cluster = (struct yk_cluster){
         .arena = draft->arena,
         .source = copy,

@@ -54,17 +54,6 @@ yk_status yk_cost_layer(const struct yk_cost_book *book, int32_t device,
                         const struct yk_model *model, const struct yk_layer *layer,
                         enum yk_cost_pass pass, struct yk_cost_time *out) YK_MUST_USE;
 
-/* What a layer does in a pass. */
-const struct yk_work_list *yk_cost_works(const struct yk_layer *layer, enum yk_cost_pass pass);
-
-/*
- * The time of one piece of work from the datasheet: max(operations / rate, bytes / bandwidth) plus
- * launches, all scaled by efficiency (YK_GENERATION_COUNT rows, or NULL for the fitted ones). A
- * matrix product fetches its operands again besides; see efficiency.h.
- */
-double yk_cost_work(const struct yk_device *device, const struct yk_efficiency *efficiencies,
-                    const struct yk_work *work);
-
 /* The bytes that a replicated layer keeps on its device throughout: weights, gradients, optimizer
  * state. */
 double yk_cost_state_bytes(const struct yk_model *model, const struct yk_layer *layer);

@@ -2,6 +2,7 @@
 
 #include "cost/curve.h"
 #include "cost/subject.h"
+#include "cost/work.h"
 #include "profile/profile.h"
 
 #include <math.h>

@@ -53,16 +53,6 @@ void yk_added_tokens_destroy(struct yk_added_tokens *tokens)
     }
 }
 
-static yk_status read_flag(const struct yk_json *node, const char *key, bool *out)
-{
-    const struct yk_json *member = yk_json_get(node, key);
-    if (member && !yk_json_boolean(member, out)) {
-        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be true or false, not %s", key,
-                       yk_json_kind(member));
-    }
-    return YK_OK;
-}
-
 static yk_status make_form(const struct yk_normaliser *normaliser, struct yk_arena *arena,
                            struct added *out)
 {
@@ -120,11 +110,11 @@ static yk_status read_item(const struct yk_json *node, const struct yk_token_map
         return YK_OK;
     }
     YK_TRY(yk_json_integer(node, "id", 0, INT32_MAX, &id));
-    YK_TRY(read_flag(node, "special", &added.special));
-    YK_TRY(read_flag(node, "normalized", &added.normalised));
-    YK_TRY(read_flag(node, "lstrip", &added.strip_left));
-    YK_TRY(read_flag(node, "rstrip", &added.strip_right));
-    YK_TRY(read_flag(node, "single_word", &added.single_word));
+    YK_TRY(yk_json_flag(node, "special", &added.special));
+    YK_TRY(yk_json_flag(node, "normalized", &added.normalised));
+    YK_TRY(yk_json_flag(node, "lstrip", &added.strip_left));
+    YK_TRY(yk_json_flag(node, "rstrip", &added.strip_right));
+    YK_TRY(yk_json_flag(node, "single_word", &added.single_word));
     YK_TRY(yk_json_keep(tokens->arena, name, &added.name));
     YK_TRY(check_id(map, id, &added, tokens));
     YK_TRY(make_form(normaliser, tokens->arena, &added));

@@ -24,37 +24,22 @@ static const char *const llama3_specials[] = {
 };
 static const char *const bert_specials[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
 
-#define SPECIALS(list) .specials = (list), .special_count = sizeof(list) / sizeof(list)[0]
+/* A name, what it is, special tokens, how words are cut, and what frames a text. */
+#define STYLE(name_, summary_, specials_, words_, before_, behind_)                                \
+    {                                                                                              \
+        .name = (name_), .summary = (summary_), .specials = (specials_),                           \
+        .special_count = sizeof(specials_) / sizeof(specials_)[0], .pre_tokenizer = (words_),      \
+        .before = (before_), .behind = (behind_),                                                  \
+    }
 
 static const struct yk_bpe_style styles[] = {
-    {
-        .name = "pairs",
-        .summary = "<pad>, <s> before a text and </s> behind it",
-        SPECIALS(pairs_specials),
-        .pre_tokenizer = gpt2_words,
-        .before = "<s>",
-        .behind = "</s>",
-    },
-    {
-        .name = "llama3",
-        .summary = "Llama 3's, with its way of cutting words",
-        SPECIALS(llama3_specials),
-        .pre_tokenizer = llama3_words,
-        .before = "<|begin_of_text|>",
-    },
-    {
-        .name = "bert",
-        .summary = "[PAD], [UNK], [MASK], [CLS] before a text and [SEP] behind it",
-        SPECIALS(bert_specials),
-        .pre_tokenizer = gpt2_words,
-        .before = "[CLS]",
-        .behind = "[SEP]",
-    },
-    {
-        .name = "none",
-        .summary = "no special tokens",
-        .pre_tokenizer = gpt2_words,
-    },
+    STYLE("pairs", "<pad>, <s> before a text and </s> behind it", pairs_specials, gpt2_words, "<s>",
+          "</s>"),
+    STYLE("llama3", "Llama 3's, with its way of cutting words", llama3_specials, llama3_words,
+          "<|begin_of_text|>", NULL),
+    STYLE("bert", "[PAD], [UNK], [MASK], [CLS] before a text and [SEP] behind it", bert_specials,
+          gpt2_words, "[CLS]", "[SEP]"),
+    {.name = "none", .summary = "no special tokens", .pre_tokenizer = gpt2_words},
 };
 
 const struct yk_bpe_style *yk_bpe_style_at(size_t number)

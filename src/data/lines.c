@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "data/utf8.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,17 +20,8 @@ void yk_lines_destroy(struct yk_lines *lines)
 static yk_status check_text(const char *bytes, size_t length, const char *source)
 {
     const size_t valid = yk_utf8_valid_length(bytes, length);
-    if (valid == length) {
-        return YK_OK;
-    }
-    const struct yk_utf8_place place = yk_utf8_locate(bytes, valid);
-    if (bytes[valid] == '\0') {
-        return yk_fail(YK_ERROR_INPUT, "%s:%" PRId64 ":%" PRId64 ": a zero byte: this is no text",
-                       source, place.line, place.column);
-    }
-    return yk_fail(YK_ERROR_INPUT,
-                   "%s:%" PRId64 ":%" PRId64 ": byte 0x%02x is not UTF-8; convert the text first",
-                   source, place.line, place.column, (unsigned)(unsigned char)bytes[valid]);
+    return valid == length ? YK_OK
+                           : yk_utf8_refuse(source, yk_utf8_locate(bytes, valid), bytes[valid]);
 }
 
 static int64_t count_lines(const char *bytes, size_t length)

@@ -1,6 +1,7 @@
 #include "data/masked_sampler.h"
 
 #include "data/permutation.h"
+#include "data/windows.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -21,9 +22,8 @@ static const uint64_t evaluation_seed = 0x6d61736b; /* any fixed number */
 struct masked_sampler {
     struct yk_sampler base;
     struct yk_masked_request request;
-    int64_t phases; /* the first window begins at a token below; 1 when in order */
-    uint64_t seed;
-    bool sequential;
+    struct yk_windows windows; /* without what frames them */
+    uint64_t seed;             /* of masks */
 };
 
 static void destroy(struct yk_sampler *sampler)
@@ -109,20 +109,6 @@ static void mask(const struct yk_masked_tokens *tokens, uint64_t key, int64_t co
     }
 }
 
-/* The first token of a sample's window, counted from the range's own first. */
-static int64_t first_token(const struct masked_sampler *sampler, int64_t number)
-{
-    const int64_t windows = sampler->base.epoch_units;
-    const int64_t inside = sampler->base.sequence - FRAME;
-    if (sampler->sequential) {
-        return number % windows * inside;
-    }
-    const uint64_t key = yk_permutation_mix(sampler->seed, (uint64_t)(number / windows));
-    /* So few phases of 2^64 that the remainder's bias cannot be seen. */
-    const int64_t phase = (int64_t)(yk_permutation_mix(key, 0) % (uint64_t)sampler->phases);
-    return phase + yk_permutation_at(key, windows, number % windows) * inside;
-}
-
 /* [CLS] and [SEP] are among the tokens that are there. */
 static yk_status take_sample(const struct yk_sampler *base, int64_t number, int32_t *row,
                              int32_t *targets, int64_t *out)
@@ -131,10 +117,11 @@ static yk_status take_sample(const struct yk_sampler *base, int64_t number, int3
     const int64_t T = base->sequence;
     const struct yk_corpus_range *range = &sampler->request.range;
     const struct yk_masked_tokens *tokens = &sampler->request.tokens;
-    const int64_t first = first_token(sampler, number);
+    const int64_t first = yk_windows_first(&sampler->windows, number);
     const int64_t left = range->count - first;
     const int64_t inside = left < T - FRAME ? left : T - FRAME;
-    const int64_t sample = sampler->sequential ? number % sampler->base.epoch_units : number;
+    const int64_t sample =
+        sampler->windows.sequential ? number % sampler->base.epoch_units : number;
     const uint64_t key = yk_permutation_mix(~sampler->seed, (uint64_t)sample);
     YK_TRY(yk_corpus_read(range->corpus, range->first + first, inside, row + 1));
     mask(tokens, key, inside, row + 1, targets + 1);
@@ -182,6 +169,7 @@ static yk_status create(const struct masked_sampler *values, struct yk_sampler *
     }
     *sampler = *values;
     sampler->base.kind = &masked_kind;
+    sampler->base.epoch_units = values->windows.count;
     sampler->base.sequence = values->request.sequence;
     *out = &sampler->base;
     return YK_OK;
@@ -191,15 +179,9 @@ yk_status yk_masked_sampler_create(const struct yk_masked_request *request, stru
 {
     const int64_t inside = request->sequence - FRAME;
     YK_TRY(check(request, inside, "train"));
-    /* As many windows as fit from the last phase on, so that all epochs have as many; a text too
-     * short for that has one window, and the phases that leave room for it. */
-    int64_t windows = (request->range.count - (inside - 1)) / inside;
-    windows = windows > 0 ? windows : 1;
-    const int64_t room = request->range.count - inside * windows + 1;
     const struct masked_sampler values = {
-        .base = {.epoch_units = windows},
         .request = *request,
-        .phases = room < inside ? room : inside,
+        .windows = yk_windows_shuffled(request->range.count, inside, request->seed),
         .seed = request->seed,
     };
     return create(&values, out);
@@ -211,11 +193,9 @@ yk_status yk_masked_sampler_create_sequential(const struct yk_masked_request *re
     const int64_t inside = request->sequence - FRAME;
     YK_TRY(check(request, 1, "evaluate"));
     const struct masked_sampler values = {
-        .base = {.epoch_units = (request->range.count - 1) / inside + 1},
         .request = *request,
-        .phases = 1,
+        .windows = yk_windows_in_order(request->range.count, inside),
         .seed = evaluation_seed,
-        .sequential = true,
     };
     return create(&values, out);
 }

@@ -1,6 +1,7 @@
 #include "data/pre_tokenizer.h"
 
 #include "base/grow.h"
+#include "base/json_value.h"
 #include "data/utf8.h"
 #include "data/word_split.h"
 
@@ -49,24 +50,13 @@ void yk_pre_tokenizer_destroy(struct yk_pre_tokenizer *pre_tokenizer)
     }
 }
 
-/* A member that is true or false; `*out` stays as it is where it is missing. */
-static yk_status read_flag(const struct yk_json *node, const char *key, bool *out)
-{
-    const struct yk_json *member = yk_json_get(node, key);
-    if (member && !yk_json_boolean(member, out)) {
-        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be true or false, not %s", key,
-                       yk_json_kind(member));
-    }
-    return YK_OK;
-}
-
 static yk_status read_byte_level(const struct yk_json *node, struct stage *out)
 {
     bool use_pattern = true;
     out->kind = KIND_BYTE_LEVEL;
     out->prefix_space = true;
-    YK_TRY(read_flag(node, "add_prefix_space", &out->prefix_space));
-    YK_TRY(read_flag(node, "use_regex", &use_pattern));
+    YK_TRY(yk_json_flag(node, "add_prefix_space", &out->prefix_space));
+    YK_TRY(yk_json_flag(node, "use_regex", &use_pattern));
     if (!use_pattern) {
         return YK_OK;
     }
@@ -81,7 +71,7 @@ static yk_status read_split(const struct yk_json *node, struct stage *out)
     const char *behaviour = yk_json_string(yk_json_get(node, "behavior"));
     bool invert = false;
     out->kind = KIND_SPLIT;
-    YK_TRY(read_flag(node, "invert", &invert));
+    YK_TRY(yk_json_flag(node, "invert", &invert));
     if (!words) {
         return yk_fail(YK_ERROR_INPUT,
                        "\"pattern\" of Split must be an object with a \"Regex\" or a \"String\"");

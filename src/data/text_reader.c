@@ -125,16 +125,8 @@ static struct yk_utf8_place place_of(const struct yk_text_reader *reader, size_t
 
 static yk_status fail_at(const struct yk_text_reader *reader, size_t at)
 {
-    const struct yk_utf8_place place = place_of(reader, at);
-    const char *path = yk_text_chars(&reader->path);
-    const unsigned char byte = (unsigned char)reader->held.bytes[at];
-    if (byte == 0) {
-        return yk_fail(YK_ERROR_INPUT, "%s:%" PRId64 ":%" PRId64 ": a zero byte: this is no text",
-                       path, place.line, place.column);
-    }
-    return yk_fail(YK_ERROR_INPUT,
-                   "%s:%" PRId64 ":%" PRId64 ": byte 0x%02x is not UTF-8; convert the text first",
-                   path, place.line, place.column, (unsigned)byte);
+    return yk_utf8_refuse(yk_text_chars(&reader->path), place_of(reader, at),
+                          reader->held.bytes[at]);
 }
 
 /* Lets go of the piece that was given out. */

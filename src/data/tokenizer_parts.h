@@ -1,14 +1,12 @@
 /*
- * Tokenizer parts: what a tokenizer is made of, for the files that make, use and encode with one
- * (data/tokenizer.h).
+ * Tokenizer parts: what a tokenizer is made of, for the files that make and use one and encode with
+ * it (data/tokenizer.h).
  *
  * The parts belong to the tokenizer and do not change once it is made.
  */
 #ifndef YK_DATA_TOKENIZER_PARTS_H
 #define YK_DATA_TOKENIZER_PARTS_H
 
-#include "base/json.h"
-#include "base/status.h"
 #include "base/text.h"
 #include "data/added_tokens.h"
 #include "data/bpe.h"
@@ -33,9 +31,5 @@ struct yk_tokenizer {
     struct yk_token_frame frame;
     struct yk_decoder *decoder;
 };
-
-/* Fills the parts of a tokenizer that is empty yet with what the root of a tokenizer.json says. On
- * failure those that were made stay, for yk_tokenizer_destroy(). */
-yk_status yk_tokenizer_read_parts(const struct yk_json *root, struct yk_tokenizer *out) YK_MUST_USE;
 
 #endif

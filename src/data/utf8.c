@@ -1,5 +1,7 @@
 #include "data/utf8.h"
 
+#include <inttypes.h>
+
 #include <stdbool.h>
 
 /* The smallest character that needs as many bytes: what could be shorter is refused. */
@@ -75,4 +77,15 @@ struct yk_utf8_place yk_utf8_locate(const char *bytes, size_t at)
         }
     }
     return place;
+}
+
+yk_status yk_utf8_refuse(const char *source, struct yk_utf8_place place, char byte)
+{
+    if (byte == '\0') {
+        return yk_fail(YK_ERROR_INPUT, "%s:%" PRId64 ":%" PRId64 ": a zero byte: this is no text",
+                       source, place.line, place.column);
+    }
+    return yk_fail(YK_ERROR_INPUT,
+                   "%s:%" PRId64 ":%" PRId64 ": byte 0x%02x is not UTF-8; convert the text first",
+                   source, place.line, place.column, (unsigned)(unsigned char)byte);
 }

@@ -2,6 +2,8 @@
 #ifndef YK_DATA_UTF8_H
 #define YK_DATA_UTF8_H
 
+#include "base/status.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,5 +29,8 @@ struct yk_utf8_place {
 
 /* Where byte `at` is; the bytes before it are UTF-8. */
 struct yk_utf8_place yk_utf8_locate(const char *bytes, size_t at);
+
+/* Refuses a text by the byte at `place` of `source`, which is 0 or no UTF-8. */
+yk_status yk_utf8_refuse(const char *source, struct yk_utf8_place place, char byte) YK_MUST_USE;
 
 #endif

@@ -77,14 +77,7 @@ yk_status yk_vocabulary_create(const uint32_t *characters, int32_t count,
 
 static yk_status fail_not_text(const char *text, size_t at, const char *source)
 {
-    const struct yk_utf8_place place = yk_utf8_locate(text, at);
-    if (text[at] == '\0') {
-        return yk_fail(YK_ERROR_INPUT, "%s:%" PRId64 ":%" PRId64 ": a zero byte: this is no text",
-                       source, place.line, place.column);
-    }
-    return yk_fail(YK_ERROR_INPUT,
-                   "%s:%" PRId64 ":%" PRId64 ": byte 0x%02x is not UTF-8; convert the text first",
-                   source, place.line, place.column, (unsigned)(unsigned char)text[at]);
+    return yk_utf8_refuse(source, yk_utf8_locate(text, at), text[at]);
 }
 
 /* Counts, and with `out` writes, the characters below YK_UTF8_CHARACTERS that `seen` marks. */

@@ -1,6 +1,6 @@
 #include "data/window_sampler.h"
 
-#include "data/permutation.h"
+#include "data/windows.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -10,9 +10,7 @@
 struct window_sampler {
     struct yk_sampler base;
     struct yk_corpus_range range;
-    int64_t phases; /* the first window begins at a token below; 1 when in order */
-    uint64_t seed;
-    bool sequential;
+    struct yk_windows windows; /* each has one more token, the last target */
 };
 
 static void destroy(struct yk_sampler *sampler)
@@ -20,27 +18,12 @@ static void destroy(struct yk_sampler *sampler)
     free(sampler);
 }
 
-/* The first token of a sample, counted from the range's own first. */
-static int64_t first_token(const struct window_sampler *sampler, int64_t number)
-{
-    const int64_t windows = sampler->base.epoch_units;
-    const int64_t window = number % windows;
-    if (sampler->sequential) {
-        return window * sampler->base.sequence;
-    }
-    const uint64_t epoch = (uint64_t)(number / windows);
-    const uint64_t key = yk_permutation_mix(sampler->seed, epoch);
-    /* So few phases of 2^64 that the remainder's bias cannot be seen. */
-    const int64_t phase = (int64_t)(yk_permutation_mix(key, 0) % (uint64_t)sampler->phases);
-    return phase + yk_permutation_at(key, windows, window) * sampler->base.sequence;
-}
-
 static yk_status take_sample(const struct yk_sampler *base, int64_t number, int32_t *tokens,
                              int32_t *targets, int64_t *out)
 {
     const struct window_sampler *sampler = (const struct window_sampler *)base;
     const int64_t T = base->sequence;
-    const int64_t first = first_token(sampler, number);
+    const int64_t first = yk_windows_first(&sampler->windows, number);
     const int64_t left = sampler->range.count - first - 1;
     const int64_t there = left < T ? left : T;
     const struct yk_corpus *corpus = sampler->range.corpus;
@@ -88,17 +71,14 @@ yk_status yk_window_sampler_create(const struct yk_corpus_range *range, int64_t 
                        " needs at least %" PRId64 "; use a longer text or a shorter context",
                        range->count, sequence, sequence + 1);
     }
-    /* As many windows as fit from the last phase, T - 1, on, so that all epochs have as many; a
-     * text too short for that has one window, and the phases that leave room for it. The last
-     * window ends T windows + phase tokens in, and needs one more token as a target. */
-    int64_t windows = (range->count - sequence) / sequence;
-    windows = windows > 0 ? windows : 1;
-    const int64_t room = range->count - sequence * windows;
+    const struct yk_windows windows = yk_windows_shuffled(range->count - 1, sequence, seed);
     const struct window_sampler values = {
-        .base = {.kind = &windows_kind, .epoch_units = windows, .sequence = sequence, .even = true},
+        .base = {.kind = &windows_kind,
+                 .epoch_units = windows.count,
+                 .sequence = sequence,
+                 .even = true},
         .range = *range,
-        .phases = room < sequence ? room : sequence,
-        .seed = seed,
+        .windows = windows,
     };
     return create(&values, out);
 }
@@ -113,12 +93,11 @@ yk_status yk_window_sampler_create_sequential(const struct yk_corpus_range *rang
                        " tokens to evaluate on, but at least 2 are needed; keep more of the text",
                        range->count);
     }
-    const int64_t windows = (range->count - 2) / sequence + 1;
+    const struct yk_windows windows = yk_windows_in_order(range->count - 1, sequence);
     const struct window_sampler values = {
-        .base = {.kind = &windows_kind, .epoch_units = windows, .sequence = sequence},
+        .base = {.kind = &windows_kind, .epoch_units = windows.count, .sequence = sequence},
         .range = *range,
-        .phases = 1,
-        .sequential = true,
+        .windows = windows,
     };
     return create(&values, out);
 }

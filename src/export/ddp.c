@@ -37,34 +37,17 @@ static const char apply[] =
     "        model.register_comm_hook(None, hooks[DTYPE])\n"
     "    return model\n";
 
-static const char step[] =
-    "\n\ndef step(model, optimizer, batches, loss_function, rank, count_tokens=None, "
-    "scaler=None):\n"
-    "    \"\"\"One step. `batches` is an iterator over a loader with Shares; loss_function(model, "
-    "batch)\n"
-    "    is the mean loss of a batch. Returns this rank's part of the batch's mean loss.\"\"\"\n"
-    "    kind = next(model.parameters()).device.type\n"
-    "    taken = [next(batches) for _ in range(MICRO_BATCHES)]\n"
-    "    tokens = [count_tokens(batch) for batch in taken] if count_tokens else None\n"
-    "    loss_sum = 0.0\n"
-    "    for k, weight in enumerate(loss_weights(rank, tokens)):\n"
+static const char kind[] = "    kind = next(model.parameters()).device.type\n";
+
+static const char passes[] =
     "        quiet = NO_SYNC and k < MICRO_BATCHES - 1\n"
     "        with model.no_sync() if quiet else contextlib.nullcontext():\n"
     "            with torch.autocast(kind, dtype=DTYPE, enabled=DTYPE is not None):\n"
     "                loss = loss_function(model, taken[k]) * weight\n"
-    "            (scaler.scale(loss) if scaler else loss).backward()\n"
-    "        loss_sum += loss.item() / RANKS\n"
-    "    if scaler:\n"
-    "        scaler.unscale_(optimizer)\n"
-    "    if CLIP_NORM is not None:\n"
-    "        torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP_NORM)\n"
-    "    if scaler:\n"
-    "        scaler.step(optimizer)\n"
-    "        scaler.update()\n"
-    "    else:\n"
-    "        optimizer.step()\n"
-    "    optimizer.zero_grad()\n"
-    "    return loss_sum\n";
+    "            (scaler.scale(loss) if scaler else loss).backward()\n";
+
+static const char clip[] =
+    "        torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP_NORM)\n";
 
 static void add_recomputed(struct yk_text *out, const struct yk_plan *plan,
                            const struct yk_model *model)
@@ -136,7 +119,7 @@ static yk_status write_ddp(const struct yk_plan *plan, const struct yk_model *mo
     add_recomputed(out, plan, model);
     yk_python_add_sharing(out);
     yk_text_add(out, apply);
-    yk_text_add(out, step);
+    yk_python_add_step(out, kind, passes, clip);
     YK_TRY(yk_text_status(notes));
     return yk_text_status(out);
 }

@@ -79,7 +79,7 @@ static const char apply[] =
     "    ]\n"
     "    return model\n";
 
-static const char step[] =
+static const char clip[] =
     "\n\ndef clip(model):\n"
     "    \"\"\"Clips by the norm over all layers, which are on two meshes where some are "
     "replicated.\"\"\"\n"
@@ -94,34 +94,14 @@ static const char step[] =
     "    total = torch.linalg.vector_norm(torch.stack(norms))\n"
     "    for parameters in meshes.values():\n"
     "        torch.nn.utils.clip_grads_with_norm_(parameters, CLIP_NORM, total)\n"
-    "    return total\n"
-    "\n\ndef step(model, optimizer, batches, loss_function, rank, count_tokens=None, "
-    "scaler=None):\n"
-    "    \"\"\"One step. `batches` is an iterator over a loader with Shares; loss_function(model, "
-    "batch)\n"
-    "    is the mean loss of a batch. Returns this rank's part of the batch's mean loss.\"\"\"\n"
-    "    taken = [next(batches) for _ in range(MICRO_BATCHES)]\n"
-    "    tokens = [count_tokens(batch) for batch in taken] if count_tokens else None\n"
-    "    loss_sum = 0.0\n"
-    "    for k, weight in enumerate(loss_weights(rank, tokens)):\n"
-    "        last = k == MICRO_BATCHES - 1\n"
-    "        model.set_requires_gradient_sync(last or not NO_SYNC)\n"
-    "        for unit in model.yoke_state_units:\n"
-    "            unit.set_reshard_after_backward(last)\n"
-    "        loss = loss_function(model, taken[k]) * weight\n"
-    "        (scaler.scale(loss) if scaler else loss).backward()\n"
-    "        loss_sum += loss.item() / RANKS\n"
-    "    if scaler:\n"
-    "        scaler.unscale_(optimizer)\n"
-    "    if CLIP_NORM is not None:\n"
-    "        clip(model)\n"
-    "    if scaler:\n"
-    "        scaler.step(optimizer)\n"
-    "        scaler.update()\n"
-    "    else:\n"
-    "        optimizer.step()\n"
-    "    optimizer.zero_grad()\n"
-    "    return loss_sum\n";
+    "    return total\n";
+
+static const char passes[] = "        last = k == MICRO_BATCHES - 1\n"
+                             "        model.set_requires_gradient_sync(last or not NO_SYNC)\n"
+                             "        for unit in model.yoke_state_units:\n"
+                             "            unit.set_reshard_after_backward(last)\n"
+                             "        loss = loss_function(model, taken[k]) * weight\n"
+                             "        (scaler.scale(loss) if scaler else loss).backward()\n";
 
 /* The layers whose gather starts with the pass of `layer`; those of the root start with its ends.
  */
@@ -231,7 +211,8 @@ static yk_status write_file(const struct yk_plan *plan, const struct yk_model *m
     yk_text_add(out, "]\n");
     yk_python_add_sharing(out);
     yk_text_add(out, apply);
-    yk_text_add(out, step);
+    yk_text_add(out, clip);
+    yk_python_add_step(out, "", passes, "        clip(model)\n");
     YK_TRY(yk_text_status(notes));
     return yk_text_status(out);
 }

@@ -123,12 +123,50 @@ static const char devices[] =
     "        if any(True for _ in module.parameters()):\n"
     "            setattr(parent, last, checkpoint_wrapper(module))\n";
 
+static const char step_head[] =
+    "\n\ndef step(model, optimizer, batches, loss_function, rank, count_tokens=None, "
+    "scaler=None):\n"
+    "    \"\"\"One step. `batches` is an iterator over a loader with Shares; loss_function(model, "
+    "batch)\n"
+    "    is the mean loss of a batch. Returns this rank's part of the batch's mean loss.\"\"\"\n";
+
+static const char step_batches[] =
+    "    taken = [next(batches) for _ in range(MICRO_BATCHES)]\n"
+    "    tokens = [count_tokens(batch) for batch in taken] if count_tokens else None\n"
+    "    loss_sum = 0.0\n"
+    "    for k, weight in enumerate(loss_weights(rank, tokens)):\n";
+
+static const char step_loss[] = "        loss_sum += loss.item() / RANKS\n"
+                                "    if scaler:\n"
+                                "        scaler.unscale_(optimizer)\n"
+                                "    if CLIP_NORM is not None:\n";
+
+static const char step_end[] = "    if scaler:\n"
+                               "        scaler.step(optimizer)\n"
+                               "        scaler.update()\n"
+                               "    else:\n"
+                               "        optimizer.step()\n"
+                               "    optimizer.zero_grad()\n"
+                               "    return loss_sum\n";
+
 void yk_python_add_sharing(struct yk_text *out)
 {
     yk_text_add(out, samples_of);
     yk_text_add(out, sampler);
     yk_text_add(out, weights);
     yk_text_add(out, devices);
+}
+
+void yk_python_add_step(struct yk_text *out, const char *first, const char *passes,
+                        const char *clip)
+{
+    yk_text_add(out, step_head);
+    yk_text_add(out, first);
+    yk_text_add(out, step_batches);
+    yk_text_add(out, passes);
+    yk_text_add(out, step_loss);
+    yk_text_add(out, clip);
+    yk_text_add(out, step_end);
 }
 
 void yk_python_note_step(const struct yk_plan *plan, struct yk_text *notes)

@@ -16,6 +16,11 @@ void yk_python_add_numbers(struct yk_text *out, const struct yk_plan *plan,
 /* samples(), Shares, loss_weights(), limit_memory(), recompute(). */
 void yk_python_add_sharing(struct yk_text *out);
 
+/* step(): lines of its own that come `first`, those that take micro-batch `k` forward and backward
+ * with its `weight`, and those that `clip`. */
+void yk_python_add_step(struct yk_text *out, const char *first, const char *passes,
+                        const char *clip);
+
 /* "torch.bfloat16", or NULL where everything is 32 bit. */
 const char *yk_python_type(enum yk_precision precision);
 

@@ -4,6 +4,7 @@
 #include "graph/builder_record.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Counts above this cannot be held exactly in a double, and no machine has as many bytes. */
 static const double LARGEST_BYTES = 9007199254740992.0;
@@ -147,16 +148,34 @@ yk_status yk_graph_builder_set_memory(struct yk_graph_builder *builder, double b
     return YK_OK;
 }
 
+/* The number of a name; a new one gets a record at the end of `records`, all zero. */
+static yk_status number_of(struct yk_names *names, const char *name, void **records,
+                           int32_t *capacity, size_t size, bool *added, int32_t *out)
+{
+    YK_TRY(yk_names_add(names, name, added, out));
+    if (*added) {
+        YK_TRY(yk_grow(records, capacity, *out, size));
+        memset((char *)*records + (size_t)*out * size, 0, size);
+    }
+    return YK_OK;
+}
+
 static yk_status group_of(struct yk_graph_builder *builder, const char *name, int32_t *out)
 {
     bool added = false;
-    YK_TRY(yk_names_add(builder->group_names, name, &added, out));
+    YK_TRY(number_of(builder->group_names, name, (void **)&builder->groups,
+                     &builder->group_capacity, sizeof *builder->groups, &added, out));
     if (added) {
-        YK_TRY(yk_grow((void **)&builder->groups, &builder->group_capacity, *out,
-                       sizeof *builder->groups));
-        builder->groups[*out] = (struct group_record){.store = YK_GRAPH_NO_STORE};
+        builder->groups[*out].store = YK_GRAPH_NO_STORE;
     }
     return YK_OK;
+}
+
+static yk_status store_of(struct yk_graph_builder *builder, const char *name, int32_t *out)
+{
+    bool added = false;
+    return number_of(builder->store_names, name, (void **)&builder->stores,
+                     &builder->store_capacity, sizeof *builder->stores, &added, out);
 }
 
 yk_status yk_graph_builder_set_group(struct yk_graph_builder *builder, const char *group)
@@ -171,18 +190,6 @@ yk_status yk_graph_builder_set_resident(struct yk_graph_builder *builder, const 
     int32_t number = 0;
     YK_TRY(group_of(builder, group, &number));
     builder->groups[number].resident_bytes = bytes;
-    return YK_OK;
-}
-
-static yk_status store_of(struct yk_graph_builder *builder, const char *name, int32_t *out)
-{
-    bool added = false;
-    YK_TRY(yk_names_add(builder->store_names, name, &added, out));
-    if (added) {
-        YK_TRY(yk_grow((void **)&builder->stores, &builder->store_capacity, *out,
-                       sizeof *builder->stores));
-        builder->stores[*out] = (struct store_record){0};
-    }
     return YK_OK;
 }
 

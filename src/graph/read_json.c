@@ -161,11 +161,7 @@ static yk_status parse_edge(const struct yk_json *node, struct yk_graph_edge_spe
     if (cost) {
         YK_TRY(yk_json_quantity(cost, "cost", YK_UNIT_SECONDS, &out->cost));
     }
-    const struct yk_json *passing = yk_json_get(node, "passing");
-    if (passing && !yk_json_boolean(passing, &out->passing)) {
-        return yk_fail(YK_ERROR_INPUT, "\"passing\" must be true or false, not %s",
-                       yk_json_kind(passing));
-    }
+    YK_TRY(yk_json_flag(node, "passing", &out->passing));
     return bytes ? yk_json_quantity(bytes, "bytes", YK_UNIT_BYTES, &out->bytes) : YK_OK;
 }
 

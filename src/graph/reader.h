@@ -35,6 +35,11 @@ extern const struct yk_graph_reader yk_graph_reader_wfcommons;
 extern const struct yk_graph_reader yk_graph_reader_stg;
 extern const struct yk_graph_reader yk_graph_reader_planted;
 
+/* Checks what the user asked for, NULL for nothing, and fills in what follows from it: speeds tell
+ * how many devices there are. */
+yk_status yk_graph_reader_check_options(const struct yk_graph_read_options *given,
+                                        struct yk_graph_read_options *out) YK_MUST_USE;
+
 /* Adds devices P1 … PN; fails with a hint at --devices when the options do not say how many. */
 yk_status yk_graph_reader_add_devices(const struct yk_graph_read_options *options,
                                       struct yk_graph_builder *builder) YK_MUST_USE;

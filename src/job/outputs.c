@@ -5,10 +5,15 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum {
+    PATH_SIZE = 4096
+};
 
 /* Whether two paths name one plain file; a terminal or /dev/null may well be named twice. */
 static bool is_same_file(const char *a, const char *b)
@@ -72,6 +77,22 @@ struct yk_text *yk_outputs_add_own(struct yk_outputs *outputs, const char *path)
     struct yk_text *text = yk_outputs_add(outputs, path);
     outputs->files[outputs->count - 1].own = true;
     return text;
+}
+
+yk_status yk_outputs_add_in(struct yk_outputs *outputs, const char *folder, const char *name,
+                            struct yk_arena *arena, struct yk_text **out)
+{
+    char path[PATH_SIZE];
+    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (length < 0 || length >= (int)sizeof path) {
+        return yk_fail(YK_ERROR_USAGE, "--svg: the name of the folder is too long");
+    }
+    const char *kept = yk_arena_copy_text(arena, path, (size_t)length);
+    if (!kept) {
+        return yk_fail_out_of_memory();
+    }
+    *out = yk_outputs_add_own(outputs, kept);
+    return YK_OK;
 }
 
 /* The first failure decides the status; the sentences of all are kept. */

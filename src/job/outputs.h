@@ -7,6 +7,7 @@
 #ifndef YK_JOB_OUTPUTS_H
 #define YK_JOB_OUTPUTS_H
 
+#include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
 
@@ -44,6 +45,10 @@ yk_status yk_outputs_check(const char *const *paths, size_t count, size_t input_
  * in a folder or where the user named none. */
 struct yk_text *yk_outputs_add(struct yk_outputs *outputs, const char *path);
 struct yk_text *yk_outputs_add_own(struct yk_outputs *outputs, const char *path);
+
+/* The text to fill for the file `name` of `folder`, whose path is kept in the arena. */
+yk_status yk_outputs_add_in(struct yk_outputs *outputs, const char *folder, const char *name,
+                            struct yk_arena *arena, struct yk_text **out) YK_MUST_USE;
 
 /* Says how the files went that were added since the last call: where they failed they are dropped,
  * and yk_outputs_write() reports it. */

@@ -36,6 +36,17 @@ yk_status yk_workload_read(const struct yk_workload_request *request,
     return YK_OK;
 }
 
+yk_status yk_workload_check_micro_batches(const struct yk_workload_request *request,
+                                          int64_t micro_batches)
+{
+    return micro_batches <= request->batch
+               ? YK_OK
+               : yk_fail(YK_ERROR_USAGE,
+                         "--micro-batches %lld needs a --batch of at least %lld, not %lld",
+                         (long long)micro_batches, (long long)micro_batches,
+                         (long long)request->batch);
+}
+
 void yk_workload_add_title(const struct yk_model_config *config, const struct yk_cluster *cluster,
                            const struct yk_workload *workload, struct yk_text *out)
 {

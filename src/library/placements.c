@@ -187,8 +187,3 @@ yoke_status yoke_placements_device_map(const yoke_placements *placements, int32_
     YK_LIBRARY_NEED(out);
     return yk_library_hand_over(write_map(placements, number, &text), &text, out);
 }
-
-const char *yoke_placement_algorithm(int32_t number)
-{
-    return number < 0 ? NULL : yk_place_algorithm((size_t)number);
-}

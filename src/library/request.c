@@ -161,6 +161,11 @@ yoke_status yoke_request_set_strategy(yoke_request *request, const char *strateg
     return yk_library_status(status);
 }
 
+const char *yoke_placement_algorithm(int32_t number)
+{
+    return number < 0 ? NULL : yk_place_algorithm((size_t)number);
+}
+
 yoke_status yoke_request_set_algorithm(yoke_request *request, const char *algorithm)
 {
     int32_t number = 0;

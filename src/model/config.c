@@ -12,11 +12,6 @@ enum {
     MOST_BUILTINS = 64
 };
 
-int64_t yk_model_config_target_vocabulary(const struct yk_model_config *config)
-{
-    return config->target_vocabulary > 0 ? config->target_vocabulary : config->vocabulary;
-}
-
 bool yk_model_config_builtin(size_t number, const char **name, const char **summary)
 {
     if (number >= yk_builtin_count) {

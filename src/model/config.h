@@ -76,7 +76,10 @@ struct yk_model_config {
 };
 
 /* How many tokens the head tells apart: `target_vocabulary`, or else `vocabulary`. */
-int64_t yk_model_config_target_vocabulary(const struct yk_model_config *config);
+static inline int64_t yk_model_config_target_vocabulary(const struct yk_model_config *config)
+{
+    return config->target_vocabulary > 0 ? config->target_vocabulary : config->vocabulary;
+}
 
 /* The count of numbers from one row of logits to the next: matrix units want rows to begin at
  * multiples of 16 bytes, and memory, where rows are long, of 128. */

@@ -1,5 +1,6 @@
 #include "model/fields.h"
 
+#include "base/json_value.h"
 #include "base/number.h"
 
 #include <inttypes.h>
@@ -57,15 +58,8 @@ static yk_status read_size(const struct yk_field *field, const struct yk_json *j
 static yk_status read_flag(const struct yk_flag *flag, const struct yk_json *json, bool *out)
 {
     const struct yk_json *node = yk_json_get(json, flag->key);
-    if (!node || yk_json_is_null(node)) {
-        *out = flag->preset;
-        return YK_OK;
-    }
-    if (!yk_json_boolean(node, out)) {
-        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be true or false, not %s", flag->key,
-                       yk_json_kind(node));
-    }
-    return YK_OK;
+    *out = flag->preset;
+    return yk_json_is_null(node) ? YK_OK : yk_json_flag(json, flag->key, out);
 }
 
 yk_status yk_fields_read_flag(const struct yk_json *json, const char *key, bool preset, bool *out)

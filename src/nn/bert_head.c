@@ -52,7 +52,7 @@ struct saved {
 static struct saved carve(const struct yk_net *net, int32_t layer, int64_t rows,
                           struct yk_carver *carver)
 {
-    const enum yk_precision type = yk_net_precision(net, layer);
+    const enum yk_precision type = net->layers[layer].precision;
     const size_t size = (size_t)yk_precision_bytes(type);
     const int64_t numbers = rows * net->config->width;
     struct saved saved = {.logits = yk_logits_carve(net, layer, rows, carver)};
@@ -68,7 +68,7 @@ static void *carve_gradient(const struct yk_net *net, int32_t layer, int64_t row
                             struct yk_carver *carver)
 {
     return yk_carve(carver, rows * net->config->width,
-                    (size_t)yk_precision_bytes(yk_net_precision(net, layer)));
+                    (size_t)yk_precision_bytes(net->layers[layer].precision));
 }
 
 static void measure(const struct yk_net *net, int32_t layer, const struct yk_extent *extent,

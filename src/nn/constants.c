@@ -18,7 +18,7 @@ static bool waved(const struct yk_model_config *config)
 /* That of tables, which waves are added to the rows of: fp32 beside NF4. */
 static enum yk_precision wave_precision(const struct yk_net *net)
 {
-    return yk_net_precision(net, 0);
+    return net->layers[0].precision;
 }
 
 void yk_constants_carve(const struct yk_net *net, int64_t longest, struct yk_carver *carver,

@@ -332,7 +332,7 @@ static yk_status download(const struct yk_forward *forward, int64_t row, int64_t
     const struct yk_engine *engine = &forward->store->engine;
     const struct yk_net *net = forward->store->net;
     const int64_t V = yk_model_config_target_vocabulary(net->config);
-    const enum yk_precision type = yk_net_precision(net, net->layer_count - 1);
+    const enum yk_precision type = net->layers[net->layer_count - 1].precision;
     const int64_t stride = yk_logit_stride(V) * yk_precision_bytes(type);
     for (int64_t i = 0; i < rows; i++) {
         engine->backend->cast(engine->lane,

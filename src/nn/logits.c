@@ -14,7 +14,7 @@ void *yk_logits_carve(const struct yk_net *net, int32_t layer, int64_t rows,
                       struct yk_carver *carver)
 {
     return yk_carve(carver, rows * stride_of(net),
-                    (size_t)yk_precision_bytes(yk_net_precision(net, layer)));
+                    (size_t)yk_precision_bytes(net->layers[layer].precision));
 }
 
 float *yk_logits_carve_losses(int64_t rows, struct yk_carver *carver)
@@ -28,7 +28,7 @@ void yk_logits_forward(const struct yk_pass *pass, const struct yk_logits *io, f
     const struct yk_pass owner = yk_pass_leader(pass);
     const int64_t C = pass->net->config->width;
     const int64_t V = vocabulary_of(pass->net);
-    const enum yk_precision type = yk_net_precision(pass->net, pass->layer);
+    const enum yk_precision type = pass->net->layers[pass->layer].precision;
     struct yk_matmul op = {
         .m = yk_pass_rows(pass),
         .n = V,
@@ -79,7 +79,7 @@ static void bias_back(const struct yk_pass *pass, const struct yk_logits *io)
                             .from = io->logits,
                             .stride = stride_of(pass->net),
                             .to = to,
-                            .from_type = yk_net_precision(pass->net, pass->layer),
+                            .from_type = pass->net->layers[pass->layer].precision,
                             .to_type = pass->net->workload.precision,
                         });
     }
@@ -102,7 +102,7 @@ void yk_logits_backward(const struct yk_pass *pass, const struct yk_logits *io, 
         .c = dx,
         .c_stride = C,
         .scale = 1,
-        .a_type = yk_net_precision(pass->net, pass->layer),
+        .a_type = pass->net->layers[pass->layer].precision,
         .b_type = yk_pass_type(&owner, 0),
         .c_type = io->x_type,
     };

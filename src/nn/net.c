@@ -9,12 +9,6 @@ enum {
     FP32_BYTES = 4
 };
 
-enum yk_precision yk_net_precision(const struct yk_net *net, int32_t layer)
-{
-    const bool block = net->layers[layer].kind->is_block;
-    return net->workload.nf4 && !block ? YK_PRECISION_FP32 : net->workload.precision;
-}
-
 size_t yk_parameter_bytes(const struct yk_net *net, const struct yk_parameter *parameter)
 {
     const size_t count = (size_t)parameter->count;
@@ -86,6 +80,8 @@ static yk_status add_layer(struct yk_net *net, const struct yk_model *model, int
         return yk_fail(YK_ERROR_INPUT, "%s cannot be trained yet: its layers are of kind %s",
                        net->config->name, described->kind);
     }
+    layer->precision =
+        net->workload.nf4 && !layer->kind->is_block ? YK_PRECISION_FP32 : net->workload.precision;
     parameters.block = layer->kind->is_block;
     parameters.decodes = layer->kind->reads_tokens && number > 0;
     layer->name = yk_arena_copy_text(net->arena, described->name, strlen(described->name));

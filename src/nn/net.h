@@ -51,14 +51,16 @@ struct yk_net_layer {
     int32_t parameter_count;
     struct yk_site sites[YK_LAYER_SITES];
     int32_t site_count;
-    int32_t leader;      /* the layer whose weights it uses too, or itself */
-    int32_t input;       /* the layer whose output it is sent; −1: it reads tokens */
-    int32_t memory;      /* the one whose output it looks at besides; −1: none */
-    bool decodes;        /* its stream is that of the decoder of an encoder–decoder */
-    size_t weight_bytes; /* of its own */
-    int64_t trained;     /* numbers */
-    int64_t decayed;     /* the first of them */
-    bool keeps_input;    /* its backward needs what was sent to it */
+    enum yk_precision precision; /* of what its products are stored in: fp32 outside the blocks of
+                                    an NF4 model */
+    int32_t leader;              /* the layer whose weights it uses too, or itself */
+    int32_t input;               /* the layer whose output it is sent; −1: it reads tokens */
+    int32_t memory;              /* the one whose output it looks at besides; −1: none */
+    bool decodes;                /* its stream is that of the decoder of an encoder–decoder */
+    size_t weight_bytes;         /* of its own */
+    int64_t trained;             /* numbers */
+    int64_t decayed;             /* the first of them */
+    bool keeps_input;            /* its backward needs what was sent to it */
 };
 
 struct yk_net {
@@ -74,10 +76,6 @@ struct yk_net {
 yk_status yk_net_create(const struct yk_model *model, const struct yk_net_settings *settings,
                         struct yk_net **out) YK_MUST_USE;
 void yk_net_destroy(struct yk_net *net);
-
-/* The number format of what a layer's products are stored in: fp32 outside the blocks of an NF4
- * model. */
-enum yk_precision yk_net_precision(const struct yk_net *net, int32_t layer);
 
 /* The parameter of that name, or NULL; `layer` may be NULL. */
 const struct yk_parameter *yk_net_find(const struct yk_net *net, const char *name, int32_t *layer);

@@ -226,7 +226,7 @@ void yk_site_forward(const struct yk_pass *pass, int32_t number, const struct yk
         .aux_stride = site->out,
         .scale = 1,
         .a_type = type,
-        .c_type = yk_net_precision(pass->net, pass->layer),
+        .c_type = pass->net->layers[pass->layer].precision,
         .cuts = {io->cuts[0], io->cuts[1]},
     };
     op.b = weights_of(pass, number, number == 0, io->weights, &op.b_type);
@@ -328,7 +328,7 @@ static void train_weights(const struct yk_pass *pass, const struct yk_site *site
 {
     const struct yk_backend *backend = pass->store->engine.backend;
     const enum yk_precision type = pass->net->workload.precision;
-    const enum yk_precision dy_type = yk_net_precision(pass->net, pass->layer);
+    const enum yk_precision dy_type = pass->net->layers[pass->layer].precision;
     struct yk_matmul op = {
         .m = site->flipped ? site->in : site->out,
         .n = site->flipped ? site->out : site->in,
@@ -379,7 +379,7 @@ void yk_site_backward(const struct yk_pass *pass, int32_t number, const struct y
         .aux = io->aux,
         .aux_stride = site->in,
         .scale = 1,
-        .a_type = yk_net_precision(pass->net, pass->layer),
+        .a_type = pass->net->layers[pass->layer].precision,
         .c_type = pass->net->workload.precision,
     };
     if (site->a >= 0) {

@@ -68,7 +68,7 @@ static yk_status read_workload(const struct yk_json *root, struct yk_workload *o
     YK_TRY(yk_json_integer(node, "sequence", 1, MOST, &out->sequence));
     YK_TRY(yk_json_integer(node, "target_sequence", 0, MOST, &out->target_sequence));
     YK_TRY(yk_json_integer(node, "lora", 0, MOST, &out->lora_rank));
-    YK_TRY(yk_plan_read_truth(node, "nf4", &out->nf4));
+    YK_TRY(yk_json_flag(node, "nf4", &out->nf4));
     YK_TRY(yk_plan_read_choice(node, "precision", names, YK_PRECISION_COUNT, &precision));
     out->precision = (enum yk_precision)precision;
     return YK_OK;
@@ -86,8 +86,8 @@ static yk_status read_scalars(const struct yk_json *root, struct yk_plan *plan)
     YK_TRY(yk_plan_read_number(root, "micro_batches", 1, INT32_MAX, &plan->micro_batches));
     YK_TRY(yk_plan_read_choice(root, "pipeline", names, YK_PIPELINE_COUNT, &pipeline));
     plan->pipeline = (enum yk_pipeline)pipeline;
-    YK_TRY(yk_plan_read_truth(root, "no_sync", &plan->no_sync));
-    YK_TRY(yk_plan_read_truth(root, "clip", &plan->clip));
+    YK_TRY(yk_json_flag(root, "no_sync", &plan->no_sync));
+    YK_TRY(yk_json_flag(root, "clip", &plan->clip));
     YK_TRY(yk_plan_read_number(root, "prefetch", 0, INT32_MAX, &plan->prefetch));
     YK_TRY(yk_plan_need(root, "block"));
     YK_TRY(yk_plan_need(root, "bucket"));
@@ -243,7 +243,7 @@ static yk_status read_run(const struct reading *reading, const struct yk_json *n
     YK_TRY(read_ends(reading, node, &first, &last));
     YK_TRY(yk_plan_need(node, "strategy"));
     YK_TRY(yk_plan_read_choice(node, "strategy", names, YK_STRATEGY_COUNT, &strategy));
-    YK_TRY(yk_plan_read_truth(node, "recompute", &layer.recompute));
+    YK_TRY(yk_json_flag(node, "recompute", &layer.recompute));
     if (reading->plan->group_count > 1) {
         YK_TRY(yk_plan_need(node, "group"));
     }

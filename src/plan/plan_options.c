@@ -99,7 +99,7 @@ static yk_status read_all(const struct yk_json *node, int32_t most, const struct
     YK_TRY(yk_json_check_object(node, known, sizeof known / sizeof known[0]));
     YK_TRY(yk_plan_read_bytes(node, "memory", false, &out->memory_bytes));
     YK_TRY(yk_plan_read_number(node, "micro_batches", 1, most, &out->micro_batches));
-    YK_TRY(yk_plan_read_truth(node, "recompute", &out->recompute));
+    YK_TRY(yk_json_flag(node, "recompute", &out->recompute));
     YK_TRY(read_decisions(node, &out->undecided));
     YK_TRY(read_strategy(node, out));
     YK_TRY(read_slowdown(node, &out->slowdown));

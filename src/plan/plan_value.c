@@ -12,16 +12,6 @@ enum {
     SHORT_ENOUGH = 8, /* digits that a person still likes to read */
 };
 
-yk_status yk_plan_read_truth(const struct yk_json *object, const char *key, bool *out)
-{
-    const struct yk_json *node = yk_json_get(object, key);
-    if (node && !yk_json_boolean(node, out)) {
-        return yk_fail(YK_ERROR_INPUT, "\"%s\" must be true or false, not %s", key,
-                       yk_json_kind(node));
-    }
-    return YK_OK;
-}
-
 yk_status yk_plan_read_number(const struct yk_json *object, const char *key, int32_t least,
                               int32_t most, int32_t *out)
 {

@@ -17,8 +17,6 @@
 /* Refuses an object without that member. */
 yk_status yk_plan_need(const struct yk_json *object, const char *key) YK_MUST_USE;
 
-yk_status yk_plan_read_truth(const struct yk_json *object, const char *key, bool *out) YK_MUST_USE;
-
 /* A whole number from `least` to `most`. */
 yk_status yk_plan_read_number(const struct yk_json *object, const char *key, int32_t least,
                               int32_t most, int32_t *out) YK_MUST_USE;

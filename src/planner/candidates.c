@@ -1,6 +1,5 @@
 #include "planner/candidates.h"
 
-#include "planner/place.h"
 #include "planner/stages.h"
 #include "planner/traffic.h"
 #include "sched/scheduler.h"
@@ -68,7 +67,7 @@ static yk_status consider(struct yk_contest *contest, const struct yk_schedule *
         contest->step_s = step_s;
     }
     if (fit->fits && step_s < contest->on_all_s &&
-        yk_place_count_devices(schedule) == contest->step->graph->device_count) {
+        yk_schedule_count_devices(schedule) == contest->step->graph->device_count) {
         contest->on_all_s = step_s;
     }
     return YK_OK;

@@ -1,8 +1,8 @@
-/* Pipelines and mixtures of pipelines and data parallelism, as finder.h asks for them. */
+/* Pipelines and mixtures of pipelines and data parallelism, and all families of plans one after the
+ * other, as finder.h asks for them. */
 #include "planner/changes.h"
 #include "planner/finder.h"
 #include "planner/pipeline.h"
-#include "planner/sets.h"
 
 #include <math.h>
 
@@ -98,28 +98,19 @@ static yk_status try_groups(struct looking *looking, const struct yk_device_grou
     return YK_OK;
 }
 
-static yk_status try_sets(struct looking *looking, enum yk_finder_devices devices,
-                          struct yk_arena *arena)
+static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_arena *arena)
 {
+    struct looking *looking = user;
     const struct yk_study *study = looking->finder->study;
-    struct yk_device_set *sets = NULL;
-    int32_t count = 0;
-    YK_TRY(yk_sets_of_devices(study, arena, &sets, &count));
-    const int32_t end = devices == YK_FIND_ON_ALL ? 1 : count;
-    for (int32_t s = devices == YK_FIND_ON_ALL ? 0 : 1; s < end; s++) {
-        struct yk_device_groups *groups = NULL;
-        int32_t group_count = 0;
-        if (sets[s].count < 2) {
-            continue;
-        }
-        YK_TRY(yk_sets_of_groups(study, &sets[s], arena, &groups, &group_count));
-        for (int32_t g = 0; g < group_count; g++) {
-            if (!yk_finder_goes_on(looking->finder)) {
-                return YK_OK;
-            }
-            yk_study_report(study, "pipelines");
-            YK_TRY(try_groups(looking, &groups[g]));
-        }
+    struct yk_device_groups *groups = NULL;
+    int32_t group_count = 0;
+    if (set->count < 2 || !yk_finder_goes_on(looking->finder)) {
+        return YK_OK;
+    }
+    YK_TRY(yk_sets_of_groups(study, set, arena, &groups, &group_count));
+    for (int32_t g = 0; g < group_count && yk_finder_goes_on(looking->finder); g++) {
+        yk_study_report(study, "pipelines");
+        YK_TRY(try_groups(looking, &groups[g]));
     }
     return YK_OK;
 }
@@ -127,13 +118,17 @@ static yk_status try_sets(struct looking *looking, enum yk_finder_devices device
 yk_status yk_finder_pipelines(struct yk_finder *finder, enum yk_finder_devices devices)
 {
     struct looking looking = {.finder = finder};
-    struct yk_arena *arena = NULL;
-    if (!yk_study_decides(finder->study, YK_DECIDE_PLACEMENT) ||
-        finder->study->request->random_strategies) {
-        return YK_OK;
-    }
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = try_sets(&looking, devices, arena);
-    yk_arena_destroy(arena);
-    return status;
+    return yk_study_decides(finder->study, YK_DECIDE_PLACEMENT) &&
+                   !finder->study->request->random_strategies
+               ? yk_finder_try_sets(finder, devices, try_set, &looking)
+               : YK_OK;
+}
+
+yk_status yk_finder_look(struct yk_finder *finder)
+{
+    YK_TRY(yk_finder_split(finder, YK_FIND_ON_ALL));
+    YK_TRY(yk_finder_turns(finder));
+    YK_TRY(yk_finder_pipelines(finder, YK_FIND_ON_ALL));
+    YK_TRY(yk_finder_split(finder, YK_FIND_ON_SOME));
+    return yk_finder_pipelines(finder, YK_FIND_ON_SOME);
 }

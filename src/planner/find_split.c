@@ -205,11 +205,18 @@ static yk_status try_recomputation(struct looking *looking)
     return YK_OK;
 }
 
-static yk_status try_set(struct looking *looking, const struct yk_device_set *set)
+static yk_status try_set(void *user, const struct yk_device_set *set, struct yk_arena *arena)
 {
+    struct looking *looking = user;
     const struct yk_study *study = looking->finder->study;
     const int32_t asked = study->request->micro_batches;
     const int64_t batch = study->request->workload.batch;
+    if (!yk_finder_goes_on(looking->finder)) {
+        return YK_OK;
+    }
+    yk_study_report(study, "data parallelism");
+    YK_TRY_NEW(arena, looking->strategies, study->model->layer_count);
+    YK_TRY_NEW(arena, looking->recompute, study->model->layer_count);
     looking->split = (struct yk_split){
         .devices = set->devices,
         .count = set->count,
@@ -234,30 +241,8 @@ static yk_status try_set(struct looking *looking, const struct yk_device_set *se
     return YK_OK;
 }
 
-static yk_status try_sets(struct looking *looking, enum yk_finder_devices devices,
-                          struct yk_arena *arena)
-{
-    const struct yk_study *study = looking->finder->study;
-    struct yk_device_set *sets = NULL;
-    int32_t count = 0;
-    YK_TRY_NEW(arena, looking->strategies, study->model->layer_count);
-    YK_TRY_NEW(arena, looking->recompute, study->model->layer_count);
-    YK_TRY(yk_sets_of_devices(study, arena, &sets, &count));
-    const int32_t first = devices == YK_FIND_ON_ALL ? 0 : 1;
-    const int32_t end = devices == YK_FIND_ON_ALL ? 1 : count;
-    for (int32_t s = first; s < end && yk_finder_goes_on(looking->finder); s++) {
-        yk_study_report(study, "data parallelism");
-        YK_TRY(try_set(looking, &sets[s]));
-    }
-    return YK_OK;
-}
-
 yk_status yk_finder_split(struct yk_finder *finder, enum yk_finder_devices devices)
 {
     struct looking looking = {.finder = finder};
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = try_sets(&looking, devices, arena);
-    yk_arena_destroy(arena);
-    return status;
+    return yk_finder_try_sets(finder, devices, try_set, &looking);
 }

@@ -29,15 +29,6 @@ bool yk_finder_goes_on(const struct yk_finder *finder)
     return finder->best ? yk_study_goes_on(finder->study) : !yk_study_is_over(finder->study);
 }
 
-yk_status yk_finder_look(struct yk_finder *finder)
-{
-    YK_TRY(yk_finder_split(finder, YK_FIND_ON_ALL));
-    YK_TRY(yk_finder_turns(finder));
-    YK_TRY(yk_finder_pipelines(finder, YK_FIND_ON_ALL));
-    YK_TRY(yk_finder_split(finder, YK_FIND_ON_SOME));
-    return yk_finder_pipelines(finder, YK_FIND_ON_SOME);
-}
-
 /* Alike in devices, groups, shares and micro-batches. */
 static bool have_one_shape(const struct yk_plan *a, const struct yk_plan *b)
 {
@@ -130,5 +121,23 @@ yk_status yk_finder_consider(struct yk_finder *finder, const struct yk_plan *pla
         *out_s = trial.fits ? trial.step_s : NAN;
     }
     yk_trial_free(&trial);
+    return status;
+}
+
+yk_status yk_finder_try_sets(struct yk_finder *finder, enum yk_finder_devices devices,
+                             yk_status (*try)(void *user, const struct yk_device_set *set,
+                                              struct yk_arena *arena),
+                             void *user)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_device_set *sets = NULL;
+    int32_t count = 0;
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status = yk_sets_of_devices(finder->study, arena, &sets, &count);
+    const int32_t end = devices == YK_FIND_ON_ALL ? 1 : count;
+    for (int32_t s = devices == YK_FIND_ON_ALL ? 0 : 1; status == YK_OK && s < end; s++) {
+        status = try(user, &sets[s], arena);
+    }
+    yk_arena_destroy(arena);
     return status;
 }

@@ -7,6 +7,7 @@
 #ifndef YK_PLANNER_FINDER_H
 #define YK_PLANNER_FINDER_H
 
+#include "planner/sets.h"
 #include "planner/study.h"
 #include "planner/trial.h"
 
@@ -55,6 +56,12 @@ enum yk_finder_devices {
     YK_FIND_ON_ALL,
     YK_FIND_ON_SOME,
 };
+
+/* Calls `try` for the sets of devices that candidates may use, with an arena that ends with it. */
+yk_status yk_finder_try_sets(struct yk_finder *finder, enum yk_finder_devices devices,
+                             yk_status (*try)(void *user, const struct yk_device_set *set,
+                                              struct yk_arena *arena),
+                             void *user) YK_MUST_USE;
 
 /* Considers the families of plans, all within the study's budget. */
 yk_status yk_finder_split(struct yk_finder *finder, enum yk_finder_devices devices) YK_MUST_USE;

@@ -93,7 +93,6 @@ static yk_status read_problem(const struct yk_json *root, struct yk_arena *arena
 {
     double static_bytes = 0;
     double memory_bytes = 0;
-    const struct yk_json *barrier = yk_json_get(root, "barrier");
     if (!yk_json_is_object(root)) {
         return yk_fail(YK_ERROR_INPUT, "an order problem is an object, not %s", yk_json_kind(root));
     }
@@ -107,10 +106,7 @@ static yk_status read_problem(const struct yk_json *root, struct yk_arena *arena
         read_number(yk_json_get(root, "static_bytes"), "static_bytes", most_bytes, &static_bytes));
     YK_TRY(
         read_number(yk_json_get(root, "memory_bytes"), "memory_bytes", most_bytes, &memory_bytes));
-    if (barrier && !yk_json_boolean(barrier, &problem->barrier)) {
-        return yk_fail(YK_ERROR_INPUT, "\"barrier\" must be true or false, not %s",
-                       yk_json_kind(barrier));
-    }
+    YK_TRY(yk_json_flag(root, "barrier", &problem->barrier));
     for (int32_t t = 0; t < slots; t++) {
         problem->room_bytes[t] = memory_bytes - static_bytes - problem->room_bytes[t];
     }

@@ -74,7 +74,4 @@ void yk_placements_destroy(struct yk_placements *placements);
 /* The fastest that fits and has one device a layer, or NULL. */
 const struct yk_placement *yk_placements_undivided(const struct yk_placements *placements);
 
-/* How many devices a schedule uses. */
-int32_t yk_place_count_devices(const struct yk_schedule *schedule);
-
 #endif

@@ -131,7 +131,7 @@ static yk_status explain(struct yk_place *place, const struct yk_place_choice *c
 {
     const struct yk_step_graph *step = choice->contest.step;
     const int32_t P = step->graph->device_count;
-    const int32_t used = yk_place_count_devices(choice->contest.best);
+    const int32_t used = yk_schedule_count_devices(choice->contest.best);
     if (used == P || !choice->contest.fit.fits) {
         return YK_OK;
     }

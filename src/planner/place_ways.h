@@ -30,6 +30,9 @@ void yk_place_begin_phase(struct yk_place *place, double part);
 yk_status yk_place_step(struct yk_place *place, int32_t micro_batches,
                         const struct yk_step_graph **out) YK_MUST_USE;
 
+/* Completes a placement that came to nothing by the sentence of the last failure. */
+yk_status yk_place_refuse(struct yk_place *place, struct yk_placement *placement) YK_MUST_USE;
+
 /* Completes a placement whose name and step are set from its schedule, which it takes over. */
 yk_status yk_place_settle(struct yk_place *place, struct yk_schedule *schedule,
                           struct yk_placement *placement) YK_MUST_USE;

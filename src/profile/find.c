@@ -46,13 +46,10 @@ yk_status yk_profile_find_layer(struct yk_profile *profile, const struct yk_prof
                                 struct yk_profile_curve *out)
 {
     struct yk_query *query = NULL;
-    YK_TRY(yk_query_open(
-        profile->database,
-        "SELECT batch, seconds, spread FROM layers WHERE device = ?1 "
-        "AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND sequence = ?4 AND pass = ?5 "
-        "AND cpu = ?6 ORDER BY batch, abs(part - ?2)",
-        &query));
-    yk_handle_bind_layer(query, layer, yk_handle_cpu(profile, layer->device));
+    YK_TRY(yk_handle_query_layer(profile,
+                                 "SELECT batch, seconds, spread FROM layers WHERE " YK_HANDLE_LAYER
+                                 " ORDER BY batch, abs(part - ?2)",
+                                 layer, yk_handle_cpu(profile, layer->device), &query));
     const yk_status status = read_points(profile, query, out);
     yk_query_close(query);
     return status;
@@ -104,12 +101,9 @@ yk_status yk_profile_find_link(struct yk_profile *profile, const struct yk_profi
                                struct yk_profile_curve *out)
 {
     struct yk_query *query = NULL;
-    YK_TRY(
-        yk_query_open(profile->database,
-                      "SELECT bytes, seconds, spread FROM links WHERE link = ? AND collective = ? "
-                      "AND ranks = ? AND cpu = ? ORDER BY bytes",
-                      &query));
-    yk_handle_bind_link(query, link, yk_handle_cpu(profile, link->link));
+    YK_TRY(yk_handle_query_link(
+        profile, "SELECT bytes, seconds, spread FROM links WHERE " YK_HANDLE_LINK " ORDER BY bytes",
+        link, yk_handle_cpu(profile, link->link), &query));
     const yk_status status = read_points(profile, query, out);
     yk_query_close(query);
     return status;
@@ -121,10 +115,8 @@ yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profi
     struct yk_query *query = NULL;
     bool found = false;
     *out = NAN;
-    YK_TRY(yk_query_open(profile->database,
-                         "SELECT value FROM facts WHERE subject = ? AND fact = ? AND cpu = ?",
-                         &query));
-    yk_handle_bind_fact(query, fact, yk_handle_cpu(profile, fact->subject));
+    YK_TRY(yk_handle_query_fact(profile, "SELECT value FROM facts WHERE " YK_HANDLE_FACT, fact,
+                                yk_handle_cpu(profile, fact->subject), &query));
     const yk_status status = yk_query_step(query, &found);
     const double value = found ? yk_query_real(query, 0) : NAN;
     yk_query_close(query);
@@ -140,12 +132,9 @@ yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profi
                                int64_t batch, const char *versions, bool *out)
 {
     struct yk_query *query = NULL;
-    YK_TRY(yk_query_open(profile->database,
-                         "SELECT 1 FROM layers WHERE device = ? AND abs(part - ?) <= 0.005 * part "
-                         "AND shape = ? AND sequence = ? AND pass = ? AND cpu = ? AND batch = ? "
-                         "AND versions = ?",
-                         &query));
-    yk_handle_bind_layer(query, layer, yk_handle_cpu(profile, layer->device));
+    YK_TRY(yk_handle_query_layer(
+        profile, "SELECT 1 FROM layers WHERE " YK_HANDLE_LAYER " AND batch = ?7 AND versions = ?8",
+        layer, yk_handle_cpu(profile, layer->device), &query));
     yk_query_bind_integer(query, 7, batch);
     yk_query_bind_text(query, 8, versions);
     return yk_query_finish(query, out);
@@ -155,11 +144,9 @@ yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profil
                               int64_t bytes, const char *versions, bool *out)
 {
     struct yk_query *query = NULL;
-    YK_TRY(yk_query_open(profile->database,
-                         "SELECT 1 FROM links WHERE link = ? AND collective = ? AND ranks = ? "
-                         "AND cpu = ? AND bytes = ? AND versions = ?",
-                         &query));
-    yk_handle_bind_link(query, link, yk_handle_cpu(profile, link->link));
+    YK_TRY(yk_handle_query_link(
+        profile, "SELECT 1 FROM links WHERE " YK_HANDLE_LINK " AND bytes = ?5 AND versions = ?6",
+        link, yk_handle_cpu(profile, link->link), &query));
     yk_query_bind_integer(query, 5, bytes);
     yk_query_bind_text(query, 6, versions);
     return yk_query_finish(query, out);
@@ -170,11 +157,9 @@ yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profil
 {
     struct yk_query *query = NULL;
     *out = false;
-    YK_TRY(yk_query_open(profile->database,
-                         "SELECT 1 FROM facts WHERE subject = ? AND fact = ? AND cpu = ? "
-                         "AND versions = ?",
-                         &query));
-    yk_handle_bind_fact(query, fact, yk_handle_cpu(profile, fact->subject));
+    YK_TRY(yk_handle_query_fact(profile,
+                                "SELECT 1 FROM facts WHERE " YK_HANDLE_FACT " AND versions = ?4",
+                                fact, yk_handle_cpu(profile, fact->subject), &query));
     yk_query_bind_text(query, 4, versions);
     return yk_query_finish(query, out);
 }

@@ -48,30 +48,39 @@ const char *yk_handle_cpu(const struct yk_profile *profile, const char *subject)
     return "";
 }
 
-void yk_handle_bind_layer(struct yk_query *query, const struct yk_profile_layer *layer,
-                          const char *cpu)
+yk_status yk_handle_query_layer(const struct yk_profile *profile, const char *sql,
+                                const struct yk_profile_layer *layer, const char *cpu,
+                                struct yk_query **out)
 {
-    yk_query_bind_text(query, 1, layer->device);
-    yk_query_bind_real(query, 2, layer->part);
-    yk_query_bind_text(query, 3, layer->shape);
-    yk_query_bind_integer(query, 4, layer->sequence);
-    yk_query_bind_text(query, 5, layer->pass);
-    yk_query_bind_text(query, 6, cpu);
+    YK_TRY(yk_query_open(profile->database, sql, out));
+    yk_query_bind_text(*out, 1, layer->device);
+    yk_query_bind_real(*out, 2, layer->part);
+    yk_query_bind_text(*out, 3, layer->shape);
+    yk_query_bind_integer(*out, 4, layer->sequence);
+    yk_query_bind_text(*out, 5, layer->pass);
+    yk_query_bind_text(*out, 6, cpu);
+    return YK_OK;
 }
 
-void yk_handle_bind_link(struct yk_query *query, const struct yk_profile_link *link,
-                         const char *cpu)
+yk_status yk_handle_query_link(const struct yk_profile *profile, const char *sql,
+                               const struct yk_profile_link *link, const char *cpu,
+                               struct yk_query **out)
 {
-    yk_query_bind_text(query, 1, link->link);
-    yk_query_bind_text(query, 2, link->collective);
-    yk_query_bind_integer(query, 3, link->ranks);
-    yk_query_bind_text(query, 4, cpu);
+    YK_TRY(yk_query_open(profile->database, sql, out));
+    yk_query_bind_text(*out, 1, link->link);
+    yk_query_bind_text(*out, 2, link->collective);
+    yk_query_bind_integer(*out, 3, link->ranks);
+    yk_query_bind_text(*out, 4, cpu);
+    return YK_OK;
 }
 
-void yk_handle_bind_fact(struct yk_query *query, const struct yk_profile_fact *fact,
-                         const char *cpu)
+yk_status yk_handle_query_fact(const struct yk_profile *profile, const char *sql,
+                               const struct yk_profile_fact *fact, const char *cpu,
+                               struct yk_query **out)
 {
-    yk_query_bind_text(query, 1, fact->subject);
-    yk_query_bind_text(query, 2, fact->fact);
-    yk_query_bind_text(query, 3, cpu);
+    YK_TRY(yk_query_open(profile->database, sql, out));
+    yk_query_bind_text(*out, 1, fact->subject);
+    yk_query_bind_text(*out, 2, fact->fact);
+    yk_query_bind_text(*out, 3, cpu);
+    return YK_OK;
 }

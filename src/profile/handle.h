@@ -21,13 +21,23 @@ yk_status yk_handle_open(const char *path, bool make, struct yk_profile **out) Y
  * a CPU takes part in it, else "". */
 const char *yk_handle_cpu(const struct yk_profile *profile, const char *subject);
 
-/* Bind what a row is known by, the CPU last: numbers 1 to 6 of a layer, 1 to 4 of a link, 1 to 3 of
- * a fact. */
-void yk_handle_bind_layer(struct yk_query *query, const struct yk_profile_layer *layer,
-                          const char *cpu);
-void yk_handle_bind_link(struct yk_query *query, const struct yk_profile_link *link,
-                         const char *cpu);
-void yk_handle_bind_fact(struct yk_query *query, const struct yk_profile_fact *fact,
-                         const char *cpu);
+/* What a row of each table is known by, in a WHERE: numbers 1 to 6 of a layer, 1 to 4 of a link, 1
+ * to 3 of a fact, the CPU last. Parts are equal within half a hundredth of them. */
+#define YK_HANDLE_LAYER                                                                            \
+    "device = ?1 AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND sequence = ?4 "             \
+    "AND pass = ?5 AND cpu = ?6"
+#define YK_HANDLE_LINK "link = ?1 AND collective = ?2 AND ranks = ?3 AND cpu = ?4"
+#define YK_HANDLE_FACT "subject = ?1 AND fact = ?2 AND cpu = ?3"
+
+/* Queries with these numbers bound. */
+yk_status yk_handle_query_layer(const struct yk_profile *profile, const char *sql,
+                                const struct yk_profile_layer *layer, const char *cpu,
+                                struct yk_query **out) YK_MUST_USE;
+yk_status yk_handle_query_link(const struct yk_profile *profile, const char *sql,
+                               const struct yk_profile_link *link, const char *cpu,
+                               struct yk_query **out) YK_MUST_USE;
+yk_status yk_handle_query_fact(const struct yk_profile *profile, const char *sql,
+                               const struct yk_profile_fact *fact, const char *cpu,
+                               struct yk_query **out) YK_MUST_USE;
 
 #endif

@@ -49,12 +49,10 @@ static yk_status import_layer(void *user, const struct yk_profile_layer_row *row
     struct yk_query *query = NULL;
     enum verdict verdict = LEAVE;
     YK_TRY(check_time(importing, row->batch, row->measurement.value));
-    YK_TRY(yk_query_open(importing->profile->database,
-                         "SELECT measured_at FROM layers WHERE device = ?1 "
-                         "AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND sequence = ?4 "
-                         "AND pass = ?5 AND cpu = ?6 AND batch = ?7 ORDER BY abs(part - ?2)",
-                         &query));
-    yk_handle_bind_layer(query, &row->layer, row->measurement.cpu);
+    YK_TRY(yk_handle_query_layer(importing->profile,
+                                 "SELECT measured_at FROM layers WHERE " YK_HANDLE_LAYER
+                                 " AND batch = ?7 ORDER BY abs(part - ?2)",
+                                 &row->layer, row->measurement.cpu, &query));
     yk_query_bind_integer(query, 7, row->batch);
     YK_TRY(judge(importing, query, row->measurement.measured_at, &verdict));
     return verdict == LEAVE ? YK_OK : yk_rows_write_layer(importing->profile, row);
@@ -66,11 +64,9 @@ static yk_status import_link(void *user, const struct yk_profile_link_row *row)
     struct yk_query *query = NULL;
     enum verdict verdict = LEAVE;
     YK_TRY(check_time(importing, row->bytes, row->measurement.value));
-    YK_TRY(yk_query_open(importing->profile->database,
-                         "SELECT measured_at FROM links WHERE link = ? AND collective = ? "
-                         "AND ranks = ? AND cpu = ? AND bytes = ?",
-                         &query));
-    yk_handle_bind_link(query, &row->link, row->measurement.cpu);
+    YK_TRY(yk_handle_query_link(
+        importing->profile, "SELECT measured_at FROM links WHERE " YK_HANDLE_LINK " AND bytes = ?5",
+        &row->link, row->measurement.cpu, &query));
     yk_query_bind_integer(query, 5, row->bytes);
     YK_TRY(judge(importing, query, row->measurement.measured_at, &verdict));
     return verdict == LEAVE ? YK_OK : yk_rows_write_link(importing->profile, row);
@@ -85,10 +81,9 @@ static yk_status import_fact(void *user, const struct yk_profile_fact_row *row)
         return yk_fail(YK_ERROR_INPUT, "%s: %s: %s of %g cannot be", importing->path,
                        row->fact.subject, row->fact.fact, row->measurement.value);
     }
-    YK_TRY(yk_query_open(importing->profile->database,
-                         "SELECT measured_at FROM facts WHERE subject = ? AND fact = ? AND cpu = ?",
-                         &query));
-    yk_handle_bind_fact(query, &row->fact, row->measurement.cpu);
+    YK_TRY(yk_handle_query_fact(importing->profile,
+                                "SELECT measured_at FROM facts WHERE " YK_HANDLE_FACT, &row->fact,
+                                row->measurement.cpu, &query));
     YK_TRY(judge(importing, query, row->measurement.measured_at, &verdict));
     return verdict == LEAVE ? YK_OK : yk_rows_write_fact(importing->profile, row);
 }

@@ -134,15 +134,14 @@ static yk_status insert(struct yk_query *query, int first,
 yk_status yk_rows_write_layer(struct yk_profile *profile, const struct yk_profile_layer_row *row)
 {
     struct yk_query *query = NULL;
-    YK_TRY(yk_query_open(
-        profile->database,
+    YK_TRY(yk_handle_query_layer(
+        profile,
         "INSERT OR REPLACE INTO layers (device, part, shape, sequence, pass, cpu, batch, "
         "seconds, " MEASUREMENT ") VALUES (?1, coalesce((SELECT part FROM layers WHERE "
         "device = ?1 AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND sequence = ?4 AND "
         "pass = ?5 AND cpu = ?6 AND batch = ?7 ORDER BY abs(part - ?2) LIMIT 1), ?2), ?3, ?4, ?5, "
         "?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-        &query));
-    yk_handle_bind_layer(query, &row->layer, row->measurement.cpu);
+        &row->layer, row->measurement.cpu, &query));
     yk_query_bind_integer(query, 7, row->batch);
     return insert(query, 8, &row->measurement);
 }
@@ -150,11 +149,11 @@ yk_status yk_rows_write_layer(struct yk_profile *profile, const struct yk_profil
 yk_status yk_rows_write_link(struct yk_profile *profile, const struct yk_profile_link_row *row)
 {
     struct yk_query *query = NULL;
-    YK_TRY(yk_query_open(profile->database,
-                         "INSERT OR REPLACE INTO links (link, collective, ranks, cpu, bytes, "
-                         "seconds, " MEASUREMENT ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                         &query));
-    yk_handle_bind_link(query, &row->link, row->measurement.cpu);
+    YK_TRY(yk_handle_query_link(
+        profile,
+        "INSERT OR REPLACE INTO links (link, collective, ranks, cpu, bytes, "
+        "seconds, " MEASUREMENT ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        &row->link, row->measurement.cpu, &query));
     yk_query_bind_integer(query, 5, row->bytes);
     return insert(query, 6, &row->measurement);
 }
@@ -162,11 +161,11 @@ yk_status yk_rows_write_link(struct yk_profile *profile, const struct yk_profile
 yk_status yk_rows_write_fact(struct yk_profile *profile, const struct yk_profile_fact_row *row)
 {
     struct yk_query *query = NULL;
-    YK_TRY(yk_query_open(profile->database,
-                         "INSERT OR REPLACE INTO facts (subject, fact, cpu, value, " MEASUREMENT
-                         ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                         &query));
-    yk_handle_bind_fact(query, &row->fact, row->measurement.cpu);
+    YK_TRY(
+        yk_handle_query_fact(profile,
+                             "INSERT OR REPLACE INTO facts (subject, fact, cpu, value, " MEASUREMENT
+                             ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                             &row->fact, row->measurement.cpu, &query));
     return insert(query, 4, &row->measurement);
 }
 

@@ -6,14 +6,13 @@ yk_status yk_profile_find_sequences(struct yk_profile *profile,
 {
     struct yk_query *query = NULL;
     bool found = false;
-    YK_TRY(yk_query_open(
-        profile->database,
+    YK_TRY(yk_handle_query_layer(
+        profile,
         "SELECT coalesce(max(CASE WHEN sequence < ?4 THEN sequence END), 0), "
         "coalesce(min(CASE WHEN sequence > ?4 THEN sequence END), 0) FROM layers "
         "WHERE device = ?1 AND abs(part - ?2) <= 0.005 * part AND shape = ?3 AND pass = ?5 "
         "AND cpu = ?6 AND sequence > 0",
-        &query));
-    yk_handle_bind_layer(query, layer, yk_handle_cpu(profile, layer->device));
+        layer, yk_handle_cpu(profile, layer->device), &query));
     const yk_status status = yk_query_step(query, &found);
     const int64_t below = found ? yk_query_integer(query, 0) : 0;
     const int64_t above = found ? yk_query_integer(query, 1) : 0;

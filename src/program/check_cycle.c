@@ -4,6 +4,7 @@
  * in the round before lies before all of this one.
  */
 #include "program/check_rules.h"
+#include "program/rule.h"
 
 struct walk {
     const struct yk_program *program;

@@ -1,4 +1,5 @@
 #include "program/check_rules.h"
+#include "program/rule.h"
 
 #include <math.h>
 

@@ -1,5 +1,6 @@
 /* The rules matched and collective: all ranks of a communication do the same, in one order. */
 #include "program/check_rules.h"
+#include "program/rule.h"
 
 #include <stdlib.h>
 

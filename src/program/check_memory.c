@@ -1,6 +1,7 @@
 #include "base/units.h"
 #include "program/check_rules.h"
 #include "program/memory.h"
+#include "program/rule.h"
 
 static enum yk_memory_kind largest_kind(const struct yk_memory_peak *peak)
 {

@@ -1,7 +1,7 @@
 #include "program/demand.h"
 
 #include "base/grow.h"
-#include "program/check_rules.h"
+#include "program/rule.h"
 
 #include <stdlib.h>
 
@@ -53,15 +53,6 @@ yk_status yk_demands_add_step(const struct yk_rank_view *view, struct yk_demands
         .reason = reason,
     };
     return yk_demands_add(demands, demand);
-}
-
-yk_status yk_demands_find(const struct yk_rank_view *view, struct yk_arena *arena,
-                          struct yk_demands *demands)
-{
-    YK_TRY(yk_demands_find_passes(view, demands));
-    YK_TRY(yk_demands_find_messages(view, arena, demands));
-    YK_TRY(yk_demands_find_gradients(view, arena, demands));
-    return yk_demands_find_weights(view, arena, demands);
 }
 
 yk_status yk_demands_check(const struct yk_rank_view *view, const struct yk_demands *demands)

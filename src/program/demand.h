@@ -50,10 +50,6 @@ yk_status yk_demands_add_step(const struct yk_rank_view *view, struct yk_demands
                               int32_t before, int32_t after, int32_t steps,
                               enum yk_demand_reason reason) YK_MUST_USE;
 
-/* Passes are done once, after all that they take: samples, outputs, gradients of outputs. */
-yk_status yk_demands_find_passes(const struct yk_rank_view *view,
-                                 struct yk_demands *demands) YK_MUST_USE;
-
 /* Messages from group to group bring what the other one's layers take. */
 yk_status yk_demands_find_messages(const struct yk_rank_view *view, struct yk_arena *arena,
                                    struct yk_demands *demands) YK_MUST_USE;
@@ -66,7 +62,8 @@ yk_status yk_demands_find_weights(const struct yk_rank_view *view, struct yk_are
 yk_status yk_demands_find_gradients(const struct yk_rank_view *view, struct yk_arena *arena,
                                     struct yk_demands *demands) YK_MUST_USE;
 
-/* All of these. */
+/* All of these, and that passes are done once, after all that they take: samples, outputs,
+ * gradients of outputs. */
 yk_status yk_demands_find(const struct yk_rank_view *view, struct yk_arena *arena,
                           struct yk_demands *demands) YK_MUST_USE;
 

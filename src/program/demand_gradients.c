@@ -1,6 +1,6 @@
-#include "program/check_rules.h"
 #include "program/demand.h"
 #include "program/pieces.h"
+#include "program/rule.h"
 
 struct summing {
     const struct yk_rank_view *view;

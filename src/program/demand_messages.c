@@ -1,5 +1,5 @@
-#include "program/check_rules.h"
 #include "program/demand.h"
+#include "program/rule.h"
 
 /* A crossing in one micro-batch, seen from one rank. */
 struct passage {

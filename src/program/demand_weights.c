@@ -1,7 +1,7 @@
-#include "program/check_rules.h"
 #include "program/demand.h"
 #include "program/layout.h"
 #include "program/pieces.h"
+#include "program/rule.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #include "program/rank_view.h"
 
-#include "program/check_rules.h"
+#include "program/rule.h"
 
 enum {
     NEVER = INT32_MIN / 2, /* a position that no round reaches */

@@ -54,6 +54,17 @@ void yk_schedule_copy(const struct yk_schedule *from, struct yk_schedule *to)
     to->lower_bound = from->lower_bound;
 }
 
+int32_t yk_schedule_count_devices(const struct yk_schedule *schedule)
+{
+    bool used[YK_GRAPH_MAX_DEVICES] = {false};
+    int32_t count = 0;
+    for (int32_t i = 0; i < schedule->graph->task_count; i++) {
+        count += used[schedule->devices[i]] ? 0 : 1;
+        used[schedule->devices[i]] = true;
+    }
+    return count;
+}
+
 yk_status yk_schedule_list_lanes(struct yk_schedule *schedule, struct yk_schedule_lanes *out)
 {
     const int32_t n = schedule->graph->task_count;

@@ -30,6 +30,9 @@ void yk_schedule_destroy(struct yk_schedule *schedule);
 /* Makes `to` equal to `from`; both are of the same graph. */
 void yk_schedule_copy(const struct yk_schedule *from, struct yk_schedule *to);
 
+/* How many devices the schedule uses. */
+int32_t yk_schedule_count_devices(const struct yk_schedule *schedule);
+
 /* The tasks of all devices, device after device, each device's by start. */
 struct yk_schedule_lanes {
     int32_t *tasks; /* (n) */

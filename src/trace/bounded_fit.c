@@ -20,15 +20,22 @@ void yk_bounded_fit_begin(struct yk_bounded_fit *fit, int32_t count)
     *fit = (struct yk_bounded_fit){.count = count};
 }
 
+/* Adds a row of the least squares, its products with itself and with its value. */
+static void add_row(int32_t count, const double *parts, double value, double weight,
+                    double *products, double *values)
+{
+    for (int32_t i = 0; i < count; i++) {
+        for (int32_t j = 0; j < count; j++) {
+            products[i * MOST + j] += weight * parts[i] * parts[j];
+        }
+        values[i] += weight * parts[i] * value;
+    }
+}
+
 void yk_bounded_fit_add(struct yk_bounded_fit *fit, const double *parts, double value,
                         double weight)
 {
-    for (int32_t i = 0; i < fit->count; i++) {
-        for (int32_t j = 0; j < fit->count; j++) {
-            fit->products[i * MOST + j] += weight * parts[i] * parts[j];
-        }
-        fit->values[i] += weight * parts[i] * value;
-    }
+    add_row(fit->count, parts, value, weight, fit->products, fit->values);
     fit->square += weight * value * value;
     fit->weight += weight;
     fit->rows++;
@@ -37,12 +44,7 @@ void yk_bounded_fit_add(struct yk_bounded_fit *fit, const double *parts, double 
 void yk_bounded_fit_lean(struct yk_bounded_fit *fit, const double *parts, double value,
                          double weight)
 {
-    for (int32_t i = 0; i < fit->count; i++) {
-        for (int32_t j = 0; j < fit->count; j++) {
-            fit->leaning[i * MOST + j] += weight * parts[i] * parts[j];
-        }
-        fit->lean_values[i] += weight * parts[i] * value;
-    }
+    add_row(fit->count, parts, value, weight, fit->leaning, fit->lean_values);
 }
 
 void yk_bounded_fit_straighten(struct yk_bounded_fit *fit)

@@ -1,6 +1,7 @@
 #include "support/support.h"
 
 #include "cost/cost.h"
+#include "cost/work.h"
 #include "profile/profile.h"
 
 #include <math.h>

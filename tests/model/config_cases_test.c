@@ -2,6 +2,7 @@
  * tests/oracle/make_config_cases.py. */
 #include "model/config_write.h"
 #include "model/model.h"
+#include "support/group_arena.h"
 #include "support/op_reference.h"
 #include "support/support.h"
 
@@ -27,25 +28,10 @@ static const struct config_case cases[] = {
 
 static const size_t case_count = sizeof cases / sizeof cases[0];
 
-static struct yk_arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return yk_arena_create(&arena) == YK_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    yk_arena_destroy(arena);
-    return 0;
-}
-
 static const struct yk_model_config *read_case(const struct config_case *one)
 {
     const struct yk_model_config *config = NULL;
-    assert_ok(yk_model_config_read(one->text, strlen(one->text), one->name, arena, &config));
+    assert_ok(yk_model_config_read(one->text, strlen(one->text), one->name, group_arena, &config));
     return config;
 }
 
@@ -55,7 +41,7 @@ static void sizes_are_those_of_the_framework(void **state)
     const struct yk_workload workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_BF16};
     for (size_t i = 0; i < case_count; i++) {
         const struct yk_model *model = NULL;
-        assert_ok(yk_model_describe(read_case(&cases[i]), &workload, arena, &model));
+        assert_ok(yk_model_describe(read_case(&cases[i]), &workload, group_arena, &model));
         assert_int_equal(model->parameters, cases[i].parameters);
     }
 }
@@ -117,7 +103,8 @@ static void configs_written_again_read_back_the_same(void **state)
         const struct yk_model_config *again = NULL;
         struct yk_text text = {0};
         assert_ok(yk_model_config_write(config, YK_PRECISION_FP32, &text));
-        assert_ok(yk_model_config_read(yk_text_chars(&text), text.length, "again", arena, &again));
+        assert_ok(
+            yk_model_config_read(yk_text_chars(&text), text.length, "again", group_arena, &again));
         assert_same(config, again);
         yk_text_free(&text);
     }
@@ -131,5 +118,5 @@ int main(void)
         cmocka_unit_test(ids_are_those_of_the_framework),
         cmocka_unit_test(configs_written_again_read_back_the_same),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, group_arena_make, group_arena_drop);
 }

@@ -1,6 +1,7 @@
 #include "model/architecture.h"
 #include "model/config.h"
 #include "model/model.h"
+#include "support/group_arena.h"
 #include "support/support.h"
 
 #include <stdio.h>
@@ -45,25 +46,10 @@ static const char OPUS_MT[] =
     "\"max_position_embeddings\": 512, \"model_type\": \"marian\", \"num_hidden_layers\": 6, "
     "\"vocab_size\": 58101}";
 
-static struct yk_arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return yk_arena_create(&arena) == YK_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    yk_arena_destroy(arena);
-    return 0;
-}
-
 static const struct yk_model_config *read_config(const char *text)
 {
     const struct yk_model_config *config = NULL;
-    assert_ok(yk_model_config_read(text, strlen(text), "config.json", arena, &config));
+    assert_ok(yk_model_config_read(text, strlen(text), "config.json", group_arena, &config));
     return config;
 }
 
@@ -72,7 +58,7 @@ static void assert_unreadable(const char *text, const char *message)
     const struct yk_model_config *config = NULL;
     char expected[512];
     snprintf(expected, sizeof expected, "config.json: %s", message);
-    assert_fails(yk_model_config_read(text, strlen(text), "config.json", arena, &config),
+    assert_fails(yk_model_config_read(text, strlen(text), "config.json", group_arena, &config),
                  YK_ERROR_INPUT, expected);
     assert_null(config);
 }
@@ -81,7 +67,7 @@ static int64_t parameters_of(const char *text)
 {
     const struct yk_workload workload = {.batch = 1, .sequence = 8, .precision = YK_PRECISION_BF16};
     const struct yk_model *model = NULL;
-    assert_ok(yk_model_describe(read_config(text), &workload, arena, &model));
+    assert_ok(yk_model_describe(read_config(text), &workload, group_arena, &model));
     return model->parameters;
 }
 
@@ -453,11 +439,12 @@ static void what_is_no_object_is_refused(void **state)
 {
     (void)state;
     const struct yk_model_config *config = NULL;
-    assert_fails(yk_model_config_read("[]", 2, "c", arena, &config), YK_ERROR_INPUT,
+    assert_fails(yk_model_config_read("[]", 2, "c", group_arena, &config), YK_ERROR_INPUT,
                  "c: a config.json is an object, not a list");
-    assert_int_equal(yk_model_config_read("{", 1, "c", arena, &config), YK_ERROR_INPUT);
-    assert_int_equal(yk_model_config_read("", 0, "c", arena, &config), YK_ERROR_INPUT);
-    assert_int_equal(yk_model_config_open("missing/config.json", arena, &config), YK_ERROR_INPUT);
+    assert_int_equal(yk_model_config_read("{", 1, "c", group_arena, &config), YK_ERROR_INPUT);
+    assert_int_equal(yk_model_config_read("", 0, "c", group_arena, &config), YK_ERROR_INPUT);
+    assert_int_equal(yk_model_config_open("missing/config.json", group_arena, &config),
+                     YK_ERROR_INPUT);
 }
 
 static void assert_workload_refused(const char *name, struct yk_workload workload, yk_status status,
@@ -466,7 +453,7 @@ static void assert_workload_refused(const char *name, struct yk_workload workloa
     const struct yk_model_config *config = NULL;
     const struct yk_model *model = NULL;
     assert_ok(yk_model_config_find(name, &config));
-    assert_fails(yk_model_describe(config, &workload, arena, &model), status, message);
+    assert_fails(yk_model_describe(config, &workload, group_arena, &model), status, message);
     assert_null(model);
 }
 
@@ -506,7 +493,7 @@ static void positions_that_are_not_learned_set_no_limit(void **state)
     const struct yk_model *model = NULL;
     const struct yk_workload workload = {.batch = 1, .sequence = 20000};
     assert_ok(yk_model_config_find("tinyllama", &config));
-    assert_ok(yk_model_describe(config, &workload, arena, &model));
+    assert_ok(yk_model_describe(config, &workload, group_arena, &model));
 }
 
 int main(void)
@@ -538,5 +525,5 @@ int main(void)
         cmocka_unit_test(a_workload_that_cannot_be_is_refused),
         cmocka_unit_test(positions_that_are_not_learned_set_no_limit),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, group_arena_make, group_arena_drop);
 }

@@ -1,24 +1,10 @@
 #include "model/config_write.h"
 
 #include "model/architecture.h"
+#include "support/group_arena.h"
 #include "support/support.h"
 
 #include <string.h>
-
-static struct yk_arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return yk_arena_create(&arena) == YK_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    yk_arena_destroy(arena);
-    return 0;
-}
 
 static void assert_same(const struct yk_model_config *a, const struct yk_model_config *b)
 {
@@ -65,7 +51,8 @@ static void assert_returns(const struct yk_model_config *config)
     struct yk_text text = {0};
     const struct yk_model_config *again = NULL;
     assert_ok(yk_model_config_write(config, YK_PRECISION_BF16, &text));
-    assert_ok(yk_model_config_read(yk_text_chars(&text), text.length, "again", arena, &again));
+    assert_ok(
+        yk_model_config_read(yk_text_chars(&text), text.length, "again", group_arena, &again));
     assert_same(config, again);
     yk_text_free(&text);
 }
@@ -316,5 +303,5 @@ int main(void)
         cmocka_unit_test(the_heads_of_a_bert_decide_its_class),
         cmocka_unit_test(what_cannot_be_written_is_refused),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, group_arena_make, group_arena_drop);
 }

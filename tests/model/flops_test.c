@@ -5,30 +5,16 @@
  */
 #include "model/config.h"
 #include "model/model.h"
+#include "support/group_arena.h"
 #include "support/support.h"
 
 #include <string.h>
-
-static struct yk_arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return yk_arena_create(&arena) == YK_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    yk_arena_destroy(arena);
-    return 0;
-}
 
 static const struct yk_model *describe(const struct yk_model_config *config,
                                        struct yk_workload workload)
 {
     const struct yk_model *model = NULL;
-    assert_ok(yk_model_describe(config, &workload, arena, &model));
+    assert_ok(yk_model_describe(config, &workload, group_arena, &model));
     return model;
 }
 
@@ -42,7 +28,7 @@ static const struct yk_model *builtin(const char *name, struct yk_workload workl
 static const struct yk_model *from_text(const char *text, struct yk_workload workload)
 {
     const struct yk_model_config *config = NULL;
-    assert_ok(yk_model_config_read(text, strlen(text), "tiny", arena, &config));
+    assert_ok(yk_model_config_read(text, strlen(text), "tiny", group_arena, &config));
     return describe(config, workload);
 }
 
@@ -202,5 +188,5 @@ int main(void)
         cmocka_unit_test(what_is_computed_again_does_not_count),
         cmocka_unit_test(adapters_take_less_than_training_all),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, group_arena_make, group_arena_drop);
 }

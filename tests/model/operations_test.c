@@ -1,6 +1,7 @@
 /* Operations of layers, against sums written out by hand and loops over pairs of positions. */
 #include "model/config.h"
 #include "model/model.h"
+#include "support/group_arena.h"
 #include "support/support.h"
 
 #include <string.h>
@@ -21,27 +22,12 @@
     "\"decoder_layers\": 3, \"encoder_ffn_dim\": 16, \"decoder_ffn_dim\": 24, "                    \
     "\"encoder_attention_heads\": 2, \"decoder_attention_heads\": 4}"
 
-static struct yk_arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return yk_arena_create(&arena) == YK_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    yk_arena_destroy(arena);
-    return 0;
-}
-
 static const struct yk_model *describe(const char *text, struct yk_workload workload)
 {
     const struct yk_model_config *config = NULL;
     const struct yk_model *model = NULL;
-    assert_ok(yk_model_config_read(text, strlen(text), "tiny", arena, &config));
-    assert_ok(yk_model_describe(config, &workload, arena, &model));
+    assert_ok(yk_model_config_read(text, strlen(text), "tiny", group_arena, &config));
+    assert_ok(yk_model_describe(config, &workload, group_arena, &model));
     return model;
 }
 
@@ -141,7 +127,7 @@ static void products_are_two_operations_a_weight_and_token(void **state)
     const struct yk_model *model = NULL;
     assert_ok(yk_model_config_find("llama3-8b", &config));
     const struct yk_workload workload = of(5, 1024);
-    assert_ok(yk_model_describe(config, &workload, arena, &model));
+    assert_ok(yk_model_describe(config, &workload, group_arena, &model));
     const double norms = (2 * 32 + 1) * 4096.0;
     const double weights = 8030261248.0 - norms - 128256.0 * 4096; /* the embedding is no product */
     assert_number(total(model, YK_WORK_MATRIX, false), 2 * weights * 5 * 1024);
@@ -301,7 +287,7 @@ static void shapes_tell_layers_apart_that_take_other_times(void **state)
     workload.lora_rank = 32;
     workload.nf4 = true;
     assert_ok(yk_model_config_find("llama3-8b", &config));
-    assert_ok(yk_model_describe(config, &workload, arena, &model));
+    assert_ok(yk_model_describe(config, &workload, group_arena, &model));
     assert_string_equal(layer_of(model, "layer 31")->shape,
                         "llama-block C4096 F14336 H32 KV8 D128 lora32 nf4 bf16");
     assert_string_equal(layer_of(model, "head")->shape, "head C4096 V128256 frozen fp32");
@@ -377,5 +363,5 @@ int main(void)
         cmocka_unit_test(shapes_tell_what_is_tied_and_looked_up),
         cmocka_unit_test(every_precision_moves_the_bytes_of_its_numbers),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, group_arena_make, group_arena_drop);
 }

@@ -1,6 +1,7 @@
 /* Bytes saved between forward and backward, against lists of the tensors written out by hand. */
 #include "model/config.h"
 #include "model/model.h"
+#include "support/group_arena.h"
 #include "support/support.h"
 
 #include <string.h>
@@ -35,21 +36,6 @@ enum {
     LOGITS = 16, /* of 11 tokens, from one row to the next */
 };
 
-static struct yk_arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return yk_arena_create(&arena) == YK_OK ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    yk_arena_destroy(arena);
-    return 0;
-}
-
 static struct yk_workload bf16(void)
 {
     return (struct yk_workload){.batch = B, .sequence = T, .precision = YK_PRECISION_BF16};
@@ -59,8 +45,8 @@ static const struct yk_model *describe(const char *text, struct yk_workload work
 {
     const struct yk_model_config *config = NULL;
     const struct yk_model *model = NULL;
-    assert_ok(yk_model_config_read(text, strlen(text), "tiny", arena, &config));
-    assert_ok(yk_model_describe(config, &workload, arena, &model));
+    assert_ok(yk_model_config_read(text, strlen(text), "tiny", group_arena, &config));
+    assert_ok(yk_model_describe(config, &workload, group_arena, &model));
     return model;
 }
 
@@ -331,5 +317,5 @@ int main(void)
         cmocka_unit_test(the_built_in_transformer_has_relu),
         cmocka_unit_test(the_widest_part_sets_the_workspace),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, group_arena_make, group_arena_drop);
 }

@@ -85,7 +85,7 @@ static void best_uses_all_devices_where_that_is_faster(void **state)
     assert_true(best->step_s >= 18 && best->step_s < 18.1);
     assert_true(best->bound_s <= best->step_s && best->bound_s > 17.9);
     assert_true(best->divided);
-    assert_int_equal(yk_place_count_devices(best->schedule), 3);
+    assert_int_equal(yk_schedule_count_devices(best->schedule), 3);
     assert_string_equal(placements->placements[placements->winner].name, "best");
     assert_null(placements->note);
     yk_placements_destroy(placements);

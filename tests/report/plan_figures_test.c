@@ -2,6 +2,7 @@
 
 #include "support/fixture_plan.h"
 #include "support/markup.h"
+#include "support/page.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -19,14 +20,6 @@ static size_t expect_picture(const struct yk_text *text, const char *element)
     assert_null(strstr(text->bytes, "nan"));
     assert_null(strstr(text->bytes, "inf"));
     return count;
-}
-
-static void expect(const struct yk_text *text, const char *words)
-{
-    if (!strstr(text->bytes, words)) {
-        print_error("not there: %s\n", words);
-        fail();
-    }
 }
 
 static struct yk_text lanes_of(const struct fixture_plan_options *options)
@@ -47,13 +40,13 @@ static void every_op_of_every_row_is_a_bar(void **state)
     expect_picture(&text, "rect");
     assert_int_equal(markup_occurrences(text.bytes, "class=\"bar op-"), 2 * 61);
     assert_int_equal(markup_occurrences(text.bytes, "class=\"bar op-gather\""), 2 * 11);
-    expect(&text, "class=\"bar op-forward\" x=\"99.96\"");
-    expect(&text, "<title>forward layer 1 on rtx6000ada \xc3\x97"
-                  "2: at 0.01s, takes 10ms</title>");
-    expect(&text, "<title>gather layer 1 on gpu2 rtx3090: at 0s, takes 5ms, 1.91MiB</title>");
-    expect(&text, "<title>release layer 0 on gpu2 rtx3090: at 0.008s, takes 0ns</title>");
-    expect(&text, ">step 370ms</text>");
-    expect(&text, ">lower bound 342ms</text>");
+    page_expect(&text, "class=\"bar op-forward\" x=\"99.96\"");
+    page_expect(&text, "<title>forward layer 1 on rtx6000ada \xc3\x97"
+                       "2: at 0.01s, takes 10ms</title>");
+    page_expect(&text, "<title>gather layer 1 on gpu2 rtx3090: at 0s, takes 5ms, 1.91MiB</title>");
+    page_expect(&text, "<title>release layer 0 on gpu2 rtx3090: at 0.008s, takes 0ns</title>");
+    page_expect(&text, ">step 370ms</text>");
+    page_expect(&text, ">lower bound 342ms</text>");
     yk_text_free(&text);
 }
 
@@ -65,7 +58,7 @@ static void short_ops_are_drawn_together(void **state)
     struct yk_text text = lanes_of(&options);
     expect_picture(&text, "rect");
     assert_in_range(markup_occurrences(text.bytes, "class=\"bar op-"), 2 * 3, 2001);
-    expect(&text, " ops, mostly forward on gpu1 rtx3090: at ");
+    page_expect(&text, " ops, mostly forward on gpu1 rtx3090: at ");
     yk_text_free(&text);
 }
 
@@ -76,7 +69,7 @@ static void no_more_is_drawn_than_can_be_looked_at(void **state)
     const struct fixture_plan_options many = {.ranks = 64, .layers = 120, .all_different = true};
     struct yk_text text = lanes_of(&many);
     assert_in_range(text.length, 64 * 3, 1500000);
-    expect(&text, " ops, mostly backward on gpu63 rtx3090: at ");
+    page_expect(&text, " ops, mostly backward on gpu63 rtx3090: at ");
     yk_text_free(&text);
 }
 
@@ -94,7 +87,7 @@ static void a_trace_without_events_is_drawn(void **state)
     fixture.report.bound_s = NAN;
     assert_ok(yk_plan_figure_lanes(&fixture.report, &text));
     expect_picture(&text, "rect");
-    expect(&text, ">gpu0 rtx6000ada</text>");
+    page_expect(&text, ">gpu0 rtx6000ada</text>");
     yk_text_free(&text);
     yk_trace_destroy(empty);
     fixture_plan_free(&fixture);
@@ -108,7 +101,7 @@ static void names_are_escaped(void **state)
     struct yk_text text = lanes_of(&options);
     expect_picture(&text, "svg");
     assert_null(strstr(text.bytes, "<script>"));
-    expect(&text, "forward &lt;/svg&gt;&lt;script&gt;&quot;&#39;&amp;layer 1");
+    page_expect(&text, "forward &lt;/svg&gt;&lt;script&gt;&quot;&#39;&amp;layer 1");
     yk_text_free(&text);
 }
 
@@ -121,9 +114,10 @@ static void memory_is_stacked_under_its_limit(void **state)
     struct yk_text text = {0};
     assert_ok(yk_plan_figure_memory(&fixture.report, 2, &text));
     assert_int_equal(expect_picture(&text, "path"), YK_MEMORY_KIND_COUNT);
-    expect(&text, "Memory over time: gpu2 rtx3090");
-    expect(&text, "<line class=\"limit\" x1=\"70.00\" y1=\"72.8\" x2=\"1160.00\" y2=\"72.8\"/>");
-    expect(&text, ">limit 22GiB</text>");
+    page_expect(&text, "Memory over time: gpu2 rtx3090");
+    page_expect(&text,
+                "<line class=\"limit\" x1=\"70.00\" y1=\"72.8\" x2=\"1160.00\" y2=\"72.8\"/>");
+    page_expect(&text, ">limit 22GiB</text>");
     const char *context = strstr(text.bytes, "<path class=\"memory-context\"");
     assert_non_null(context);
     assert_non_null(strstr(context, "V100.6"));
@@ -180,10 +174,10 @@ static void bars_are_as_long_as_their_times(void **state)
     struct yk_text text = {0};
     assert_ok(yk_plan_figure_bars(&fixture.report, &text));
     expect_picture(&text, "rect");
-    expect(&text, "<rect class=\"time-compute\" x=\"113.10\" y=\"36.0\" width=\"631.90\"");
-    expect(&text, "<rect class=\"time-compute\" x=\"113.10\" y=\"70.0\" width=\"505.32\"");
-    expect(&text, "<title>gpu2 rtx3090: exposed 18.5ms</title>");
-    expect(&text, "<title>gpu2 rtx3090: idle 55.5ms</title>");
+    page_expect(&text, "<rect class=\"time-compute\" x=\"113.10\" y=\"36.0\" width=\"631.90\"");
+    page_expect(&text, "<rect class=\"time-compute\" x=\"113.10\" y=\"70.0\" width=\"505.32\"");
+    page_expect(&text, "<title>gpu2 rtx3090: exposed 18.5ms</title>");
+    page_expect(&text, "<title>gpu2 rtx3090: idle 55.5ms</title>");
     assert_int_equal(markup_occurrences(text.bytes, "<rect class=\"time-idle\""), 1 + 1);
     yk_text_free(&text);
     fixture_plan_free(&fixture);
@@ -198,14 +192,14 @@ static void equal_devices_nodes_and_links_are_one(void **state)
     assert_ok(yk_plan_figure_cluster(&fixture.report, &text));
     expect_picture(&text, "rect");
     assert_int_equal(markup_occurrences(text.bytes, "class=\"chip\""), 2);
-    expect(&text, ">nodes 0 to 3, alike</text>");
-    expect(&text, ">rtx6000ada \xc3\x97"
-                  "8</text>");
-    expect(&text, ">nodes 4 to 7, alike</text>");
-    expect(&text, ">rtx3090 \xc3\x97"
-                  "8</text>");
-    expect(&text, ">links all 32GB/s</text>");
-    expect(&text, ">between nodes all 3GB/s</text>");
+    page_expect(&text, ">nodes 0 to 3, alike</text>");
+    page_expect(&text, ">rtx6000ada \xc3\x97"
+                       "8</text>");
+    page_expect(&text, ">nodes 4 to 7, alike</text>");
+    page_expect(&text, ">rtx3090 \xc3\x97"
+                       "8</text>");
+    page_expect(&text, ">links all 32GB/s</text>");
+    page_expect(&text, ">between nodes all 3GB/s</text>");
     yk_text_free(&text);
     fixture_plan_free(&fixture);
 }
@@ -225,13 +219,13 @@ static void unequal_links_are_told_one_by_one(void **state)
     fixture.report.cluster = &cluster;
     assert_ok(yk_plan_figure_cluster(&fixture.report, &text));
     expect_picture(&text, "rect");
-    expect(&text, ">links 8GB/s to 32GB/s</text>");
+    page_expect(&text, ">links 8GB/s to 32GB/s</text>");
     /* Three devices, six cells besides those of a device with itself. */
     assert_int_equal(markup_occurrences(text.bytes, ">32GB/s</text>"), 4);
     assert_int_equal(markup_occurrences(text.bytes, ">8GB/s</text>"), 2);
     assert_int_equal(markup_occurrences(text.bytes, "class=\"chip unused\""), 1);
-    expect(&text, ">24GiB, not used</text>");
-    expect(&text, ">links not given: as made up</text>");
+    page_expect(&text, ">24GiB, not used</text>");
+    page_expect(&text, ">links not given: as made up</text>");
     yk_text_free(&text);
     fixture_plan_free(&fixture);
 }
@@ -244,12 +238,12 @@ static void a_tradeoff_says_what_it_shows(void **state)
     fixture_plan_add_choices(&fixture);
     assert_ok(yk_plan_figure_tradeoff(&fixture.report.tradeoffs[0], &text));
     expect_picture(&text, "path");
-    expect(&text, ">part reserved for scheduling</text>");
-    expect(&text, ">chosen 370ms</text>");
-    expect(&text, ">joint optimum 366ms</text>");
-    expect(&text, ">lower bound 342ms</text>");
-    expect(&text, "reserved for gathering ahead; the rest keeps");
-    expect(&text, "<title>strategies first, 1: nothing fits</title>");
+    page_expect(&text, ">part reserved for scheduling</text>");
+    page_expect(&text, ">chosen 370ms</text>");
+    page_expect(&text, ">joint optimum 366ms</text>");
+    page_expect(&text, ">lower bound 342ms</text>");
+    page_expect(&text, "reserved for gathering ahead; the rest keeps");
+    page_expect(&text, "<title>strategies first, 1: nothing fits</title>");
     /* 11 points of each curve that fit, and one of each in the legend. */
     assert_int_equal(markup_occurrences(text.bytes, "class=\"dot s0\""), 12);
     assert_int_equal(markup_occurrences(text.bytes, "class=\"dot s1\""), 12);
@@ -277,15 +271,15 @@ static void a_bound_far_below_does_not_flatten_the_curves(void **state)
     struct yk_text text = {0};
     assert_ok(yk_plan_figure_tradeoff(&tradeoff, &text));
     expect_picture(&text, "path");
-    expect(&text, ">lower bound 500ms, below \xe2\x86\x93</text>");
+    page_expect(&text, ">lower bound 500ms, below \xe2\x86\x93</text>");
     assert_null(strstr(text.bytes, "<line class=\"low\""));
-    expect(&text, "<title>one, 40G: 1.10s</title>");
+    page_expect(&text, "<title>one, 40G: 1.10s</title>");
     yk_text_free(&text);
     text = (struct yk_text){0};
     tradeoff.bound_s = 0.95;
     assert_ok(yk_plan_figure_tradeoff(&tradeoff, &text));
-    expect(&text, ">lower bound 950ms</text>");
-    expect(&text, "<line class=\"low\"");
+    page_expect(&text, ">lower bound 950ms</text>");
+    page_expect(&text, "<line class=\"low\"");
     yk_text_free(&text);
 }
 

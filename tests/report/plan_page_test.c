@@ -2,6 +2,7 @@
 
 #include "support/fixture_plan.h"
 #include "support/markup.h"
+#include "support/page.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -14,28 +15,9 @@ static const struct fixture_plan_options three = {.ranks = 3, .layers = 12, .spa
 static struct yk_text page_of(const struct fixture_plan *fixture)
 {
     struct yk_text page = {0};
-    size_t count = 0;
     assert_ok(yk_plan_report_page(&fixture->report, &page));
-    const char *begin = strstr(page.bytes, "<main>");
-    const char *end = strstr(page.bytes, "</main>");
-    assert_non_null(begin);
-    assert_non_null(end);
-    char *content = strndup(begin, (size_t)(end - begin) + strlen("</main>"));
-    assert_non_null(content);
-    assert_true(markup_is_balanced(content, "main", &count));
-    assert_int_equal(count, 1);
-    assert_null(strstr(content, "nan"));
-    assert_null(strstr(content, "inf"));
-    free(content);
+    page_check(&page);
     return page;
-}
-
-static void expect(const struct yk_text *text, const char *words)
-{
-    if (!strstr(text->bytes, words)) {
-        print_error("not there: %s\n", words);
-        fail();
-    }
 }
 
 /* 37 slots of 10 ms; 64 × 1024 tokens in them; the bound is 36 × 0.95 slots. */
@@ -44,15 +26,15 @@ static void the_head_has_the_figures(void **state)
     (void)state;
     struct fixture_plan fixture = fixture_plan_make(&three);
     struct yk_text page = page_of(&fixture);
-    expect(&page, "<h1>A plan made by hand</h1>\n<p>64 samples go to the devices");
-    expect(&page, "<dt>step</dt><dd>370ms</dd>");
-    expect(&page, "<dt>tokens/s</dt><dd>177,124</dd>");
-    expect(&page, "<dt>MFU</dt><dd>39.1% (exact 36.4)</dd>");
-    expect(&page, "<dt>lower bound</dt><dd>342ms</dd>");
-    expect(&page, "<dt>gap to the bound</dt><dd>8.2%</dd>");
-    expect(&page, "<dt>devices used</dt><dd>3 of 4</dd>");
-    expect(&page, "<p>Compute on gpu0 fills the whole step");
-    expect(&page, "Times were made up for this page.");
+    page_expect(&page, "<h1>A plan made by hand</h1>\n<p>64 samples go to the devices");
+    page_expect(&page, "<dt>step</dt><dd>370ms</dd>");
+    page_expect(&page, "<dt>tokens/s</dt><dd>177,124</dd>");
+    page_expect(&page, "<dt>MFU</dt><dd>39.1% (exact 36.4)</dd>");
+    page_expect(&page, "<dt>lower bound</dt><dd>342ms</dd>");
+    page_expect(&page, "<dt>gap to the bound</dt><dd>8.2%</dd>");
+    page_expect(&page, "<dt>devices used</dt><dd>3 of 4</dd>");
+    page_expect(&page, "<p>Compute on gpu0 fills the whole step");
+    page_expect(&page, "Times were made up for this page.");
     yk_text_free(&page);
     fixture_plan_free(&fixture);
 }
@@ -63,25 +45,26 @@ static void the_tables_say_who_does_what(void **state)
     struct fixture_plan fixture = fixture_plan_make(&three);
     fixture_plan_add_choices(&fixture);
     struct yk_text page = page_of(&fixture);
-    expect(&page, "<th scope=\"row\">gpu2 rtx3090</th><td>2</td><td>33.3%</td><td>all 12</td>"
-                  "<td>296ms</td><td>18.5ms</td><td>55.5ms</td>");
+    page_expect(&page, "<th scope=\"row\">gpu2 rtx3090</th><td>2</td><td>33.3%</td><td>all 12</td>"
+                       "<td>296ms</td><td>18.5ms</td><td>55.5ms</td>");
     /* Of a limit of 22 GiB at the fullest: 0.1, 0.1, 0, 0.2, 0.4, 0.03 and 0.02. */
-    expect(&page, "<th scope=\"row\">gpu2 rtx3090</th><td>2.20GiB</td><td>2.20GiB</td><td>0</td>"
-                  "<td>4.40GiB</td><td>8.80GiB</td><td>676MiB</td><td>451MiB</td>"
-                  "<td>19.8GiB</td><td>22GiB</td>");
-    expect(&page, "<th scope=\"row\">layer 0 \xe2\x80\xa6 layer 5</th><td>6</td>"
-                  "<td class=\"left\">kept</td><td class=\"left\">all 3</td>"
-                  "<td class=\"left\">no</td><td>6,000,000</td>");
-    expect(&page, "<th scope=\"row\">layer 6 \xe2\x80\xa6 layer 11</th><td>6</td>"
-                  "<td class=\"left\">fully-sharded</td>");
-    expect(&page, "<th scope=\"row\">by datasheet</th><td>607ms</td><td>1.64\xc3\x97</td>"
-                  "<td class=\"left\">fits</td>");
-    expect(&page, "<th scope=\"row\">placement</th><td>none</td><td>\xe2\x80\x93</td>"
-                  "<td class=\"left warn\">does not fit</td>"
-                  "<td class=\"remark\">no stage fits gpu1</td>");
-    expect(&page, "<th scope=\"row\">gpu0 rtx6000ada</th><td>none</td>"
-                  "<td class=\"warn\">nothing fits</td>");
-    expect(&page, "<th scope=\"row\">gpu2 rtx3090</th><td>444ms</td><td>20.0% slower</td>");
+    page_expect(&page,
+                "<th scope=\"row\">gpu2 rtx3090</th><td>2.20GiB</td><td>2.20GiB</td><td>0</td>"
+                "<td>4.40GiB</td><td>8.80GiB</td><td>676MiB</td><td>451MiB</td>"
+                "<td>19.8GiB</td><td>22GiB</td>");
+    page_expect(&page, "<th scope=\"row\">layer 0 \xe2\x80\xa6 layer 5</th><td>6</td>"
+                       "<td class=\"left\">kept</td><td class=\"left\">all 3</td>"
+                       "<td class=\"left\">no</td><td>6,000,000</td>");
+    page_expect(&page, "<th scope=\"row\">layer 6 \xe2\x80\xa6 layer 11</th><td>6</td>"
+                       "<td class=\"left\">fully-sharded</td>");
+    page_expect(&page, "<th scope=\"row\">by datasheet</th><td>607ms</td><td>1.64\xc3\x97</td>"
+                       "<td class=\"left\">fits</td>");
+    page_expect(&page, "<th scope=\"row\">placement</th><td>none</td><td>\xe2\x80\x93</td>"
+                       "<td class=\"left warn\">does not fit</td>"
+                       "<td class=\"remark\">no stage fits gpu1</td>");
+    page_expect(&page, "<th scope=\"row\">gpu0 rtx6000ada</th><td>none</td>"
+                       "<td class=\"warn\">nothing fits</td>");
+    page_expect(&page, "<th scope=\"row\">gpu2 rtx3090</th><td>444ms</td><td>20.0% slower</td>");
     yk_text_free(&page);
     fixture_plan_free(&fixture);
 }
@@ -99,14 +82,16 @@ static void groups_of_their_own_are_told(void **state)
     fixture.plan->layers[1].group = 1;
     fixture.ranks[0].peak_bytes = 2 * fixture.plan->ranks[0].limit_bytes;
     struct yk_text page = page_of(&fixture);
-    expect(&page, "<th scope=\"row\">gpu0 rtx6000ada</th><td>4 / 64</td><td>50.0% / 100.0%</td>"
-                  "<td>all 2</td>");
-    expect(&page, "<th scope=\"row\">gpu1 rtx3090</th><td>2</td><td>50.0%</td><td>1 of 2</td>");
+    page_expect(&page,
+                "<th scope=\"row\">gpu0 rtx6000ada</th><td>4 / 64</td><td>50.0% / 100.0%</td>"
+                "<td>all 2</td>");
+    page_expect(&page,
+                "<th scope=\"row\">gpu1 rtx3090</th><td>2</td><td>50.0%</td><td>1 of 2</td>");
     /* Alone in its group, a layer is not sharded. */
-    expect(&page, "<th scope=\"row\">layer 1</th><td>1</td><td class=\"left\">replicated</td>"
-                  "<td class=\"left\">gpu0</td>");
-    expect(&page, "<span class=\"meter over\" style=\"--part:100.0%\"></span>"
-                  "<span class=\"percent\">200.0%</span>");
+    page_expect(&page, "<th scope=\"row\">layer 1</th><td>1</td><td class=\"left\">replicated</td>"
+                       "<td class=\"left\">gpu0</td>");
+    page_expect(&page, "<span class=\"meter over\" style=\"--part:100.0%\"></span>"
+                       "<span class=\"percent\">200.0%</span>");
     yk_text_free(&page);
     fixture_plan_free(&fixture);
 }
@@ -122,14 +107,14 @@ static void every_chart_has_its_numbers(void **state)
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         struct yk_text words = {0};
         yk_text_addf(&words, "data-csv=\"csv-%s\" data-file=\"%s.csv\"", ids[i], ids[i]);
-        expect(&page, words.bytes);
+        page_expect(&page, words.bytes);
         words.length = 0;
         yk_text_addf(&words, "<pre id=\"csv-%s\"", ids[i]);
-        expect(&page, words.bytes);
+        page_expect(&page, words.bytes);
         yk_text_free(&words);
     }
-    expect(&page, "\n<code>ranks,device,lane,op,start_s,end_s,bytes\n");
-    expect(&page, "2,gpu2 rtx3090,0.296,0.0185,0.0555,");
+    page_expect(&page, "\n<code>ranks,device,lane,op,start_s,end_s,bytes\n");
+    page_expect(&page, "2,gpu2 rtx3090,0.296,0.0185,0.0555,");
     yk_text_free(&page);
     fixture_plan_free(&fixture);
 }
@@ -179,10 +164,11 @@ static void names_cannot_break_out(void **state)
     }
     assert_int_equal(markup_occurrences(page.bytes, "<script>"), 1);
     assert_int_equal(markup_occurrences(page.bytes, "</script>"), 1);
-    expect(&page, "<title>&lt;title&gt;");
+    page_expect(&page, "<title>&lt;title&gt;");
     /* In CSV, and that in HTML: quoted, with an apostrophe before the sign. */
-    expect(&page, "\n0,&quot;&#39;=&lt;/script&gt;&lt;/pre&gt;&lt;img src=x onerror=alert(1)&gt;"
-                  "&quot;&quot;&#39;gpu0 rtx6000ada&quot;,compute,");
+    page_expect(&page,
+                "\n0,&quot;&#39;=&lt;/script&gt;&lt;/pre&gt;&lt;img src=x onerror=alert(1)&gt;"
+                "&quot;&quot;&#39;gpu0 rtx6000ada&quot;,compute,");
     yk_text_free(&page);
     fixture_plan_free(&fixture);
 }
@@ -200,12 +186,12 @@ static void what_is_not_known_is_said_so(void **state)
     fixture.report.mfu = fixture.report.exact_mfu = NAN;
     fixture.ranks[2].compute_s = fixture.ranks[2].exposed_s = fixture.ranks[2].idle_s = NAN;
     struct yk_text page = page_of(&fixture);
-    expect(&page, "<dt>step</dt><dd>none</dd>");
-    expect(&page, "<dt>tokens/s</dt><dd>unknown</dd>");
-    expect(&page, "<dt>MFU</dt><dd>unknown</dd>");
-    expect(&page, "<dt>lower bound</dt><dd>none</dd>");
-    expect(&page, "<dt>gap to the bound</dt><dd>unknown</dd>");
-    expect(&page, "<td>none</td><td>none</td><td>none</td>");
+    page_expect(&page, "<dt>step</dt><dd>none</dd>");
+    page_expect(&page, "<dt>tokens/s</dt><dd>unknown</dd>");
+    page_expect(&page, "<dt>MFU</dt><dd>unknown</dd>");
+    page_expect(&page, "<dt>lower bound</dt><dd>none</dd>");
+    page_expect(&page, "<dt>gap to the bound</dt><dd>unknown</dd>");
+    page_expect(&page, "<td>none</td><td>none</td><td>none</td>");
     yk_text_free(&page);
     fixture_plan_free(&fixture);
 }
@@ -217,8 +203,8 @@ static void what_there_is_none_of_is_left_out(void **state)
     struct fixture_plan fixture = fixture_plan_make(&options);
     fixture.ranks[0].moment_count = 0;
     struct yk_text page = page_of(&fixture);
-    expect(&page, "<dt>devices used</dt><dd>1 of 1</dd>");
-    expect(&page, "<td class=\"left\">replicated</td><td class=\"left\">gpu0</td>");
+    page_expect(&page, "<dt>devices used</dt><dd>1 of 1</dd>");
+    page_expect(&page, "<td class=\"left\">replicated</td><td class=\"left\">gpu0</td>");
     assert_null(strstr(page.bytes, "trade-off-1"));
     assert_null(strstr(page.bytes, "<h2>Other plans</h2>"));
     assert_null(strstr(page.bytes, "<h2>Leaving a device out</h2>"));
@@ -240,8 +226,8 @@ static void equal_ranks_are_told_once(void **state)
     assert_int_equal(markup_occurrences(page.bytes, "\n32 to 63,rtx3090 \xc3\x97"
                                                     "32,comm,"),
                      7 + 8);
-    expect(&page, "<th scope=\"row\">one of 31 rtx6000ada</th>");
-    expect(&page, "<th scope=\"row\">one of 32 rtx3090</th>");
+    page_expect(&page, "<th scope=\"row\">one of 31 rtx6000ada</th>");
+    page_expect(&page, "<th scope=\"row\">one of 32 rtx3090</th>");
     assert_in_range(page.length, 1, 300000);
     yk_text_free(&page);
     fixture_plan_free(&fixture);
@@ -255,8 +241,8 @@ static void a_page_holds_as_many_ops_as_it_can(void **state)
     struct fixture_plan fixture = fixture_plan_make(&options);
     struct yk_text page = {0};
     assert_ok(yk_plan_report_page(&fixture.report, &page));
-    expect(&page, "The ops of 1 more row are too many for this page");
-    expect(&page, "0,gpu0 rtx6000ada,comm,scatter layer 0,");
+    page_expect(&page, "The ops of 1 more row are too many for this page");
+    page_expect(&page, "0,gpu0 rtx6000ada,comm,scatter layer 0,");
     assert_null(strstr(page.bytes, "1,gpu1 rtx3090,comm,"));
     yk_text_free(&page);
     fixture_plan_free(&fixture);

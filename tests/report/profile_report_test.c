@@ -1,6 +1,7 @@
 #include "report/profile_report.h"
 
 #include "support/markup.h"
+#include "support/page.h"
 #include "support/support.h"
 
 #include "base/json.h"
@@ -93,13 +94,6 @@ static void make(struct shown *shown, const char *device)
     assert_ok(yk_profile_report_make(shown->profile, &wish, shown->arena, &shown->report));
 }
 
-static void expect(const struct yk_text *text, const char *words)
-{
-    if (!strstr(yk_text_chars(text), words)) {
-        fail_msg("not there: %s\nin:\n%s", words, yk_text_chars(text));
-    }
-}
-
 static void tables_have_a_row_for_each_number_of_samples(void **state)
 {
     (void)state;
@@ -109,14 +103,17 @@ static void tables_have_a_row_for_each_number_of_samples(void **state)
     fill(&shown);
     make(&shown, NULL);
     assert_ok(yk_profile_report_text(&shown.report, 80, &text));
-    expect(&text, "p.db: 5 times of layers, 8 of messages, 1 fact\n");
-    expect(&text, "\ncpu:1\n  measured 3 days ago, the oldest 2 weeks ago, on one (Tiny), with "
-                  "OpenBLAS 0.3\n");
-    expect(&text, "  norm C48 fp32      16        1      1ms       3ms   500us   2.5 %     7\n"
-                  "  norm C48 fp32      16        2      2ms                     2.5 %     7\n");
-    expect(&text, "\nh200\n  measured 3 days ago, on one, with OpenBLAS 0.3\n");
-    expect(&text, "\ncpu:1: a process holds 2MiB besides what it trains, spread 2.5 %, measured "
-                  "just now\n");
+    page_expect(&text, "p.db: 5 times of layers, 8 of messages, 1 fact\n");
+    page_expect(&text,
+                "\ncpu:1\n  measured 3 days ago, the oldest 2 weeks ago, on one (Tiny), with "
+                "OpenBLAS 0.3\n");
+    page_expect(&text,
+                "  norm C48 fp32      16        1      1ms       3ms   500us   2.5 %     7\n"
+                "  norm C48 fp32      16        2      2ms                     2.5 %     7\n");
+    page_expect(&text, "\nh200\n  measured 3 days ago, on one, with OpenBLAS 0.3\n");
+    page_expect(&text,
+                "\ncpu:1: a process holds 2MiB besides what it trains, spread 2.5 %, measured "
+                "just now\n");
     yk_text_free(&text);
     end(&shown);
 }
@@ -131,11 +128,11 @@ static void links_have_a_curve_with_its_knee(void **state)
     fill(&shown);
     make(&shown, NULL);
     assert_ok(yk_profile_report_text(&shown.report, 80, &text));
-    expect(&text, "\ncpu:1-h200 between nodes, gather among 4 ranks\n"
-                  "  measured 3 days ago, on one (Tiny), with OpenBLAS 0.3\n"
-                  "  knee 352KiB: 90 % of 1GB/s, latency 30.0us\n\n");
-    expect(&text, "^ knee 352KiB ---");
-    expect(&text, "   64KiB  79.2us      621MB/s   2.5 %     7\n");
+    page_expect(&text, "\ncpu:1-h200 between nodes, gather among 4 ranks\n"
+                       "  measured 3 days ago, on one (Tiny), with OpenBLAS 0.3\n"
+                       "  knee 352KiB: 90 % of 1GB/s, latency 30.0us\n\n");
+    page_expect(&text, "^ knee 352KiB ---");
+    page_expect(&text, "   64KiB  79.2us      621MB/s   2.5 %     7\n");
     const char *last = strstr(text.bytes, "16MiB\n"); /* of the sizes under the curve */
     const char *first = last;
     while (first && first[-1] != '\n') {
@@ -183,9 +180,10 @@ static void json_has_every_number_and_the_knees(void **state)
     assert_int_equal(yk_json_count(yk_json_get(root, "links")), SIZES);
     assert_int_equal(yk_json_count(yk_json_get(root, "facts")), 1);
     assert_int_equal(yk_json_count(yk_json_get(root, "knees")), 1);
-    expect(&text, "\"message\": \"gather\", \"ranks\": 4, \"bytes\": 65536, ");
-    expect(&text, "\"measured_at\": 86140800, \"host\": \"one\", \"cpu\": \"Tiny\", \"versions\": "
-                  "\"OpenBLAS 0.3\"}");
+    page_expect(&text, "\"message\": \"gather\", \"ranks\": 4, \"bytes\": 65536, ");
+    page_expect(&text,
+                "\"measured_at\": 86140800, \"host\": \"one\", \"cpu\": \"Tiny\", \"versions\": "
+                "\"OpenBLAS 0.3\"}");
     yk_json_destroy(root);
     yk_text_free(&text);
     end(&shown);
@@ -214,12 +212,12 @@ static void pictures_show_every_point(void **state)
     assert_ok(yk_profile_figure_link(&shown.report, 0, shown.arena, &link, &next));
     assert_int_equal(next, 1);
     assert_int_equal(count_of(&link, "circle"), 2 * SIZES + 1);
-    expect(&link, ">knee 352KiB</text>");
-    expect(&link, ">plateau 1GB/s</text>");
+    page_expect(&link, ">knee 352KiB</text>");
+    page_expect(&link, ">plateau 1GB/s</text>");
     assert_ok(yk_profile_figure_layer(&shown.report.layers[0], shown.arena, &layer));
     assert_int_equal(count_of(&layer, "circle"), 3);
-    expect(&layer, ">update 500us</text>");
-    expect(&layer, "norm C48 fp32 on cpu:1, samples of 16 tokens");
+    page_expect(&layer, ">update 500us</text>");
+    page_expect(&layer, "norm C48 fp32 on cpu:1, samples of 16 tokens");
     yk_text_free(&link);
     yk_text_free(&layer);
     end(&shown);
@@ -238,12 +236,12 @@ static void little_is_shown_as_well(void **state)
     make(&shown, NULL);
     assert_int_equal(shown.report.known, 0);
     assert_ok(yk_profile_report_json(&shown.report, &text));
-    expect(&text, "\"knees\": []");
+    page_expect(&text, "\"knees\": []");
     add_layer(&shown, "cpu:1", "forward", 1, 0, 0);
     assert_ok(yk_profile_add_link(shown.profile, &link, 8, &some));
     make(&shown, NULL);
     assert_ok(yk_profile_report_text(&shown.report, 20, &text));
-    expect(&text, "no knee: one size tells none");
+    page_expect(&text, "no knee: one size tells none");
     yk_text_free(&text);
     text = (struct yk_text){0};
     assert_ok(yk_profile_figure_link(&shown.report, 0, shown.arena, &text, &next));

@@ -2,6 +2,7 @@
 
 #include "support/fixture_run.h"
 #include "support/markup.h"
+#include "support/page.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -41,26 +42,10 @@ static struct yk_counter_rank make_rank(const char *device)
                                     {kinds, 1}, {readings, 4}, {readings + 1, 3}};
 }
 
-static void expect(const struct yk_text *text, const char *words)
-{
-    if (!strstr(text->bytes, words)) {
-        print_error("not there: %s\n", words);
-        fail();
-    }
-}
-
 static void make_page(const struct fixture_run *fixture, struct yk_text *page)
 {
-    size_t count = 0;
     assert_ok(yk_run_report_page(&fixture->report, page));
-    const char *begin = strstr(page->bytes, "<main>");
-    const char *end = strstr(page->bytes, "</main>");
-    assert_true(begin && end);
-    char *content = strndup(begin, (size_t)(end - begin) + strlen("</main>"));
-    assert_non_null(content);
-    assert_true(markup_is_balanced(content, "main", &count));
-    assert_null(strstr(content, "nan"));
-    free(content);
+    page_check(page);
 }
 
 static void the_page_has_lines_tables_and_what_is_missing(void **state)
@@ -73,17 +58,18 @@ static void the_page_has_lines_tables_and_what_is_missing(void **state)
     struct yk_text page = {0};
     fixture.report.counters = &ranks;
     make_page(&fixture, &page);
-    expect(&page, "<h2>Counters</h2>");
-    expect(&page, "forward</th><td>30.0%</td><td>93.1 %</td><td>n/a</td><td>n/a</td></tr>");
-    expect(&page, "step</th><td>100.0%</td><td>50.0 %</td><td>n/a</td><td>1.98GHz</td></tr>");
-    expect(&page, "gpt-block</th><td>75.0%</td><td>70.0 %</td><td>n/a</td><td>n/a</td></tr>");
-    expect(&page, "NVML &lt;GPM&gt;. Without a meter here: SM occupancy, tensor active, PCIe in, "
-                  "PCIe out, NVLink in, NVLink out, power, memory.");
-    expect(&page, "\n0,h200 &lt;1&gt;,active,SM active,part,0,-0.005,0.005,0\n"
-                  "0,h200 &lt;1&gt;,active,SM active,part,0,0.005,0.015,0.25\n");
-    expect(&page, "\n0,h200 &lt;1&gt;,phase,forward,3,0.931,,,,,,,,,,,,,,\n");
-    expect(&page, "id=\"counters-chart\"");
-    expect(&page, "Over the whole run");
+    page_expect(&page, "<h2>Counters</h2>");
+    page_expect(&page, "forward</th><td>30.0%</td><td>93.1 %</td><td>n/a</td><td>n/a</td></tr>");
+    page_expect(&page, "step</th><td>100.0%</td><td>50.0 %</td><td>n/a</td><td>1.98GHz</td></tr>");
+    page_expect(&page, "gpt-block</th><td>75.0%</td><td>70.0 %</td><td>n/a</td><td>n/a</td></tr>");
+    page_expect(&page,
+                "NVML &lt;GPM&gt;. Without a meter here: SM occupancy, tensor active, PCIe in, "
+                "PCIe out, NVLink in, NVLink out, power, memory.");
+    page_expect(&page, "\n0,h200 &lt;1&gt;,active,SM active,part,0,-0.005,0.005,0\n"
+                       "0,h200 &lt;1&gt;,active,SM active,part,0,0.005,0.015,0.25\n");
+    page_expect(&page, "\n0,h200 &lt;1&gt;,phase,forward,3,0.931,,,,,,,,,,,,,,\n");
+    page_expect(&page, "id=\"counters-chart\"");
+    page_expect(&page, "Over the whole run");
     yk_text_free(&page);
     fixture_run_free(&fixture);
 }
@@ -144,9 +130,9 @@ static void counters_without_a_trace_have_tables(void **state)
         .title = "x", .predicted_step_s = NAN, .measured_step_s = NAN, .counters = &ranks};
     struct yk_text page = {0};
     assert_ok(yk_run_report_page(&report, &page));
-    expect(&page, "<h2>Counters</h2>");
-    expect(&page, "forward</th><td>30.0%</td>");
-    expect(&page, "Over the whole run");
+    page_expect(&page, "<h2>Counters</h2>");
+    page_expect(&page, "forward</th><td>30.0%</td>");
+    page_expect(&page, "Over the whole run");
     assert_null(strstr(page.bytes, "id=\"counters-chart\""));
     yk_text_free(&page);
 }

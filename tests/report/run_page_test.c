@@ -2,6 +2,7 @@
 
 #include "support/fixture_run.h"
 #include "support/markup.h"
+#include "support/page.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -15,28 +16,9 @@ static const struct fixture_run_options usual = {.steps = 100, .ranks = 1, .laye
 static struct yk_text page_of(const struct yk_run_report *report)
 {
     struct yk_text page = {0};
-    size_t count = 0;
     assert_ok(yk_run_report_page(report, &page));
-    const char *begin = strstr(page.bytes, "<main>");
-    const char *end = strstr(page.bytes, "</main>");
-    assert_non_null(begin);
-    assert_non_null(end);
-    char *content = strndup(begin, (size_t)(end - begin) + strlen("</main>"));
-    assert_non_null(content);
-    assert_true(markup_is_balanced(content, "main", &count));
-    assert_int_equal(count, 1);
-    assert_null(strstr(content, "nan"));
-    assert_null(strstr(content, "inf"));
-    free(content);
+    page_check(&page);
     return page;
-}
-
-static void expect(const struct yk_text *text, const char *words)
-{
-    if (!strstr(text->bytes, words)) {
-        print_error("not there: %s\n", words);
-        fail();
-    }
 }
 
 static void the_head_has_the_figures(void **state)
@@ -44,16 +26,17 @@ static void the_head_has_the_figures(void **state)
     (void)state;
     struct fixture_run fixture = fixture_run_make(&usual);
     struct yk_text page = page_of(&fixture.report);
-    expect(&page, "<h1>A run made by hand</h1>\n<p>97,296 parameters in fp32. Trained on text.txt."
-                  "</p>");
-    expect(&page, "<dt>steps</dt><dd>100</dd>");
-    expect(&page, "<dt>loss</dt><dd>2.0000</dd>");
-    expect(&page, "<dt>evaluation</dt><dd>2.2500</dd>");
-    expect(&page, "<dt>tokens/s</dt><dd>6,400</dd>");
-    expect(&page, "<dt>MFU</dt><dd>40.0% (exact 32.0)</dd>");
-    expect(&page, "<dt>step, measured</dt><dd>10ms</dd>");
-    expect(&page, "<dt>step, predicted</dt><dd>20ms</dd>");
-    expect(&page, "<dt>memory, measured</dt><dd>40MiB</dd>");
+    page_expect(&page,
+                "<h1>A run made by hand</h1>\n<p>97,296 parameters in fp32. Trained on text.txt."
+                "</p>");
+    page_expect(&page, "<dt>steps</dt><dd>100</dd>");
+    page_expect(&page, "<dt>loss</dt><dd>2.0000</dd>");
+    page_expect(&page, "<dt>evaluation</dt><dd>2.2500</dd>");
+    page_expect(&page, "<dt>tokens/s</dt><dd>6,400</dd>");
+    page_expect(&page, "<dt>MFU</dt><dd>40.0% (exact 32.0)</dd>");
+    page_expect(&page, "<dt>step, measured</dt><dd>10ms</dd>");
+    page_expect(&page, "<dt>step, predicted</dt><dd>20ms</dd>");
+    page_expect(&page, "<dt>memory, measured</dt><dd>40MiB</dd>");
     yk_text_free(&page);
     fixture_run_free(&fixture);
 }
@@ -64,13 +47,13 @@ static void kinds_of_ops_are_summed_and_compared(void **state)
     (void)state;
     struct fixture_run fixture = fixture_run_make(&usual);
     struct yk_text page = page_of(&fixture.report);
-    expect(&page, "forward</th><td>3</td><td>6ms</td><td>9ms</td><td>1.50</td></tr>");
-    expect(&page, "backward</th><td>3</td><td>12ms</td><td>18ms</td><td>1.50</td></tr>");
-    expect(&page, "load</th><td>1</td><td>1ms</td><td>1.50ms</td><td>1.50</td></tr>");
-    expect(&page, "release</th><td>1</td><td>0</td><td>100us</td><td>\xe2\x80\x93</td></tr>");
-    expect(&page, "this step</th><td></td><td>20ms</td><td>30.1ms</td><td>1.50</td></tr>");
-    expect(&page, "median step</th><td></td><td>20ms</td><td>10ms</td><td>0.50</td></tr>");
-    expect(&page, "\nbackward,3,0.012,3,0.018\n");
+    page_expect(&page, "forward</th><td>3</td><td>6ms</td><td>9ms</td><td>1.50</td></tr>");
+    page_expect(&page, "backward</th><td>3</td><td>12ms</td><td>18ms</td><td>1.50</td></tr>");
+    page_expect(&page, "load</th><td>1</td><td>1ms</td><td>1.50ms</td><td>1.50</td></tr>");
+    page_expect(&page, "release</th><td>1</td><td>0</td><td>100us</td><td>\xe2\x80\x93</td></tr>");
+    page_expect(&page, "this step</th><td></td><td>20ms</td><td>30.1ms</td><td>1.50</td></tr>");
+    page_expect(&page, "median step</th><td></td><td>20ms</td><td>10ms</td><td>0.50</td></tr>");
+    page_expect(&page, "\nbackward,3,0.012,3,0.018\n");
     yk_text_free(&page);
     fixture_run_free(&fixture);
 }
@@ -84,21 +67,21 @@ static void every_chart_has_its_numbers(void **state)
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         char words[96];
         snprintf(words, sizeof words, "data-csv=\"csv-%s\" data-file=\"%s.csv\"", ids[i], ids[i]);
-        expect(&page, words);
+        page_expect(&page, words);
         snprintf(words, sizeof words, "<pre id=\"csv-%s\"", ids[i]);
-        expect(&page, words);
+        page_expect(&page, words);
     }
-    expect(&page, "<code>step,loss,smooth_loss,evaluation_loss,norm,rate,seconds,tokens_per_s,"
-                  "skipped\n1,3.98,3.98,,1,0.001,0.01,6400,0\n");
-    expect(&page, "\n25,3.5,3.5,3.75,1,0.025,0.01,6400,0\n");
-    expect(&page, "<code>ranks,device,lane,op,start_s,end_s,bytes,trace\n"
-                  "0,cpu0,compute,forward layer 0,0.001,0.003,0,predicted\n");
-    expect(&page, "\n0,cpu0,compute,forward layer 0,0.0015,0.0045,0,measured\n");
+    page_expect(&page, "<code>step,loss,smooth_loss,evaluation_loss,norm,rate,seconds,tokens_per_s,"
+                       "skipped\n1,3.98,3.98,,1,0.001,0.01,6400,0\n");
+    page_expect(&page, "\n25,3.5,3.5,3.75,1,0.025,0.01,6400,0\n");
+    page_expect(&page, "<code>ranks,device,lane,op,start_s,end_s,bytes,trace\n"
+                       "0,cpu0,compute,forward layer 0,0.001,0.003,0,predicted\n");
+    page_expect(&page, "\n0,cpu0,compute,forward layer 0,0.0015,0.0045,0,measured\n");
     /* Lanes without ops are left out, the others are in their order. */
     assert_null(strstr(page.bytes, ",comm,"));
-    expect(&page, "release,0.03,0.0301,0,measured\n0,cpu0,copy,load,0,0.001,0,predicted\n"
-                  "0,cpu0,copy,load,0,0.0015,0,measured\n");
-    expect(&page, "\ncpu0,67108864,41943040,1048576,2097152,3145728,");
+    page_expect(&page, "release,0.03,0.0301,0,measured\n0,cpu0,copy,load,0,0.001,0,predicted\n"
+                       "0,cpu0,copy,load,0,0.0015,0,measured\n");
+    page_expect(&page, "\ncpu0,67108864,41943040,1048576,2097152,3145728,");
     yk_text_free(&page);
     fixture_run_free(&fixture);
 }
@@ -108,9 +91,9 @@ static void settings_sample_and_checkpoint_are_told(void **state)
     (void)state;
     struct fixture_run fixture = fixture_run_make(&usual);
     struct yk_text page = page_of(&fixture.report);
-    expect(&page, "<tr><th scope=\"row\">batch</th><td>12</td></tr>");
-    expect(&page, "Once upon a time\nthere was a &lt;yoke&gt; &amp; two oxen.</pre>");
-    expect(&page, "Newest checkpoint: runs/hand/checkpoints/step-00000100</p>");
+    page_expect(&page, "<tr><th scope=\"row\">batch</th><td>12</td></tr>");
+    page_expect(&page, "Once upon a time\nthere was a &lt;yoke&gt; &amp; two oxen.</pre>");
+    page_expect(&page, "Newest checkpoint: runs/hand/checkpoints/step-00000100</p>");
     yk_text_free(&page);
     fixture_run_free(&fixture);
 }
@@ -135,8 +118,8 @@ static void what_is_missing_is_left_out(void **state)
         .measured_step_s = NAN,
     };
     struct yk_text page = page_of(&report);
-    expect(&page, "<dt>steps so far</dt><dd>1</dd>");
-    expect(&page, "\n1,,,,,0.1,,,1\n");
+    page_expect(&page, "<dt>steps so far</dt><dd>1</dd>");
+    page_expect(&page, "\n1,,,,,0.1,,,1\n");
     assert_null(strstr(page.bytes, "lanes-chart\""));
     assert_null(strstr(page.bytes, "<h2>Memory</h2>"));
     assert_null(strstr(page.bytes, "<h2>Kinds of ops</h2>"));
@@ -156,9 +139,10 @@ static void one_trace_is_drawn_alone(void **state)
     fixture.report.measured = NULL;
     fixture.report.sample = " \n";
     struct yk_text page = page_of(&fixture.report);
-    expect(&page, "forward</th><td>3</td><td>6ms</td><td>\xe2\x80\x93</td><td>\xe2\x80\x93</td>");
+    page_expect(&page,
+                "forward</th><td>3</td><td>6ms</td><td>\xe2\x80\x93</td><td>\xe2\x80\x93</td>");
     assert_null(strstr(page.bytes, ",measured\n"));
-    expect(&page, "<h2>One step, predicted</h2>");
+    page_expect(&page, "<h2>One step, predicted</h2>");
     assert_null(strstr(page.bytes, "<h2>What it writes</h2>"));
     yk_text_free(&page);
     fixture_run_free(&fixture);
@@ -214,8 +198,8 @@ static void the_predicted_step_is_above_the_measured_one(void **state)
     const char *predicted = strstr(text.bytes, ">predicted</text>");
     const char *measured = strstr(text.bytes, ">measured</text>");
     assert_true(predicted && measured && predicted < measured);
-    expect(&text, "<title>update on cpu0, compute: at 0.019s, takes 1.00ms</title>");
-    expect(&text, "<title>update on cpu0, compute: at 0.0285s, takes 1.50ms</title>");
+    page_expect(&text, "<title>update on cpu0, compute: at 0.019s, takes 1.00ms</title>");
+    page_expect(&text, "<title>update on cpu0, compute: at 0.0285s, takes 1.50ms</title>");
     yk_text_free(&text);
     fixture_run_free(&fixture);
 }
@@ -254,7 +238,7 @@ static void no_peak_of_a_long_run_is_lost(void **state)
     expect_picture(&text);
     assert_true(text.length < 200000);
     /* The highest point is 4 % of 41.04 / 1.08 from the top: at 46 + 300 × 0.04 / 1.08. */
-    expect(&text, " 57.11L");
+    page_expect(&text, " 57.11L");
     yk_text_free(&text);
     fixture_run_free(&fixture);
 }
@@ -266,17 +250,17 @@ static void memory_is_stacked_and_what_was_measured_is_marked(void **state)
     struct yk_text text = {0};
     assert_ok(yk_run_figure_memory(&fixture.report, &text));
     expect_picture(&text);
-    expect(&text, "<title>parameters: 1MiB predicted</title>");
-    expect(&text, "<title>context: 7MiB predicted</title>");
-    expect(&text, ">measured 40MiB</text>");
-    expect(&text, ">limit 64MiB</text>");
+    page_expect(&text, "<title>parameters: 1MiB predicted</title>");
+    page_expect(&text, "<title>context: 7MiB predicted</title>");
+    page_expect(&text, ">measured 40MiB</text>");
+    page_expect(&text, ">limit 64MiB</text>");
     /* 64 MiB is less than twice as much as 40: a line; at the whole memory it is only told. */
-    expect(&text, "class=\"limit\"");
+    page_expect(&text, "class=\"limit\"");
     yk_text_free(&text);
     text = (struct yk_text){0};
     fixture.memory[0].limit_bytes = 0x1p40;
     assert_ok(yk_run_figure_memory(&fixture.report, &text));
-    expect(&text, ">limit 1TiB</text>");
+    page_expect(&text, ">limit 1TiB</text>");
     assert_null(strstr(text.bytes, "class=\"limit\""));
     yk_text_free(&text);
     fixture_run_free(&fixture);

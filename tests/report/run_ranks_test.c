@@ -4,6 +4,7 @@
 #include "report/run_lanes.h"
 #include "report/run_words.h"
 #include "support/markup.h"
+#include "support/page.h"
 #include "support/support.h"
 
 #include <math.h>
@@ -98,14 +99,6 @@ static int tear_down(void **state)
     yk_arena_destroy(fixture->arena);
     free(fixture);
     return 0;
-}
-
-static void expect(const struct yk_text *text, const char *words)
-{
-    if (!strstr(yk_text_chars(text), words)) {
-        print_error("not there: %s\n", words);
-        fail();
-    }
 }
 
 static void expect_sum(const struct yk_trace_sum *sum, double compute_s, double exposed_s,
@@ -306,15 +299,17 @@ static void the_page_has_a_row_for_every_rank(void **state)
     struct fixture *fixture = *state;
     struct yk_text page = {0};
     assert_ok(yk_run_report_page(&fixture->report, &page));
-    expect(&page, "<tr><th scope=\"row\"><span class=\"rank\">1</span>cpu&lt;1&gt;</th><td>4</td>"
-                  "<td>9s</td><td>12s</td><td>1.33</td><td>1s</td><td>1s</td><td>1.00</td>"
-                  "<td>0</td><td>0</td><td>\xe2\x80\x93</td><td>\xe2\x80\x93</td>"
-                  "<td>\xe2\x80\x93</td><td>\xe2\x80\x93</td></tr>");
-    expect(&page, "<td>1MiB</td><td>2MiB</td><td>2.00</td></tr>");
-    expect(&page, "\n0,gpu0,12,5,5,1,1,4,7,1048576,2097152,\n1,cpu&lt;1&gt;,4,9,12,1,1,0,0,,,\n");
-    expect(&page, "\nforward,1,cpu&lt;1&gt;,8,11\n");
-    expect(&page, "step,rank_0_s,rank_1_s\n1,5,9\n");
-    expect(&page, "<p>Computation of cpu&lt;1&gt; (rank 1) bounds the step: 12s");
+    page_expect(&page,
+                "<tr><th scope=\"row\"><span class=\"rank\">1</span>cpu&lt;1&gt;</th><td>4</td>"
+                "<td>9s</td><td>12s</td><td>1.33</td><td>1s</td><td>1s</td><td>1.00</td>"
+                "<td>0</td><td>0</td><td>\xe2\x80\x93</td><td>\xe2\x80\x93</td>"
+                "<td>\xe2\x80\x93</td><td>\xe2\x80\x93</td></tr>");
+    page_expect(&page, "<td>1MiB</td><td>2MiB</td><td>2.00</td></tr>");
+    page_expect(&page,
+                "\n0,gpu0,12,5,5,1,1,4,7,1048576,2097152,\n1,cpu&lt;1&gt;,4,9,12,1,1,0,0,,,\n");
+    page_expect(&page, "\nforward,1,cpu&lt;1&gt;,8,11\n");
+    page_expect(&page, "step,rank_0_s,rank_1_s\n1,5,9\n");
+    page_expect(&page, "<p>Computation of cpu&lt;1&gt; (rank 1) bounds the step: 12s");
     yk_text_free(&page);
 }
 
@@ -339,8 +334,8 @@ static void a_change_of_shares_is_marked_with_its_prediction(void **state)
     fixture->report.rebalancing_count = 1;
     assert_ok(yk_run_figure_ranks(&fixture->report, &picture));
     assert_true(markup_is_balanced(picture.bytes, "svg", &count));
-    expect(&picture, ">rebalanced to 13 / 3</text>");
-    expect(&picture, ">gpu0 (rank 0)</text>");
+    page_expect(&picture, ">rebalanced to 13 / 3</text>");
+    page_expect(&picture, ">gpu0 (rank 0)</text>");
     assert_int_equal(count_of(&picture, "<path class=\"curve fine s0\""), 1);
     /* Two predictions of each rank, the last of which has nothing to show. */
     assert_int_equal(count_of(&picture, "<path class=\"curve fine unused s0\" d=\"M"), 2);
@@ -366,8 +361,8 @@ static void of_many_ranks_the_one_that_was_slow_is_named(void **state)
     fixture->report.steps = steps;
     fixture->report.step_count = 16;
     assert_ok(yk_run_figure_ranks(&fixture->report, &picture));
-    expect(&picture, "rank 33)</text>");
-    expect(&picture, ">least and most of the others</text>");
+    page_expect(&picture, "rank 33)</text>");
+    page_expect(&picture, ">least and most of the others</text>");
     assert_int_equal(count_of(&picture, "<path class=\"curve fine s5\""), 2);
     yk_text_free(&picture);
 }

@@ -2,6 +2,7 @@
 
 #include "support/support.h"
 
+#include <dirent.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,4 +83,16 @@ const char *support_scratch_write_text(const char *name, const char *words)
 bool support_scratch_holds(const char *name)
 {
     return access(support_scratch_path(name), F_OK) == 0;
+}
+
+int support_scratch_count(const char *name)
+{
+    int count = 0;
+    DIR *listing = opendir(support_scratch_path(name));
+    assert_non_null(listing);
+    for (struct dirent *entry = NULL; (entry = readdir(listing));) {
+        count += entry->d_name[0] != '.';
+    }
+    closedir(listing);
+    return count;
 }

@@ -23,4 +23,7 @@ const char *support_scratch_write_text(const char *name, const char *words);
 
 bool support_scratch_holds(const char *name);
 
+/* How many files and folders are in the folder `name` there, but for hidden ones. */
+int support_scratch_count(const char *name);
+
 #endif

@@ -38,7 +38,7 @@ header() {
 }
 
 house() {
-    rm -rf "$tree/src" "$tree/include"
+    rm -rf "$tree/src" "$tree/include" "$tree/build"
     public plan.h 'int yoke_plan(void);'
     header base/text.h 'struct yk_text;'
     header graph/graph.h '#include "base/text.h"'
@@ -67,8 +67,9 @@ END
 #include "comm/comm.h"
 void yk_comm_end(struct yk_comm *comm) { comm->abort(1); }
 END
+    header job/job.h '#include "sched/schedule.h"'
     write cli/main.c <<'END'
-#include "sched/schedule.h"
+#include "job/job.h"
 #include <stdio.h>
 int main(void) { printf("cli may print\n"); return 0; }
 END
@@ -77,6 +78,20 @@ END
 #include <yoke/plan.h>
 int yoke_plan(void) { return 0; }
 END
+}
+
+# build FILE…: these sources of the house compiled, and what CMake writes down of that. A source of base
+# is in two targets: the program's, and a plug-in's that has some of base too.
+build() {
+    mkdir -p "$tree/build/release"
+    for file; do
+        object=CMakeFiles/yoke.dir/src/$file.o
+        [ "${file#base/plugin}" = "$file" ] || object=CMakeFiles/plugin.dir/src/$file.o
+        mkdir -p "$tree/build/release/$(dirname "$object")"
+        ${CC:-cc} -I"$tree/src" -c -o "$tree/build/release/$object" "$tree/src/$file"
+        printf '{\n  "directory": "%s",\n  "command": "cc -o %s -c",\n  "file": "%s"\n},\n' \
+            "$tree/build/release" "$object" "$tree/src/$file"
+    done >"$tree/build/release/compile_commands.json"
 }
 
 run_check() { "$check" "$tree" >"$tree/said" 2>&1; }
@@ -215,6 +230,98 @@ refused 'a public header that leans on another' yoke/plan.h:3: 'unknown type nam
 
 printf '#ifndef PLAN_H\n#define PLAN_H\n#endif\n' >"$tree/include/yoke/plan.h"
 refused 'a public guard of another name' yoke/plan.h:1: '#ifndef YOKE_PLAN_H' include
+
+header cli/page.h '#include "sched/schedule.h"'
+refused 'the command line using more than it may' cli/page.h:3: 'cli must not use sched: it uses only job, report, base'
+
+header cli/page.h '#include "library/plan.h"'
+refused 'the command line using the library' cli/page.h:3: 'cli must not use library: they are in one row'
+
+# calling FILE NAME OTHER…: a source with one function, which calls the others.
+calling() {
+    file=$1
+    name=$2
+    shift 2
+    {
+        [ $# = 0 ] || printf 'int %s(void);\n' "$@"
+        echo "int $name(void) { return 0"
+        [ $# = 0 ] || printf ' + %s()\n' "$@"
+        echo '; }'
+    } | write "$file"
+}
+
+# passes NAME: the house as it stands is not refused.
+passes() {
+    if run_check; then verdict yes; else verdict no "$1 is refused"; fi
+    house
+}
+
+calling base/status.c yk_fail
+calling base/plugin/host.c yk_fail
+calling base/list.c yk_list yk_fail
+calling graph/order.c yk_order yk_list yk_fail
+calling graph/walk.c yk_walk yk_order
+calling job/plan.c yk_job yk_walk yk_order
+calling cli/main.c main yk_job yk_fail
+build base/status.c base/plugin/host.c base/list.c graph/order.c graph/walk.c job/plan.c cli/main.c
+passes 'a house in which all calls go down'
+
+# The header of job brings the call in; no #include line of cli shows it.
+calling sched/heft.c yk_heft
+header job/job.h 'int yk_heft(void);'
+printf '#include "job/job.h"\nint main(void) { return yk_heft(); }\n' | write cli/main.c
+build sched/heft.c cli/main.c
+refused 'a call past job' cli/main.c: 'calls yk_heft in src/sched/heft.c: cli must not use sched: it uses only job'
+
+echo 'const int yk_kinds[] = {1, 2};' | write sched/kinds.c
+printf 'extern const int yk_kinds[];\nint main(void) { return yk_kinds[0]; }\n' | write cli/main.c
+build sched/kinds.c cli/main.c
+refused 'data past job' cli/main.c: 'uses yk_kinds in src/sched/kinds.c: cli must not use sched'
+
+calling graph/order.c yk_order yk_heft
+calling sched/heft.c yk_heft
+build graph/order.c sched/heft.c
+refused 'a call upwards' graph/order.c: 'calls yk_heft in src/sched/heft.c: graph must not use sched: it is above graph'
+
+calling graph/order.c yk_order yk_walk
+calling graph/walk.c yk_walk yk_order
+build graph/order.c graph/walk.c
+refused 'two files that call each other' graph/order.c: \
+    'calls yk_walk in src/graph/walk.c, which calls yk_order back: move what both need below both'
+
+calling graph/deep/order.c yk_order yk_walk
+calling graph/walk.c yk_walk yk_order
+build graph/deep/order.c graph/walk.c
+refused 'two folders of a room that call each other' graph/deep/order.c: 'which calls yk_order back'
+
+# A file that calls into the circle and one that is called from it are not named.
+calling graph/top.c yk_top yk_a
+calling graph/a.c yk_a yk_b
+calling graph/b.c yk_b yk_c yk_low
+calling graph/c.c yk_c yk_a yk_low
+calling graph/low.c yk_low
+build graph/top.c graph/a.c graph/b.c graph/c.c graph/low.c
+refused 'three files in a circle' graph/a.c: \
+    'calls yk_b in src/graph/b.c, which calls yk_c in src/graph/c.c, which calls yk_a back: move what they all need'
+
+calling graph/a.c yk_a yk_b
+calling graph/b.c yk_b yk_a yk_c
+calling graph/c.c yk_c yk_b
+build graph/a.c graph/b.c graph/c.c
+refused 'the second of two circles' graph/b.c: 'calls yk_c in src/graph/c.c, which calls yk_b back'
+
+calling graph/order.c yk_order yk_walk
+calling graph/walk.c yk_walk
+build graph/order.c graph/walk.c
+rm "$tree/build/release/CMakeFiles/yoke.dir/src/graph/walk.c.o"
+refused 'a folder in which not all is built' graph/walk.c ''
+
+calling graph/order.c yk_order yk_walk
+calling graph/walk.c yk_walk yk_order
+build graph/order.c graph/walk.c
+calling graph/walk.c yk_walk
+build graph/order.c graph/walk.c
+passes 'a circle that was cut'
 
 rm -rf "$tree/src"
 mkdir "$tree/src"

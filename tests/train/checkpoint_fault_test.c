@@ -9,6 +9,7 @@
 #include "train/checkpoint_room.h"
 
 #include "data/safetensors.h"
+#include "support/disk_calls.h"
 #include "support/scratch.h"
 #include "support/small_checkpoint.h"
 #include "support/support.h"
@@ -54,43 +55,11 @@ static void pass(void)
     }
 }
 
-/* Nothing is lost that needs syncing while the machine itself stays up, and tests are faster. */
-int fsync(int fd)
+static bool fails(enum disk_call call)
 {
-    struct stat info;
-    pass();
-    syncs++;
-    if (fault == FAULT_FSYNC && syncs == fault_at) {
-        errno = EIO;
-        return -1;
-    }
-    return fstat(fd, &info);
-}
-
-int rename(const char *old, const char *new)
-{
-    pass();
-    return (int)syscall(SYS_renameat2, AT_FDCWD, old, AT_FDCWD, new, 0);
-}
-
-int mkdir(const char *path, mode_t mode)
-{
-    pass();
-    return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
-}
-
-int remove(const char *filename)
-{
-    struct stat info;
-    pass();
-    const bool folder = lstat(filename, &info) == 0 && S_ISDIR(info.st_mode);
-    return (int)syscall(SYS_unlinkat, AT_FDCWD, filename, folder ? AT_REMOVEDIR : 0);
-}
-
-ssize_t write(int fd, const void *buf, size_t n)
-{
-    pass();
-    return (ssize_t)syscall(SYS_write, fd, buf, n);
+    syncs += call == DISK_FSYNC;
+    errno = EIO;
+    return call == DISK_FSYNC && fault == FAULT_FSYNC && syncs == fault_at;
 }
 
 /* What the disk has free, in bytes. */
@@ -136,18 +105,6 @@ static yk_status save(int64_t step, int32_t keep)
     return status;
 }
 
-static int count_entries(void)
-{
-    int count = 0;
-    DIR *listing = opendir(run_folder());
-    assert_non_null(listing);
-    for (struct dirent *entry = NULL; (entry = readdir(listing));) {
-        count += entry->d_name[0] != '.';
-    }
-    closedir(listing);
-    return count;
-}
-
 static void every_file_is_synced(void **state)
 {
     (void)state;
@@ -171,7 +128,7 @@ static void a_sync_that_fails_leaves_the_checkpoint_before(void **state)
         assert_memory_equal(yk_status_message(), "cannot write /", 14);
         assert_non_null(strstr(yk_status_message(), ": Input/output error"));
         /* The very last one says that the folder above is not synced: then both are there. */
-        assert_int_equal(count_entries(), at < most ? 1 : 2);
+        assert_int_equal(support_scratch_count("run"), at < most ? 1 : 2);
         assert_int_equal(small_checkpoint_step(run_folder(), &wish), at < most ? 2 : 2 + at);
     }
 }
@@ -197,7 +154,7 @@ static void a_full_disk_leaves_the_checkpoint_before(void **state)
         assert_int_equal(status, YK_ERROR_SYSTEM);
         assert_memory_equal(yk_status_message(), "cannot write /", 14);
         assert_non_null(strstr(yk_status_message(), ": File too large"));
-        assert_int_equal(count_entries(), 1);
+        assert_int_equal(support_scratch_count("run"), 1);
         assert_int_equal(small_checkpoint_step(run_folder(), &wish), 1);
     }
     fail_msg("no limit was large enough");
@@ -322,7 +279,7 @@ static void a_process_that_ends_at_any_call_leaves_a_whole_checkpoint(void **sta
         new += step == 2;
         /* The next save clears away what is left, step 2 included: it is of a run taken back. */
         assert_ok(save(1, 1));
-        assert_int_equal(count_entries(), 1);
+        assert_int_equal(support_scratch_count("run"), 1);
         assert_int_equal(small_checkpoint_step(run_folder(), &wish), 1);
     }
     assert_true(old >= 15 && new >= 5);
@@ -342,7 +299,7 @@ static void a_replacement_that_ends_at_any_call_leaves_a_whole_checkpoint(void *
         assert_int_equal(small_checkpoint_step(run_folder(), &wish), 1);
     }
     assert_ok(save(1, 1));
-    assert_int_equal(count_entries(), 1);
+    assert_int_equal(support_scratch_count("run"), 1);
 }
 
 static int save_forever(int64_t step)

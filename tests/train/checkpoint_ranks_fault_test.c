@@ -5,6 +5,7 @@
  *
  * The calls by which checkpoints change the disk go through this file.
  */
+#include "support/disk_calls.h"
 #include "support/scratch.h"
 #include "support/sharded.h"
 #include "support/small_checkpoint.h"
@@ -60,8 +61,8 @@ static void pass(void)
     }
 }
 
-/* Whether this call fails. */
-static bool fails(enum fault kind)
+/* Whether this call of the rank fails. */
+static bool is_faulty(enum fault kind)
 {
     if (fault != kind || sharded_rank != fault_rank) {
         return false;
@@ -71,11 +72,11 @@ static bool fails(enum fault kind)
     return kind == FAULT_FSYNC || kind == FAULT_RENAME ? number == fault_at : number >= fault_at;
 }
 
-int fsync(int fd)
+static bool fails(enum disk_call call)
 {
-    struct stat info;
-    pass();
-    return fails(FAULT_FSYNC) ? -1 : fstat(fd, &info);
+    static const enum fault kinds[] = {
+        [DISK_FSYNC] = FAULT_FSYNC, [DISK_RENAME] = FAULT_RENAME, [DISK_WRITE] = FAULT_WRITE};
+    return is_faulty(kinds[call]);
 }
 
 /* What is there for this rank. */
@@ -94,7 +95,7 @@ int open(const char *file, int oflag, ...)
     char room[512];
     if ((oflag & O_ACCMODE) != O_RDONLY) {
         pass();
-        if (fails(FAULT_OPEN)) {
+        if (is_faulty(FAULT_OPEN)) {
             return -1;
         }
     }
@@ -106,32 +107,6 @@ FILE *fopen(const char *filename, const char *modes)
     const int descriptor =
         open(filename, modes[0] == 'r' ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC, 0666);
     return descriptor < 0 ? NULL : fdopen(descriptor, modes);
-}
-
-int rename(const char *old, const char *new)
-{
-    pass();
-    return fails(FAULT_RENAME) ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, old, AT_FDCWD, new, 0);
-}
-
-int mkdir(const char *path, mode_t mode)
-{
-    pass();
-    return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
-}
-
-int remove(const char *filename)
-{
-    struct stat info;
-    pass();
-    const bool folder = lstat(filename, &info) == 0 && S_ISDIR(info.st_mode);
-    return (int)syscall(SYS_unlinkat, AT_FDCWD, filename, folder ? AT_REMOVEDIR : 0);
-}
-
-ssize_t write(int fd, const void *buf, size_t n)
-{
-    pass();
-    return fails(FAULT_WRITE) ? -1 : (ssize_t)syscall(SYS_write, fd, buf, n);
 }
 
 static int make(void **state)
@@ -175,18 +150,6 @@ static yk_status save(int64_t step)
     return sharded_save(&world, step, 1);
 }
 
-static int count_entries(void)
-{
-    int count = 0;
-    DIR *listing = opendir(run_folder());
-    assert_non_null(listing);
-    for (struct dirent *entry = NULL; (entry = readdir(listing));) {
-        count += entry->d_name[0] != '.';
-    }
-    closedir(listing);
-    return count;
-}
-
 /* Whether a checkpoint of a later step has its name. */
 static bool has_later(int64_t step)
 {
@@ -205,7 +168,7 @@ static bool has_later(int64_t step)
 
 static void assert_whole(int64_t step)
 {
-    assert_int_equal(count_entries(), 1);
+    assert_int_equal(support_scratch_count("run"), 1);
     assert_int_equal(small_checkpoint_step(run_folder(), &wish), step);
 }
 

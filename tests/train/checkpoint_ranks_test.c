@@ -1,8 +1,9 @@
 #include "train/checkpoint.h"
 
-#include "base/log.h"
+#include "support/logged.h"
 #include "support/scratch.h"
 #include "support/sharded.h"
+#include "support/skip_fsync.h"
 #include "support/small_checkpoint.h"
 #include "support/support.h"
 #include "train/holdings.h"
@@ -16,37 +17,6 @@
 enum {
     MOST_RANKS = 4
 };
-
-/* Disks are not waited for here. */
-int fsync(int fd)
-{
-    struct stat info;
-    return fstat(fd, &info);
-}
-
-/* Warnings and notes, one a line. */
-static char logged[4096];
-
-static void keep_line(void *user, enum yk_log_level level, const char *line)
-{
-    (void)user;
-    (void)level;
-    const size_t length = strlen(logged);
-    snprintf(logged + length, sizeof logged - length, "%s\n", line);
-}
-
-static int make(void **state)
-{
-    logged[0] = '\0';
-    yk_log_set_sink(keep_line, NULL);
-    return support_scratch_make(state);
-}
-
-static int drop(void **state)
-{
-    yk_log_set_sink(NULL, NULL);
-    return support_scratch_drop(state);
-}
 
 static const struct small_store_wish adamw = {.config = &small_gpt,
                                               .optimizer = YK_OPTIMIZER_ADAMW};
@@ -446,7 +416,8 @@ static void a_run_without_a_whole_checkpoint_is_refused_by_all_ranks(void **stat
     assert_non_null(strstr(yk_status_message(), shard_path(1, 1, 2)));
 }
 
-#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, make, drop)
+#define IN_SCRATCH(test)                                                                           \
+    cmocka_unit_test_setup_teardown(test, logged_scratch_make, logged_scratch_drop)
 
 int main(void)
 {

@@ -215,33 +215,6 @@ static void run_parts(int threads, const struct yk_matmul *op, const struct tile
     }
 }
 
-static void add_sums(int threads, const struct yk_matmul *op)
-{
-    struct yk_sum_rows sums = {.rows = op->k, .to = op->sums, .to_type = op->sums_type};
-    switch (op->sums_of) {
-    case YK_SUMS_OF_A:
-        sums.columns = op->m;
-        sums.from = op->a;
-        sums.stride = op->a_stride;
-        sums.from_type = op->a_type;
-        break;
-    case YK_SUMS_OF_B:
-        sums.columns = op->n;
-        sums.from = op->b;
-        sums.stride = op->b_stride;
-        sums.from_type = op->b_type;
-        break;
-    default:
-        sums.rows = op->m;
-        sums.columns = op->n;
-        sums.from = op->c;
-        sums.stride = op->c_stride;
-        sums.from_type = op->c_type;
-        break;
-    }
-    yk_cpu_sum_rows(threads, &sums);
-}
-
 static void multiply_all(int threads, const struct yk_matmul *matmul)
 {
     const struct tiles tiles = choose_tiles(matmul);
@@ -266,6 +239,7 @@ void yk_cpu_matmul(int threads, const void *op)
         multiply_all(threads, matmul);
     }
     if (matmul->sums_of != YK_SUMS_OF_NOTHING) {
-        add_sums(threads, matmul);
+        const struct yk_sum_rows sums = yk_matmul_sums(matmul);
+        yk_cpu_sum_rows(threads, &sums);
     }
 }

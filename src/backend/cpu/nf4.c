@@ -147,27 +147,20 @@ void yk_cpu_quantise(int threads, const void *op)
     yk_cpu_share(threads, groups, quantise_group, &work);
 }
 
-static void decode_full(const uint8_t *codes, const float *values, int64_t count, float *to)
-{
-    for (int64_t i = 0; i + 1 < count; i += 2) {
-        to[i] = values[codes[i / 2] >> 4];
-        to[i + 1] = values[codes[i / 2] & 15];
+/* Looks up each code, in numbers of either width. */
+#define DEFINE_DECODE(name, number)                                                                \
+    static void name(const uint8_t *codes, const number values[], int64_t count, number to[])      \
+    {                                                                                              \
+        for (int64_t i = 0; i + 1 < count; i += 2) {                                               \
+            to[i] = values[codes[i / 2] >> 4];                                                     \
+            to[i + 1] = values[codes[i / 2] & 15];                                                 \
+        }                                                                                          \
+        if (count % 2 != 0) {                                                                      \
+            to[count - 1] = values[codes[count / 2] >> 4];                                         \
+        }                                                                                          \
     }
-    if (count % 2 != 0) {
-        to[count - 1] = values[codes[count / 2] >> 4];
-    }
-}
-
-static void decode_half(const uint8_t *codes, const uint16_t *values, int64_t count, uint16_t *to)
-{
-    for (int64_t i = 0; i + 1 < count; i += 2) {
-        to[i] = values[codes[i / 2] >> 4];
-        to[i + 1] = values[codes[i / 2] & 15];
-    }
-    if (count % 2 != 0) {
-        to[count - 1] = values[codes[count / 2] >> 4];
-    }
-}
+DEFINE_DECODE(decode_full, float)
+DEFINE_DECODE(decode_half, uint16_t)
 
 /* A block's 16 values are scaled, and rounded where they are to be, before they are looked up. */
 static void dequantise_group(const void *work, int64_t group)

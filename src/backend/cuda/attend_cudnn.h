@@ -15,9 +15,6 @@
 
 struct yk_cuda_attention;
 
-/* Where the device keeps it: NULL before the first use. */
-struct yk_cuda_attention **yk_cuda_attention_of(struct yk_backend_device *device);
-
 /* After all lanes have come to an end; NULL is fine. */
 void yk_cuda_attention_destroy(struct yk_cuda_attention *attention);
 

@@ -67,6 +67,18 @@ static bool end(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t descr
     return !builder->failed && yk_cudnn_check(builder, cudnnBackendFinalize(descriptor), doing);
 }
 
+/* An operation that is done in some way, whose description ends here. */
+static cudnnBackendDescriptor_t begin_operation(struct yk_cudnn_builder *builder,
+                                                cudnnBackendDescriptorType_t type,
+                                                cudnnBackendAttributeName_t way_name,
+                                                cudnnBackendDescriptor_t way, const char *doing)
+{
+    end(builder, way, doing);
+    const cudnnBackendDescriptor_t made = create(builder, type, doing);
+    set_descriptor(builder, made, way_name, way, doing);
+    return made;
+}
+
 static void end_operation(struct yk_cudnn_builder *builder, cudnnBackendDescriptor_t operation,
                           const char *doing)
 {
@@ -136,10 +148,9 @@ void yk_cudnn_matmul(struct yk_cudnn_builder *builder, int a, int b, struct yk_c
     const cudnnDataType_t type = CUDNN_DATA_FLOAT;
     const cudnnBackendDescriptor_t way = create(builder, CUDNN_BACKEND_MATMUL_DESCRIPTOR, doing);
     set(builder, way, CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type, doing);
-    end(builder, way, doing);
     const cudnnBackendDescriptor_t made =
-        create(builder, CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, doing);
-    set_descriptor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_DESC, way, doing);
+        begin_operation(builder, CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR,
+                        CUDNN_ATTR_OPERATION_MATMUL_DESC, way, doing);
     set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_ADESC, a, doing);
     set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_BDESC, b, doing);
     set_tensor(builder, made, CUDNN_ATTR_OPERATION_MATMUL_CDESC, y, doing);
@@ -169,10 +180,9 @@ static void put_pointwise(struct yk_cudnn_builder *builder, const struct pointwi
     if (op->mode == CUDNN_POINTWISE_GEN_INDEX) {
         set(builder, way, CUDNN_ATTR_POINTWISE_AXIS, CUDNN_TYPE_INT64, 1, &op->axis, doing);
     }
-    end(builder, way, doing);
     const cudnnBackendDescriptor_t made =
-        create(builder, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, doing);
-    set_descriptor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, way, doing);
+        begin_operation(builder, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR,
+                        CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, way, doing);
     set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, op->x, doing);
     set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, op->b, doing);
     set_tensor(builder, made, CUDNN_ATTR_OPERATION_POINTWISE_TDESC, op->mask, doing);
@@ -187,57 +197,41 @@ void yk_cudnn_pointwise(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t m
     put_pointwise(builder, &op);
 }
 
-/* A new tensor of x's sizes. */
-static int like(struct yk_cudnn_builder *builder, int x, cudnnDataType_t type)
+/* The op into a new tensor, of x's sizes and the type it is computed in. */
+static int put_new(struct yk_cudnn_builder *builder, struct pointwise op)
 {
-    return yk_cudnn_virtual(builder, builder->tensors[x].sizes, type);
+    op.y = yk_cudnn_virtual(builder, builder->tensors[op.x].sizes, op.type);
+    put_pointwise(builder, &op);
+    return op.y;
 }
 
 int yk_cudnn_map(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x, int b)
 {
-    const int y = like(builder, x, CUDNN_DATA_FLOAT);
-    yk_cudnn_pointwise(builder, mode, x, b, y);
-    return y;
+    return put_new(builder,
+                   (struct pointwise){.mode = mode, .type = CUDNN_DATA_FLOAT, .x = x, .b = b});
 }
 
 int yk_cudnn_index(struct yk_cudnn_builder *builder, int x, int64_t axis)
 {
-    const struct pointwise op = {
-        .mode = CUDNN_POINTWISE_GEN_INDEX,
-        .type = CUDNN_DATA_INT32,
-        .axis = axis,
-        .x = x,
-        .y = like(builder, x, CUDNN_DATA_INT32),
-    };
-    put_pointwise(builder, &op);
-    return op.y;
+    const cudnnPointwiseMode_t mode = CUDNN_POINTWISE_GEN_INDEX;
+    return put_new(
+        builder, (struct pointwise){.mode = mode, .type = CUDNN_DATA_INT32, .axis = axis, .x = x});
 }
 
 int yk_cudnn_compare(struct yk_cudnn_builder *builder, cudnnPointwiseMode_t mode, int x, int b)
 {
-    const struct pointwise op = {
-        .mode = mode,
-        .type = CUDNN_DATA_BOOLEAN,
-        .x = x,
-        .b = b,
-        .y = like(builder, x, CUDNN_DATA_BOOLEAN),
-    };
-    put_pointwise(builder, &op);
-    return op.y;
+    return put_new(builder,
+                   (struct pointwise){.mode = mode, .type = CUDNN_DATA_BOOLEAN, .x = x, .b = b});
 }
 
 int yk_cudnn_select(struct yk_cudnn_builder *builder, int x, int b, int mask)
 {
-    const struct pointwise op = {
-        .mode = CUDNN_POINTWISE_BINARY_SELECT,
-        .type = CUDNN_DATA_FLOAT,
-        .x = x,
-        .b = b,
-        .mask = mask,
-        .y = like(builder, x, CUDNN_DATA_FLOAT),
-    };
-    put_pointwise(builder, &op);
-    return op.y;
+    const struct pointwise op = {.mode = CUDNN_POINTWISE_BINARY_SELECT,
+                                 .type = CUDNN_DATA_FLOAT,
+                                 .x = x,
+                                 .b = b,
+                                 .mask = mask};
+    return put_new(builder, op);
 }
 
 void yk_cudnn_reduce(struct yk_cudnn_builder *builder, cudnnReduceTensorOp_t mode, int x, int y)
@@ -248,10 +242,9 @@ void yk_cudnn_reduce(struct yk_cudnn_builder *builder, cudnnReduceTensorOp_t mod
     set(builder, way, CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type, doing);
     set(builder, way, CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, 1, &mode,
         doing);
-    end(builder, way, doing);
     const cudnnBackendDescriptor_t made =
-        create(builder, CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, doing);
-    set_descriptor(builder, made, CUDNN_ATTR_OPERATION_REDUCTION_DESC, way, doing);
+        begin_operation(builder, CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR,
+                        CUDNN_ATTR_OPERATION_REDUCTION_DESC, way, doing);
     set_tensor(builder, made, CUDNN_ATTR_OPERATION_REDUCTION_XDESC, x, doing);
     set_tensor(builder, made, CUDNN_ATTR_OPERATION_REDUCTION_YDESC, y, doing);
     end_operation(builder, made, doing);

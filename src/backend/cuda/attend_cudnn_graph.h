@@ -12,11 +12,11 @@
 /* What a plan depends on. No gaps, so that two may be compared as bytes. */
 struct yk_cudnn_shape {
     int64_t batch;
-    int64_t queries; /* T */
-    int64_t keys;    /* S */
-    int64_t heads;
-    int64_t kv_heads;
     int64_t head_size;
+    int64_t heads;
+    int64_t queries; /* T of each */
+    int64_t kv_heads;
+    int64_t keys; /* S of each */
     int64_t q_stride;
     int64_t k_stride;
     int64_t v_stride;

@@ -87,13 +87,12 @@ struct yk_cuda_attention *yk_cuda_attention_enter(struct yk_backend_lane *lane)
 {
     static pthread_mutex_t creation = PTHREAD_MUTEX_INITIALIZER;
     struct yk_backend_device *device = yk_cuda_device(lane);
-    struct yk_cuda_attention **place = yk_cuda_attention_of(device);
     yk_cuda_enter(device);
     pthread_mutex_lock(&creation);
-    if (!*place) {
-        *place = create(device);
+    if (!device->attention) {
+        device->attention = create(device);
     }
-    struct yk_cuda_attention *attention = *place;
+    struct yk_cuda_attention *attention = device->attention;
     pthread_mutex_unlock(&creation);
     if (!attention || !attention->handle) {
         return NULL;

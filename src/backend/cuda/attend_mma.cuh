@@ -77,42 +77,29 @@ template <typename T>
 static __device__ __forceinline__ void yk_multiply(float (&c)[4], const uint32_t (&a)[4],
                                                    uint32_t b0, uint32_t b1);
 
-template <>
-__device__ __forceinline__ void yk_multiply<__half>(float (&c)[4], const uint32_t (&a)[4],
-                                                    uint32_t b0, uint32_t b1)
-{
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, "
-                 "%7}, {%8, %9}, {%0, %1, %2, %3};"
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-template <>
-__device__ __forceinline__ void yk_multiply<__nv_bfloat16>(float (&c)[4], const uint32_t (&a)[4],
-                                                           uint32_t b0, uint32_t b1)
-{
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, "
-                 "%6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
 /* Two numbers in 32 bits, the first in the lower half. */
 template <typename T> static __device__ __forceinline__ uint32_t yk_pack(float first, float second);
 
-template <> __device__ __forceinline__ uint32_t yk_pack<__half>(float first, float second)
-{
-    uint32_t out;
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(second), "f"(first));
-    return out;
-}
-
-template <> __device__ __forceinline__ uint32_t yk_pack<__nv_bfloat16>(float first, float second)
-{
-    uint32_t out;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(out) : "f"(second), "f"(first));
-    return out;
-}
+/* Both for numbers that instructions call `name`. */
+#define YK_DEFINE_MULTIPLY(T, name)                                                                \
+    template <>                                                                                    \
+    __device__ __forceinline__ void yk_multiply<T>(float(&c)[4], const uint32_t(&a)[4],            \
+                                                   uint32_t b0, uint32_t b1)                       \
+    {                                                                                              \
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." name "." name                        \
+                     ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"        \
+                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                              \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));              \
+    }                                                                                              \
+    template <> __device__ __forceinline__ uint32_t yk_pack<T>(float first, float second)          \
+    {                                                                                              \
+        uint32_t out;                                                                              \
+        asm("cvt.rn." name "x2.f32 %0, %1, %2;" : "=r"(out) : "f"(second), "f"(first));            \
+        return out;                                                                                \
+    }
+YK_DEFINE_MULTIPLY(__half, "f16")
+YK_DEFINE_MULTIPLY(__nv_bfloat16, "bf16")
+#undef YK_DEFINE_MULTIPLY
 
 /* 2^x: 0 for −∞. */
 static __device__ __forceinline__ float yk_power(float x)

@@ -135,16 +135,10 @@ void yk_cuda_attend_back_own(struct yk_backend_lane *lane, const struct yk_atten
         return;
     }
     put_products(lane, op, products);
-    struct yk_attend_back_task task = {};
-    task.forward = task_of(forward);
-    task.d_out = op->d_out;
-    task.dq = op->dq;
-    task.dk = op->dk;
-    task.dv = op->dv;
-    task.dq_stride = op->dq_stride;
-    task.dk_stride = op->dk_stride;
-    task.dv_stride = op->dv_stride;
-    task.products = products;
+    const struct yk_attend_back_task task = {
+        task_of(forward), op->d_out,     op->dq,        op->dk,   op->dv,
+        op->dq_stride,    op->dk_stride, op->dv_stride, products,
+    };
     if (suits_tensor_back(lane, op)) {
         yk_cuda_attend_back_tensor(lane, &task);
     } else {

@@ -52,28 +52,22 @@ static __global__ void __launch_bounds__(THREADS) attend(const struct yk_attend_
     __shared__ __align__(16) float area[AREA];
     __shared__ __align__(16) float tile[AREA];
     const struct yk_attend &op = task.op;
-    const int tiles = static_cast<int>((op.queries + TILE - 1) / TILE);
-    const int64_t place = blockIdx.x / tiles;
-    const struct yk_attend_head head = yk_attend_head_of(op, place / op.heads, place % op.heads);
-    const int first = static_cast<int>(blockIdx.x % tiles) * TILE;
-    const int queries = static_cast<int>(op.queries);
-    const int size = static_cast<int>(op.head_size);
-    const int column = static_cast<int>(blockIdx.y) * TILE;
+    const struct query_tile own = query_tile_of(op);
+    const struct yk_attend_head &head = own.head;
     const int s_mine = threadIdx.x % 16 * 4;
-    const int t_mine = first + threadIdx.x / 16 * 4;
-    const rows<T> q =
-        rows_of<T>(op.q, op.q_stride, head.sample, queries, first, queries, head.head, size);
+    const int t_mine = own.first + threadIdx.x / 16 * 4;
+    const rows<T> q = rows_of<T>(op.q, op.q_stride, head.sample, own.queries, own.first,
+                                 own.queries, head.head, own.size);
     float highest[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
     float sums[4] = {};
     float out[4][4] = {};
     float scores[4][4];
-    const int end = yk_attend_seen(head, min(first + TILE, queries) - 1);
-    for (int s = 0; s < end; s += TILE) {
-        const rows<T> k =
-            rows_of<T>(op.k, op.k_stride, head.sample, op.keys, s, head.length, head.kv_head, size);
-        const rows<T> v =
-            rows_of<T>(op.v, op.v_stride, head.sample, op.keys, s, head.length, head.kv_head, size);
-        multiply_heads(q, k, size, area, scores);
+    for (int s = 0; s < own.end; s += TILE) {
+        const rows<T> k = rows_of<T>(op.k, op.k_stride, head.sample, op.keys, s, head.length,
+                                     head.kv_head, own.size);
+        const rows<T> v = rows_of<T>(op.v, op.v_stride, head.sample, op.keys, s, head.length,
+                                     head.kv_head, own.size);
+        multiply_heads(q, k, own.size, area, scores);
         for (int i = 0; i < 4; i++) {
             exponentiate(scores[i], yk_attend_seen(head, t_mine + i) - s - s_mine, task.power_scale,
                          highest[i], sums[i], out[i]);
@@ -81,15 +75,15 @@ static __global__ void __launch_bounds__(THREADS) attend(const struct yk_attend_
                 drop(task, head, t_mine + i, s + s_mine, scores[i]);
             }
         }
-        bring_product(scores, v, column, size, tile, area);
+        bring_product(scores, v, own.column, own.size, tile, area);
         multiply(tile, area, out);
     }
     float shares[4];
-    end_softmax(op, place, first, highest, sums, shares);
+    end_softmax(op, own.place, own.first, highest, sums, shares);
     store(out, shares,
-          static_cast<T *>(op.out) +
-              yk_attend_row(head.sample, queries, first, op.out_stride, head.head, size),
-          op.out_stride, queries - first, column, size);
+          static_cast<T *>(op.out) + yk_attend_row(head.sample, own.queries, own.first,
+                                                   op.out_stride, head.head, own.size),
+          op.out_stride, own.queries - own.first, own.column, own.size);
 }
 
 void yk_cuda_attend_plain(struct yk_backend_lane *lane, const struct yk_attend_task *task)

@@ -190,6 +190,31 @@ static __device__ void drop(const struct yk_attend_task &task, const struct yk_a
     }
 }
 
+/* A block's tile of queries, and the columns of the head that it finds. */
+struct query_tile {
+    int64_t place; /* of the head in (B, heads) */
+    struct yk_attend_head head;
+    int first;
+    int end; /* of the keys that any of them sees */
+    int queries;
+    int size;
+    int column;
+};
+
+static __device__ __forceinline__ struct query_tile query_tile_of(const struct yk_attend &op)
+{
+    const int tiles = static_cast<int>((op.queries + TILE - 1) / TILE);
+    struct query_tile own;
+    own.place = blockIdx.x / tiles;
+    own.head = yk_attend_head_of(op, own.place / op.heads, own.place % op.heads);
+    own.first = static_cast<int>(blockIdx.x % tiles) * TILE;
+    own.queries = static_cast<int>(op.queries);
+    own.size = static_cast<int>(op.head_size);
+    own.column = static_cast<int>(blockIdx.y) * TILE;
+    own.end = yk_attend_seen(own.head, min(own.first + TILE, own.queries) - 1);
+    return own;
+}
+
 static dim3 grid_of(int64_t heads, int64_t rows, int64_t size)
 {
     return dim3(static_cast<unsigned>(heads * yk_ceil_div(rows, TILE)),

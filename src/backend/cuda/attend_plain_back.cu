@@ -58,28 +58,23 @@ static __global__ void __launch_bounds__(THREADS)
 {
     __shared__ __align__(16) float area[AREA];
     const struct yk_attend &op = task.forward.op;
-    const int tiles = static_cast<int>((op.queries + TILE - 1) / TILE);
-    const int64_t place = blockIdx.x / tiles;
-    const struct yk_attend_head head = yk_attend_head_of(op, place / op.heads, place % op.heads);
-    const int first = static_cast<int>(blockIdx.x % tiles) * TILE;
-    const int queries = static_cast<int>(op.queries);
+    const struct query_tile own = query_tile_of(op);
     float sums[4] = {};
     float powers[4][4];
     float parts[4][4];
-    const int end = yk_attend_seen(head, min(first + TILE, queries) - 1);
-    for (int s = 0; s < end; s += TILE) {
-        differentiate<T>(task, head, nullptr, first, s, area, powers, parts);
+    for (int s = 0; s < own.end; s += TILE) {
+        differentiate<T>(task, own.head, nullptr, own.first, s, area, powers, parts);
         for (int i = 0; i < 16; i++) {
             sums[i / 4] += parts[i / 4][i % 4];
         }
     }
     for (int i = 0; i < 4; i++) {
-        const int t = first + threadIdx.x / 16 * 4 + i;
+        const int t = own.first + threadIdx.x / 16 * 4 + i;
         for (int step = 8; step > 0; step /= 2) {
             sums[i] += __shfl_xor_sync(0xffffffffU, sums[i], step);
         }
-        if (threadIdx.x % 16 == 0 && t < queries) {
-            task.products[place * queries + t] = sums[i];
+        if (threadIdx.x % 16 == 0 && t < own.queries) {
+            task.products[own.place * own.queries + t] = sums[i];
         }
     }
 }
@@ -143,30 +138,24 @@ static __global__ void __launch_bounds__(THREADS)
     __shared__ __align__(16) float area[AREA];
     __shared__ __align__(16) float tile[AREA];
     const struct yk_attend &op = task.forward.op;
-    const int tiles = static_cast<int>((op.queries + TILE - 1) / TILE);
-    const int64_t place = blockIdx.x / tiles;
-    const struct yk_attend_head head = yk_attend_head_of(op, place / op.heads, place % op.heads);
-    const int first = static_cast<int>(blockIdx.x % tiles) * TILE;
-    const int queries = static_cast<int>(op.queries);
-    const int size = static_cast<int>(op.head_size);
-    const int column = static_cast<int>(blockIdx.y) * TILE;
+    const struct query_tile own = query_tile_of(op);
+    const struct yk_attend_head &head = own.head;
     float dq[4][4] = {};
     float powers[4][4];
     float d_scores[4][4];
-    const int end = yk_attend_seen(head, min(first + TILE, queries) - 1);
-    for (int s = 0; s < end; s += TILE) {
-        differentiate<T>(task, head, task.products, first, s, area, powers, d_scores);
-        bring_product(
-            d_scores,
-            rows_of<T>(op.k, op.k_stride, head.sample, op.keys, s, head.length, head.kv_head, size),
-            column, size, tile, area);
+    for (int s = 0; s < own.end; s += TILE) {
+        differentiate<T>(task, head, task.products, own.first, s, area, powers, d_scores);
+        bring_product(d_scores,
+                      rows_of<T>(op.k, op.k_stride, head.sample, op.keys, s, head.length,
+                                 head.kv_head, own.size),
+                      own.column, own.size, tile, area);
         multiply(tile, area, dq);
     }
     const float scales[4] = {op.scale, op.scale, op.scale, op.scale};
     store(dq, scales,
-          static_cast<T *>(task.dq) +
-              yk_attend_row(head.sample, queries, first, task.dq_stride, head.head, size),
-          task.dq_stride, queries - first, column, size);
+          static_cast<T *>(task.dq) + yk_attend_row(head.sample, own.queries, own.first,
+                                                    task.dq_stride, head.head, own.size),
+          task.dq_stride, own.queries - own.first, own.column, own.size);
 }
 
 void yk_cuda_attend_back_plain(struct yk_backend_lane *lane, const struct yk_attend_back_task *task)

@@ -41,19 +41,17 @@ template <int N>
 static __device__ __forceinline__ void mask(const struct yk_attend_head &head, int t, int s,
                                             float (&scores)[M][N][4])
 {
-    const int lane = threadIdx.x % 32;
 #pragma unroll
-    for (int m = 0; m < M; m++) {
+    for (int i = 0; i < M * 2; i++) {
+        const int m = i / 2;
+        const int r = i % 2;
+        const int seen = yk_tile_seen(head, t + m * 16 + r * 8, s);
 #pragma unroll
-        for (int r = 0; r < 2; r++) {
-            const int seen = yk_attend_seen(head, t + m * 16 + r * 8 + lane / 4) - s - lane % 4 * 2;
+        for (int n = 0; n < N; n++) {
 #pragma unroll
-            for (int n = 0; n < N; n++) {
-#pragma unroll
-                for (int j = 0; j < 2; j++) {
-                    if (n * 8 + j >= seen) {
-                        scores[m][n][2 * r + j] = -INFINITY;
-                    }
+            for (int j = 0; j < 2; j++) {
+                if (n * 8 + j >= seen) {
+                    scores[m][n][2 * r + j] = -INFINITY;
                 }
             }
         }
@@ -182,24 +180,17 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
 {
 #if YK_HAS_TENSOR_CORES
     using L = layout<D>;
-    extern __shared__ __align__(128) unsigned char shared[];
     const struct yk_attend &op = task.op;
-    /* The last queries, which see most keys, begin first. */
-    const unsigned heads = static_cast<unsigned>(op.batch * op.heads);
-    const unsigned place = blockIdx.x % heads;
-    const struct yk_attend_head head = yk_attend_head_of(op, place / op.heads, place % op.heads);
-    const int queries = static_cast<int>(op.queries);
-    const int first = static_cast<int>(gridDim.x / heads - 1 - blockIdx.x / heads) * ROWS;
-    const int warp_row = threadIdx.x / 32 * WARP_ROWS;
-    const int t = first + warp_row;
-    const int end = yk_attend_seen(head, min(first + ROWS, queries) - 1);
-    const int warp_end = t < queries ? yk_attend_seen(head, min(t + WARP_ROWS, queries) - 1) : 0;
+    const struct yk_tile_queries own = yk_tile_queries_of<ROWS, WARP_ROWS>(op);
+    const struct yk_attend_head &head = own.head;
+    const int t = own.t;
+    extern __shared__ __align__(128) unsigned char shared[];
     const uint32_t base = yk_shared_address(shared);
     uint32_t here = base + L::query_bytes;
     uint32_t other = here + 2 * L::tile_bytes;
-    bring_queries<T, D>(op, head, first, base);
+    bring_queries<T, D>(op, head, own.first, base);
     bring_keys<T, D>(op, head, 0, here);
-    const yk_tile_stored<D, M> stored = {base + warp_row * D * 2, yk_tile_lane_left<D>()};
+    const yk_tile_stored<D, M> stored = {base + own.warp_row * D * 2, yk_tile_lane_left<D>()};
     yk_tile_held<D, M> held;
     struct softmax softmax;
     float out[M][D / 8][4];
@@ -210,13 +201,13 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
     if (L::holds) {
         yk_tile_hold(stored, held);
     }
-    for (int s = 0; s < end; s += L::keys) {
-        if (s + L::keys < end) {
+    for (int s = 0; s < own.end; s += L::keys) {
+        if (s + L::keys < own.end) {
             bring_keys<T, D>(op, head, s + L::keys, other);
         }
-        if (s < warp_end && L::holds) {
+        if (s < own.warp_end && L::holds) {
             add_stage<T, D, DROP>(task, head, t, s, here, held, softmax, out);
-        } else if (s < warp_end) {
+        } else if (s < own.warp_end) {
             add_stage<T, D, DROP>(task, head, t, s, here, stored, softmax, out);
         }
         const uint32_t worked_on = here;
@@ -225,7 +216,7 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
         yk_copies_wait();
         __syncthreads();
     }
-    finish<T, D>(op, head, t, softmax, out, shared + warp_row * D * 2);
+    finish<T, D>(op, head, t, softmax, out, shared + own.warp_row * D * 2);
 #endif
 }
 
@@ -247,22 +238,11 @@ static void put(struct yk_backend_lane *lane, const struct yk_attend_task *task)
     yk_cuda_note(lane, cudaGetLastError(), "attend");
 }
 
-template <typename T>
-static void put_type(struct yk_backend_lane *lane, const struct yk_attend_task *task)
-{
-    const bool drop = task->op.dropout.rate > 0;
-    if (task->op.head_size == 64) {
-        drop ? put<T, 64, true>(lane, task) : put<T, 64, false>(lane, task);
-    } else {
-        drop ? put<T, 128, true>(lane, task) : put<T, 128, false>(lane, task);
-    }
-}
-
 void yk_cuda_attend_tensor(struct yk_backend_lane *lane, const struct yk_attend_task *task)
 {
-    if (task->op.type == YK_PRECISION_FP16) {
-        put_type<__half>(lane, task);
-    } else {
-        put_type<__nv_bfloat16>(lane, task);
-    }
+    yk_tile_with_type(task->op, [&](auto number, auto size) {
+        using T = decltype(number);
+        constexpr int d = decltype(size)::value;
+        task->op.dropout.rate > 0 ? put<T, d, true>(lane, task) : put<T, d, false>(lane, task);
+    });
 }

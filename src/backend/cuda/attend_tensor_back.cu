@@ -10,12 +10,11 @@ differentiate(float power_scale, const struct yk_attend_head &head, int t, int s
               const float (&bases)[M][2], const float (&products)[M][2],
               const float (&scores)[M][N][4], float (&d_scores)[M][N][4])
 {
-    const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int m = 0; m < M; m++) {
 #pragma unroll
         for (int r = 0; r < 2; r++) {
-            const int seen = yk_attend_seen(head, t + m * 16 + r * 8 + lane / 4) - s - lane % 4 * 2;
+            const int seen = yk_tile_seen(head, t + m * 16 + r * 8, s);
 #pragma unroll
             for (int i = 0; i < N * 2; i++) {
                 const int j = 2 * r + i % 2;
@@ -50,7 +49,7 @@ static __device__ __forceinline__ void bring_first(const struct yk_attend_back_t
 }
 
 /* What stays with a warp: its rows of q and d_out, and what a lane knows of its own. */
-template <int D> struct own {
+template <int D> struct held_rows {
     yk_tile_held<D, layout<D>::m> q;
     yk_tile_held<D, layout<D>::m> d_out;
     float bases[layout<D>::m][2]; /* sums in units of log2 e */
@@ -60,7 +59,7 @@ template <int D> struct own {
 template <int D>
 static __device__ __forceinline__ void load_own(const struct yk_attend_back_task &task,
                                                 const struct yk_attend_head &head, int t,
-                                                uint32_t rows, own<D> &out)
+                                                uint32_t rows, held_rows<D> &out)
 {
     using L = layout<D>;
     const struct yk_attend &op = task.forward.op;
@@ -80,7 +79,7 @@ static __device__ __forceinline__ void load_own(const struct yk_attend_back_task
 template <typename T, int D, bool DROP>
 static __device__ __forceinline__ void
 add_stage(const struct yk_attend_task &task, const struct yk_attend_head &head, int t, int s,
-          int end, uint32_t stage, const own<D> &own, float (&dq)[layout<D>::m][D / 8][4])
+          int end, uint32_t stage, const held_rows<D> &held, float (&dq)[layout<D>::m][D / 8][4])
 {
     using L = layout<D>;
 #pragma unroll 1
@@ -89,13 +88,13 @@ add_stage(const struct yk_attend_task &task, const struct yk_attend_head &head, 
         float scores[L::m][N][4];
         float d_scores[L::m][N][4];
         uint32_t left[L::m][N / 2][4];
-        yk_tile_scores<T, D>(own.q, rows, scores);
-        yk_tile_scores<T, D>(own.d_out, rows + L::tile_bytes, d_scores);
+        yk_tile_scores<T, D>(held.q, rows, scores);
+        yk_tile_scores<T, D>(held.d_out, rows + L::tile_bytes, d_scores);
         if (DROP) {
             yk_tile_drop(task, head, t, s + c, d_scores);
         }
         const bool whole = s + c + SUB <= yk_attend_seen(head, t);
-        differentiate(task.power_scale, head, t, s + c, whole, own.bases, own.products, scores,
+        differentiate(task.power_scale, head, t, s + c, whole, held.bases, held.products, scores,
                       d_scores);
         yk_tile_pack<T>(d_scores, left);
         yk_tile_add<T, D>(left, rows, dq);
@@ -110,63 +109,51 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
     using L = layout<D>;
     extern __shared__ __align__(128) unsigned char shared[];
     const struct yk_attend &op = task.forward.op;
-    /* The last queries, which see most keys, begin first. */
-    const unsigned heads = static_cast<unsigned>(op.batch * op.heads);
-    const unsigned place = blockIdx.x % heads;
-    const struct yk_attend_head head = yk_attend_head_of(op, place / op.heads, place % op.heads);
     const int queries = static_cast<int>(op.queries);
-    const int first = static_cast<int>(gridDim.x / heads - 1 - blockIdx.x / heads) * L::rows;
-    const int warp_row = threadIdx.x / 32 * L::warp_rows;
-    const int t = first + warp_row;
-    const int end = yk_attend_seen(head, min(first + L::rows, queries) - 1);
-    const int warp_end = t < queries ? yk_attend_seen(head, min(t + L::warp_rows, queries) - 1) : 0;
+    const struct yk_tile_queries own = yk_tile_queries_of<L::rows, L::warp_rows>(op);
+    const struct yk_attend_head &head = own.head;
+    const int t = own.t;
     const uint32_t base = yk_shared_address(shared);
     uint32_t here = base + 2 * L::own_bytes;
     uint32_t other = here + L::stage_bytes;
-    own<D> own;
+    held_rows<D> held;
     float dq[L::m][D / 8][4];
-    bring_first<T, D>(task, head, first, base);
+    bring_first<T, D>(task, head, own.first, base);
     yk_tile_clear(dq);
     yk_copies_wait();
     __syncthreads();
-    load_own(task, head, t, base + warp_row * D * 2, own);
-    for (int s = 0; s < end; s += L::passing) {
-        if (s + L::passing < end) {
+    load_own(task, head, t, base + own.warp_row * D * 2, held);
+    for (int s = 0; s < own.end; s += L::passing) {
+        if (s + L::passing < own.end) {
             bring_keys<T, D, L::passing>(op, head, s + L::passing, other, other + L::tile_bytes);
         }
-        add_stage<T, D, DROP>(task.forward, head, t, s, warp_end, here, own, dq);
+        add_stage<T, D, DROP>(task.forward, head, t, s, own.warp_end, here, held, dq);
         const uint32_t worked_on = here;
         here = other;
         other = worked_on;
         yk_copies_wait();
         __syncthreads();
     }
-    store_rows<T, D>(dq, op.scale, shared + warp_row * D * 2,
+    store_rows<T, D>(dq, op.scale, shared + own.warp_row * D * 2,
                      static_cast<T *>(task.dq) +
                          yk_attend_row(head.sample, queries, t, task.dq_stride, head.head, D),
                      task.dq_stride, queries - t);
 #endif
 }
 
-template <typename T, int D>
-static void put(struct yk_backend_lane *lane, const struct yk_attend_back_task *task)
-{
-    const struct yk_attend *op = &task->forward.op;
-    const back_kernel kernel =
-        op->dropout.rate > 0 ? find_d_queries<T, D, true> : find_d_queries<T, D, false>;
-    put_kernel<D>(lane, task, kernel, op->batch * op->heads, op->queries);
-}
-
 void yk_cuda_attend_back_tensor(struct yk_backend_lane *lane,
                                 const struct yk_attend_back_task *task)
 {
-    const bool is_small = task->forward.op.head_size == 64;
+    const struct yk_attend &op = task->forward.op;
     if (!yk_cuda_attend_back_tensor_keys(lane, task)) {
         return;
     }
-    if (task->forward.op.type == YK_PRECISION_FP16) {
-        is_small ? put<__half, 64>(lane, task) : put<__half, 128>(lane, task);
-    } else {
-        is_small ? put<__nv_bfloat16, 64>(lane, task) : put<__nv_bfloat16, 128>(lane, task);
-    }
+    yk_tile_with_type(op, [&](auto number, auto size) {
+        using T = decltype(number);
+        constexpr int d = decltype(size)::value;
+        const bool drop = op.dropout.rate > 0;
+        return put_kernel<d>(lane, task,
+                             drop ? find_d_queries<T, d, true> : find_d_queries<T, d, false>,
+                             op.batch * op.heads, op.queries);
+    });
 }

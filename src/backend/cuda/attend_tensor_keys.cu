@@ -154,7 +154,6 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
 {
 #if YK_HAS_TENSOR_CORES
     using L = layout<D>;
-    extern __shared__ __align__(128) unsigned char shared[];
     const struct yk_attend &op = task.forward.op;
     const unsigned kv_heads = static_cast<unsigned>(op.batch * op.kv_heads);
     const unsigned place = blockIdx.x % kv_heads;
@@ -162,6 +161,7 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
     const int64_t kv_head = place % op.kv_heads;
     /* The first keys, which most queries see, begin first. */
     const int first = static_cast<int>(blockIdx.x / kv_heads) * L::rows;
+    extern __shared__ __align__(128) unsigned char shared[]; /* k and v, then stages of queries */
     float dk[L::m][D / 8][4];
     float dv[L::m][D / 8][4];
     yk_tile_clear(dk);
@@ -184,21 +184,15 @@ static __global__ void __launch_bounds__(YK_TENSOR_THREADS, 2)
 #endif
 }
 
-template <typename T, int D>
-static bool put(struct yk_backend_lane *lane, const struct yk_attend_back_task *task)
-{
-    const struct yk_attend *op = &task->forward.op;
-    const back_kernel kernel =
-        op->dropout.rate > 0 ? find_d_keys<T, D, true> : find_d_keys<T, D, false>;
-    return put_kernel<D>(lane, task, kernel, op->batch * op->kv_heads, op->keys);
-}
-
 bool yk_cuda_attend_back_tensor_keys(struct yk_backend_lane *lane,
                                      const struct yk_attend_back_task *task)
 {
-    const bool is_small = task->forward.op.head_size == 64;
-    if (task->forward.op.type == YK_PRECISION_FP16) {
-        return is_small ? put<__half, 64>(lane, task) : put<__half, 128>(lane, task);
-    }
-    return is_small ? put<__nv_bfloat16, 64>(lane, task) : put<__nv_bfloat16, 128>(lane, task);
+    const struct yk_attend &op = task->forward.op;
+    return yk_tile_with_type(op, [&](auto number, auto size) {
+        using T = decltype(number);
+        constexpr int d = decltype(size)::value;
+        const back_kernel kernel =
+            op.dropout.rate > 0 ? find_d_keys<T, d, true> : find_d_keys<T, d, false>;
+        return put_kernel<d>(lane, task, kernel, op.batch * op.kv_heads, op.keys);
+    });
 }

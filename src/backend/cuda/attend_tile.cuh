@@ -8,6 +8,8 @@
 #ifndef YK_BACKEND_CUDA_ATTEND_TILE_CUH
 #define YK_BACKEND_CUDA_ATTEND_TILE_CUH
 
+#include <type_traits>
+
 #include "backend/cuda/attend.cuh"
 #include "backend/cuda/attend_mma.cuh"
 
@@ -158,6 +160,43 @@ static __device__ __forceinline__ void yk_tile_add(const uint32_t (&left)[M][K][
     }
 }
 
+/* Which of a lane's columns, 8n + j of keys s … of the warp's, query t of its row sees: those below
+ * it. */
+static __device__ __forceinline__ int yk_tile_seen(const struct yk_attend_head &head, int t, int s)
+{
+    const int lane = threadIdx.x % 32;
+    return yk_attend_seen(head, t + lane / 4) - s - lane % 4 * 2;
+}
+
+/* A block's ROWS queries of a head, from `first`, of which a warp has WARP_ROWS, from t. */
+struct yk_tile_queries {
+    struct yk_attend_head head;
+    int first;
+    int end; /* of the keys that any of them sees */
+    int warp_row;
+    int t;
+    int warp_end; /* of the keys that any of the warp's sees */
+};
+
+/* The last queries, which see most keys, begin first. */
+template <int ROWS, int WARP_ROWS>
+static __device__ __forceinline__ struct yk_tile_queries
+yk_tile_queries_of(const struct yk_attend &op)
+{
+    const unsigned heads = static_cast<unsigned>(op.batch * op.heads);
+    const unsigned place = blockIdx.x % heads;
+    const int queries = static_cast<int>(op.queries);
+    struct yk_tile_queries own;
+    own.head = yk_attend_head_of(op, place / op.heads, place % op.heads);
+    own.first = static_cast<int>(gridDim.x / heads - 1 - blockIdx.x / heads) * ROWS;
+    own.warp_row = threadIdx.x / 32 * WARP_ROWS;
+    own.t = own.first + own.warp_row;
+    own.end = yk_attend_seen(own.head, min(own.first + ROWS, queries) - 1);
+    own.warp_end =
+        own.t < queries ? yk_attend_seen(own.head, min(own.t + WARP_ROWS, queries) - 1) : 0;
+    return own;
+}
+
 /*
  * What dropout multiplies this lane's four numbers of a result by, rows being queries: those from
  * place `upper` in row g, and from `lower` in row g + 8. Two lanes share the four words of a place
@@ -286,6 +325,18 @@ yk_tile_store(const float (&numbers)[M][D / 8][4], const float (&scales)[M][2], 
                 *reinterpret_cast<const uint4 *>(room + yk_tile_place<D>(row, piece));
         }
     }
+}
+
+/* Calls put(number, size) with a number of the op's type, and the size of its heads as a type. */
+template <typename PUT> static auto yk_tile_with_type(const struct yk_attend &op, PUT put)
+{
+    const std::integral_constant<int, 64> small;
+    const std::integral_constant<int, 128> large;
+    const bool is_small = op.head_size == small;
+    if (op.type == YK_PRECISION_FP16) {
+        return is_small ? put(__half(), small) : put(__half(), large);
+    }
+    return is_small ? put(__nv_bfloat16(), small) : put(__nv_bfloat16(), large);
 }
 
 #endif

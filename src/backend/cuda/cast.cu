@@ -23,15 +23,8 @@ static __global__ void __launch_bounds__(THREADS)
     cast_stretch(const From *from, To *to, yk_stretch stretch)
 {
     const int64_t first = static_cast<int64_t>(blockIdx.x) * THREADS * UNITS + threadIdx.x;
-    const From *fours = from + stretch.head;
     yk_four<From> x[UNITS];
-#pragma unroll
-    for (int unit = 0; unit < UNITS; unit++) {
-        const int64_t at = first + unit * THREADS;
-        if (at < stretch.fours) {
-            x[unit] = yk_load_four(fours + 4 * at);
-        }
-    }
+    yk_load_fours(from, stretch, first, THREADS, x);
 #pragma unroll
     for (int unit = 0; unit < UNITS; unit++) {
         const int64_t at = first + unit * THREADS;

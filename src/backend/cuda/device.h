@@ -76,10 +76,19 @@ yk_status yk_cuda_fail(const struct yk_backend_device *device, cudaError_t error
 /* Makes the device the calling thread's. */
 void yk_cuda_enter(const struct yk_backend_device *device);
 
+/* Whether there is a GPU of this number, and a driver for it. */
+yk_status yk_cuda_device_find(int32_t number) YK_MUST_USE;
+
+/* What the GPU of device->number is; `messages` is how many SMs they would use. */
+yk_status yk_cuda_device_read(struct yk_backend_device *device, int32_t messages) YK_MUST_USE;
+
+/* The entry of the backend's table. */
+void yk_cuda_device_describe(const struct yk_backend_device *device, struct yk_text *out);
+
 /* versions.c: the entry of the backend's table. */
 void yk_cuda_versions(const struct yk_backend_device *device, struct yk_text *out);
 
-/* held.c, memory.c, lanes.c and clock.c: the entries of the backend's table, some by way of
+/* held.c, memory.c, lane.c and clock.c: the entries of the backend's table, some by way of
  * replay.h. */
 yk_status yk_cuda_take(struct yk_backend_device *device, size_t bytes, void **out) YK_MUST_USE;
 void yk_cuda_give_back(struct yk_backend_device *device, void *memory);
@@ -90,6 +99,7 @@ bool yk_cuda_holds(const struct yk_backend_device *device, const void *memory);
 
 yk_status yk_cuda_lane_create(struct yk_backend_device *device, const char *name,
                               struct yk_backend_lane **out) YK_MUST_USE;
+/* Of a lane on which nothing is replayed or works ahead; else yk_replay_lane_destroy(). */
 void yk_cuda_lane_destroy(struct yk_backend_lane *lane);
 void *yk_cuda_native(const struct yk_backend_lane *lane, int32_t *number);
 yk_status yk_cuda_prepare(struct yk_backend_lane *lane, size_t bytes) YK_MUST_USE;
@@ -97,8 +107,6 @@ yk_status yk_cuda_finish(struct yk_backend_lane *lane) YK_MUST_USE;
 void yk_cuda_copy(struct yk_backend_lane *lane, void *to, const void *from, size_t bytes);
 void yk_cuda_clear(struct yk_backend_lane *lane, void *memory, size_t bytes);
 void yk_cuda_call(struct yk_backend_lane *lane, void (*function)(void *user), void *user);
-void yk_cuda_begin_range(struct yk_backend_lane *lane, const char *name);
-void yk_cuda_end_range(struct yk_backend_lane *lane);
 
 yk_status yk_cuda_event_create(struct yk_backend_device *device,
                                struct yk_backend_event **out) YK_MUST_USE;

@@ -7,59 +7,126 @@ enum {
     AT_ONCE = 2, /* rows whose loads are under way together */
 };
 
+/* What a thread has of a row of gate_up (rows, 2 · width). */
+template <typename T, int N> struct gate_up {
+    yk_pack<T, N> gate;
+    yk_pack<T, N> up;
+
+    static __device__ __forceinline__ gate_up load(const T *rows, int64_t row, int64_t width,
+                                                   int64_t column)
+    {
+        const T *from = rows + 2 * row * width + column;
+        return {yk_take<N>(from), yk_take<N>(from + width)};
+    }
+};
+
 /* gate_up (rows, 2 · width), out (rows, width) */
-template <typename T, int N>
+template <typename T, int N> struct gate {
+    static constexpr int count = N;
+    using held = gate_up<T, N>;
+    const T *gate_up_rows;
+    T *out;
+
+    __device__ __forceinline__ held load(int64_t row, int64_t width, int64_t column) const
+    {
+        return held::load(gate_up_rows, row, width, column);
+    }
+
+    __device__ __forceinline__ void store(const held &in, int64_t row, int64_t width,
+                                          int64_t column) const
+    {
+        float g[N];
+        float u[N];
+        yk_open(in.gate, g);
+        yk_open(in.up, u);
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            u[j] *= yk_silu<T>(g[j]);
+        }
+        yk_put<N>(out + row * width + column, yk_close<T>(u));
+    }
+};
+
+/* gate_up and d_gate_up (rows, 2 · width), d_out (rows, width). A thread reads what it overwrites,
+ * and nobody else does: d_gate_up may be gate_up. */
+template <typename T, int N> struct gate_back {
+    static constexpr int count = N;
+    struct held {
+        gate_up<T, N> in;
+        yk_pack<T, N> d;
+    };
+    const T *gate_up_rows;
+    const T *d_out;
+    T *d_gate_up;
+
+    __device__ __forceinline__ held load(int64_t row, int64_t width, int64_t column) const
+    {
+        return {gate_up<T, N>::load(gate_up_rows, row, width, column),
+                yk_take<N>(d_out + row * width + column)};
+    }
+
+    __device__ __forceinline__ void store(const held &held, int64_t row, int64_t width,
+                                          int64_t column) const
+    {
+        float g[N];
+        float u[N];
+        float x[N];
+        yk_open(held.in.gate, g);
+        yk_open(held.in.up, u);
+        yk_open(held.d, x);
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            const float s = yk_logistic<T>(g[j]);
+            const float d_silu = x[j] * s;
+            x[j] = d_silu * g[j];
+            g[j] = d_silu * u[j] * (1.0F + g[j] * (1.0F - s));
+        }
+        T *to = d_gate_up + 2 * row * width + column;
+        yk_put<N>(to, yk_close<T>(g));
+        yk_put<N>(to + width, yk_close<T>(x));
+    }
+};
+
+/* PASS is one of the two above. */
+template <typename PASS>
 static __global__ void __launch_bounds__(YK_ROWS_THREADS)
-    gate_rows(const T *gate_up, T *out, int64_t rows, int64_t width)
+    gate_rows(PASS pass, int64_t rows, int64_t width)
 {
-    const int64_t column = yk_first_pack() * N;
+    const int64_t column = yk_first_pack() * PASS::count;
     const int64_t step = yk_row_step();
     if (column >= width) {
         return;
     }
     for (int64_t first = yk_first_row(); first < rows; first += AT_ONCE * step) {
-        yk_pack<T, N> gate[AT_ONCE];
-        yk_pack<T, N> up[AT_ONCE];
+        typename PASS::held held[AT_ONCE];
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
-            const int64_t row = yk_row_within(first + i * step, rows);
-            const T *from = gate_up + 2 * row * width + column;
-            gate[i] = yk_take<N>(from);
-            up[i] = yk_take<N>(from + width);
+            held[i] = pass.load(yk_row_within(first + i * step, rows), width, column);
         }
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             const int64_t row = first + i * step;
             if (row < rows) {
-                float g[N];
-                float u[N];
-                yk_open(gate[i], g);
-                yk_open(up[i], u);
-#pragma unroll
-                for (int j = 0; j < N; j++) {
-                    u[j] *= yk_silu<T>(g[j]);
-                }
-                yk_put<N>(out + row * width + column, yk_close<T>(u));
+                pass.store(held[i], row, width, column);
             }
         }
     }
 }
 
-template <typename T>
-static void gate_of_type(struct yk_backend_lane *lane, const struct yk_gate *op)
+template <typename PASS>
+static void put_rows(struct yk_backend_lane *lane, int64_t rows, int64_t width, const PASS &pass)
 {
-    constexpr int n = yk_wide<T>::count;
-    const T *gate_up = static_cast<const T *>(op->gate_up);
-    T *out = static_cast<T *>(op->out);
-    const cudaStream_t stream = yk_cuda_stream(lane);
-    if (yk_is_wide<T>(gate_up, op->width) && yk_is_wide<T>(out, op->width)) {
-        const struct yk_rows_layout layout = yk_lay_rows(op->rows, op->width / n, AT_ONCE);
-        gate_rows<T, n>
-            <<<layout.grid, layout.block, 0, stream>>>(gate_up, out, op->rows, op->width);
+    const struct yk_rows_layout layout = yk_lay_rows(rows, width / PASS::count, AT_ONCE);
+    gate_rows<<<layout.grid, layout.block, 0, yk_cuda_stream(lane)>>>(pass, rows, width);
+}
+
+template <template <typename, int> class PASS, typename T, typename... NUMBERS>
+static void put(struct yk_backend_lane *lane, int64_t rows, int64_t width, NUMBERS *...numbers)
+{
+    if ((yk_is_wide<T>(numbers, width) && ...)) {
+        put_rows(lane, rows, width, PASS<T, yk_wide<T>::count>{numbers...});
     } else {
-        const struct yk_rows_layout layout = yk_lay_rows(op->rows, op->width, AT_ONCE);
-        gate_rows<T, 1>
-            <<<layout.grid, layout.block, 0, stream>>>(gate_up, out, op->rows, op->width);
+        put_rows(lane, rows, width, PASS<T, 1>{numbers...});
     }
 }
 
@@ -68,76 +135,12 @@ void yk_cuda_gate(struct yk_backend_lane *lane, const struct yk_gate *op)
     if (!yk_cuda_sound(lane) || op->rows <= 0 || op->width <= 0) {
         return;
     }
-    yk_with_type(op->type, [&](auto number) { gate_of_type<decltype(number)>(lane, op); });
+    yk_with_type(op->type, [&](auto number) {
+        using T = decltype(number);
+        put<gate, T>(lane, op->rows, op->width, static_cast<const T *>(op->gate_up),
+                     static_cast<T *>(op->out));
+    });
     yk_cuda_note(lane, cudaGetLastError(), "gate");
-}
-
-/* gate_up and d_gate_up (rows, 2 · width), d_out (rows, width). A thread reads what it overwrites,
- * and nobody else does: d_gate_up may be gate_up. */
-template <typename T, int N>
-static __global__ void __launch_bounds__(YK_ROWS_THREADS)
-    gate_back_rows(const T *gate_up, const T *d_out, T *d_gate_up, int64_t rows, int64_t width)
-{
-    const int64_t column = yk_first_pack() * N;
-    const int64_t step = yk_row_step();
-    if (column >= width) {
-        return;
-    }
-    for (int64_t first = yk_first_row(); first < rows; first += AT_ONCE * step) {
-        yk_pack<T, N> gate[AT_ONCE];
-        yk_pack<T, N> up[AT_ONCE];
-        yk_pack<T, N> d[AT_ONCE];
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++) {
-            const int64_t row = yk_row_within(first + i * step, rows);
-            const T *from = gate_up + 2 * row * width + column;
-            gate[i] = yk_take<N>(from);
-            up[i] = yk_take<N>(from + width);
-            d[i] = yk_take<N>(d_out + row * width + column);
-        }
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++) {
-            const int64_t row = first + i * step;
-            if (row < rows) {
-                float g[N];
-                float u[N];
-                float x[N];
-                yk_open(gate[i], g);
-                yk_open(up[i], u);
-                yk_open(d[i], x);
-#pragma unroll
-                for (int j = 0; j < N; j++) {
-                    const float s = yk_logistic<T>(g[j]);
-                    const float d_silu = x[j] * s;
-                    x[j] = d_silu * g[j];
-                    g[j] = d_silu * u[j] * (1.0F + g[j] * (1.0F - s));
-                }
-                T *to = d_gate_up + 2 * row * width + column;
-                yk_put<N>(to, yk_close<T>(g));
-                yk_put<N>(to + width, yk_close<T>(x));
-            }
-        }
-    }
-}
-
-template <typename T>
-static void gate_back_of_type(struct yk_backend_lane *lane, const struct yk_gate_back *op)
-{
-    constexpr int n = yk_wide<T>::count;
-    const T *gate_up = static_cast<const T *>(op->gate_up);
-    const T *d_out = static_cast<const T *>(op->d_out);
-    T *d_gate_up = static_cast<T *>(op->d_gate_up);
-    const cudaStream_t stream = yk_cuda_stream(lane);
-    if (yk_is_wide<T>(gate_up, op->width) && yk_is_wide<T>(d_out, op->width) &&
-        yk_is_wide<T>(d_gate_up, op->width)) {
-        const struct yk_rows_layout layout = yk_lay_rows(op->rows, op->width / n, AT_ONCE);
-        gate_back_rows<T, n><<<layout.grid, layout.block, 0, stream>>>(gate_up, d_out, d_gate_up,
-                                                                       op->rows, op->width);
-    } else {
-        const struct yk_rows_layout layout = yk_lay_rows(op->rows, op->width, AT_ONCE);
-        gate_back_rows<T, 1><<<layout.grid, layout.block, 0, stream>>>(gate_up, d_out, d_gate_up,
-                                                                       op->rows, op->width);
-    }
 }
 
 void yk_cuda_gate_back(struct yk_backend_lane *lane, const struct yk_gate_back *op)
@@ -145,6 +148,10 @@ void yk_cuda_gate_back(struct yk_backend_lane *lane, const struct yk_gate_back *
     if (!yk_cuda_sound(lane) || op->rows <= 0 || op->width <= 0) {
         return;
     }
-    yk_with_type(op->type, [&](auto number) { gate_back_of_type<decltype(number)>(lane, op); });
+    yk_with_type(op->type, [&](auto number) {
+        using T = decltype(number);
+        put<gate_back, T>(lane, op->rows, op->width, static_cast<const T *>(op->gate_up),
+                          static_cast<const T *>(op->d_out), static_cast<T *>(op->d_gate_up));
+    });
     yk_cuda_note(lane, cudaGetLastError(), "gate_back");
 }

@@ -7,9 +7,12 @@
  */
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
-#include "backend/cuda/product_op.h"
+#include "backend/cuda/product_job.h"
 #include "backend/cuda/product_part.h"
-#include "backend/cuda/product_run.h"
+#include "backend/cuda/product_trial.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 
 enum {
     BF16_CAPABILITY = 80, /* from which products of that type are there */
@@ -35,6 +38,29 @@ static bool is_taken(const struct yk_backend_lane *lane, const struct yk_matmul 
            (plain(op->c_type) == YK_PRECISION_FP32 || plain(op->c_type) == type);
 }
 
+/* By the library, as far as it can, and by kernels of ours. */
+static void multiply(struct yk_backend_lane *lane, const struct yk_matmul *op)
+{
+    char *workspace = yk_cuda_scratch(lane, YK_PRODUCT_WORKSPACE + YK_PRODUCT_SUMS);
+    if (!workspace) {
+        return;
+    }
+    struct yk_product_job job = yk_product_job_make(lane, op, workspace);
+    const struct yk_product_call call =
+        yk_product_job_call(&job, workspace, workspace + YK_PRODUCT_WORKSPACE);
+    if (!yk_product_run(lane->device->products, &job.shape, &call, yk_product_choose, &job,
+                        &job.variant)) {
+        char sentence[YK_CUDA_WORDS_SIZE];
+        (void)snprintf(sentence, sizeof sentence,
+                       "cuBLASLt has no way to take a product of %" PRId64 " x %" PRId64
+                       " x %" PRId64 " in %s",
+                       op->m, op->n, op->k, yk_precision_name(op->a_type));
+        yk_cuda_trouble(lane, sentence);
+        return;
+    }
+    yk_product_job_rest(&job);
+}
+
 static int64_t rows_of_a(const struct yk_matmul *op)
 {
     return op->a_transposed ? op->k : op->m;
@@ -58,6 +84,36 @@ static int64_t columns_of_b(const struct yk_matmul *op)
 static size_t pad(int64_t numbers)
 {
     return ((size_t)numbers * sizeof(float) + 255) / 256 * 256;
+}
+
+/* The product alone of a and b of `wide`, as fp32 in `room`; c gets it rounded, and the rest. */
+static void multiply_aside(struct yk_backend_lane *lane, const struct yk_matmul *op,
+                           const struct yk_matmul *wide, void *room)
+{
+    const struct yk_matmul alone = {
+        .m = op->m,
+        .n = op->n,
+        .k = op->k,
+        .scale = op->scale,
+        .a = wide->a,
+        .a_stride = wide->a_stride,
+        .a_type = wide->a_type,
+        .a_transposed = op->a_transposed,
+        .b = wide->b,
+        .b_stride = wide->b_stride,
+        .b_type = wide->b_type,
+        .b_transposed = op->b_transposed,
+        .c = room,
+        .c_stride = op->n,
+        .c_type = YK_PRECISION_FP32,
+        .ending = YK_ENDING_NONE,
+        .sums_of = YK_SUMS_OF_NOTHING,
+    };
+    multiply(lane, &alone);
+    const bool added = op->accumulate || op->add == op->c;
+    yk_cuda_cast_matrix(lane, op->m, op->n, room, op->n, YK_PRECISION_FP32, op->c, op->c_stride,
+                        op->c_type, added);
+    yk_product_job_end(lane, op);
 }
 
 /* Operands of 16 bits become fp32, the product is fp32, and c gets it rounded. Behind what the
@@ -96,23 +152,10 @@ static void multiply_wide(struct yk_backend_lane *lane, const struct yk_matmul *
         wide.b_stride = columns_of_b(op);
     }
     if (!aside) {
-        yk_product_multiply(lane, &wide);
+        multiply(lane, &wide);
         return;
     }
-    wide.c = at + a_bytes + b_bytes;
-    wide.c_stride = op->n;
-    wide.c_type = YK_PRECISION_FP32;
-    wide.accumulate = false;
-    wide.add = NULL;
-    wide.bias = NULL;
-    wide.ending = YK_ENDING_NONE;
-    wide.aux = NULL;
-    wide.sums_of = YK_SUMS_OF_NOTHING;
-    yk_product_multiply(lane, &wide);
-    const bool added = op->accumulate || op->add == op->c;
-    yk_cuda_cast_matrix(lane, op->m, op->n, wide.c, op->n, YK_PRECISION_FP32, op->c, op->c_stride,
-                        op->c_type, added);
-    yk_product_end(lane, op);
+    multiply_aside(lane, op, &wide, at + a_bytes + b_bytes);
 }
 
 /* A sum of nothing. */
@@ -125,7 +168,7 @@ static void multiply_nothing(struct yk_backend_lane *lane, const struct yk_matmu
                                              (size_t)op->n * width, (size_t)op->m, lane->stream),
                            "matmul");
     }
-    yk_product_end(lane, op);
+    yk_product_job_end(lane, op);
 }
 
 static void multiply_one(struct yk_backend_lane *lane, const struct yk_matmul *op)
@@ -133,7 +176,7 @@ static void multiply_one(struct yk_backend_lane *lane, const struct yk_matmul *o
     if (op->k == 0 || op->scale == 0) {
         multiply_nothing(lane, op);
     } else if (is_taken(lane, op)) {
-        yk_product_even(lane, op, yk_product_multiply);
+        yk_product_even(lane, op, multiply);
     } else {
         multiply_wide(lane, op);
     }
@@ -145,7 +188,7 @@ void yk_cuda_matmul(struct yk_backend_lane *lane, const struct yk_matmul *op)
         return;
     }
     if (op->m == 0 || op->n == 0) {
-        yk_product_sum(lane, op);
+        yk_product_job_sum(lane, op);
         return;
     }
     if (op->cuts[0] > 0 && lane->device->side_streams && op->k > 0) {

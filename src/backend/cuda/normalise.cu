@@ -50,9 +50,10 @@ static __device__ __forceinline__ void hold(const uint4 *stage, int place, int s
     }
 }
 
-template <typename T>
+/* Of what `term` makes of each number. */
+template <typename T, typename TERM>
 static __device__ __forceinline__ float held_sum(const struct held<T> &held, int place, int step,
-                                                 int count)
+                                                 int count, TERM term)
 {
     float sum = 0;
 #pragma unroll
@@ -60,26 +61,7 @@ static __device__ __forceinline__ float held_sum(const struct held<T> &held, int
         if (place + i * step < count) {
 #pragma unroll
             for (int j = 0; j < yk_wide<T>::count; j++) {
-                sum += yk_load(held.chunks[i].numbers[j]);
-            }
-        }
-    }
-    return sum;
-}
-
-/* Of the squared distances from the mean. */
-template <typename T>
-static __device__ __forceinline__ float held_spread(const struct held<T> &held, int place, int step,
-                                                    int count, float mean)
-{
-    float sum = 0;
-#pragma unroll
-    for (int i = 0; i < YK_TEAM_HELD; i++) {
-        if (place + i * step < count) {
-#pragma unroll
-            for (int j = 0; j < yk_wide<T>::count; j++) {
-                const float distance = yk_load(held.chunks[i].numbers[j]) - mean;
-                sum += distance * distance;
+                sum += term(yk_load(held.chunks[i].numbers[j]));
             }
         }
     }
@@ -154,11 +136,12 @@ static __global__ void __launch_bounds__(YK_TEAM_THREADS, HELD_BLOCKS)
         hold(stages + stage * YK_TEAM_HELD * YK_TEAM_THREADS, place, team_threads, count, held);
         float mean = 0;
         if (op.bias) {
-            float sum[1] = {held_sum(held, place, team_threads, count)};
+            float sum[1] = {held_sum(held, place, team_threads, count, [](float x) { return x; })};
             yk_team_sums(sum, team_warps, room[turn++ & 1]);
             mean = sum[0] / static_cast<float>(width);
         }
-        float spread[1] = {held_spread(held, place, team_threads, count, mean)};
+        const auto squared_distance = [mean](float x) { return (x - mean) * (x - mean); };
+        float spread[1] = {held_sum(held, place, team_threads, count, squared_distance)};
         yk_team_sums(spread, team_warps, room[turn++ & 1]);
         const float rstd = 1.0F / sqrtf(spread[0] / static_cast<float>(width) + op.epsilon);
         if (place == 0 && count > 0) {

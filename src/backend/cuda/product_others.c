@@ -97,11 +97,11 @@ static int add_stages(const struct yk_product_means *means, const struct yk_prod
     for (int i = stage_count - 1; i >= 0 && count < most && count < STAGES_TRIED; i--) {
         cublasLtMatmulAlgo_t made = *algorithm;
         if (set_number(&made, CUBLASLT_ALGO_CONFIG_STAGES_ID, stages[i]) &&
-            yk_product_fits(means, plan, &made)) {
+            yk_product_algorithm_fits(means, plan, &made)) {
             out[count++] = made;
         }
     }
-    if (stage_count == 0 && count < most && yk_product_fits(means, plan, algorithm)) {
+    if (stage_count == 0 && count < most && yk_product_algorithm_fits(means, plan, algorithm)) {
         out[count++] = *algorithm;
     }
     return count;

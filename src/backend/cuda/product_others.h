@@ -7,7 +7,7 @@
 #ifndef YK_BACKEND_CUDA_PRODUCT_OTHERS_H
 #define YK_BACKEND_CUDA_PRODUCT_OTHERS_H
 
-#include "backend/cuda/product_propose.h"
+#include "backend/cuda/product_algorithm.h"
 
 /* At most `most`; how many there are. */
 int yk_product_others(const struct yk_product_means *means, const struct yk_product_shape *shape,

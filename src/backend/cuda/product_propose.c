@@ -18,8 +18,6 @@ enum {
     ASKED = 16,
     ASKED_FOR_PART = 48,
     ENOUGH = 12, /* of those that may be taken as they are */
-    PAIR = 2,
-    LARGEST_CLUSTER = 16,
 };
 
 static int ask(const struct yk_product_means *means, const struct yk_product_shape *shape,
@@ -48,65 +46,12 @@ static int ask(const struct yk_product_means *means, const struct yk_product_sha
     return count;
 }
 
-int32_t yk_product_cluster(const cublasLtMatmulAlgo_t *algorithm)
-{
-    uint16_t shape = CUBLASLT_CLUSTER_SHAPE_AUTO;
-    size_t written = 0;
-    (void)cublasLtMatmulAlgoConfigGetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
-                                               &shape, sizeof shape, &written);
-    switch (shape) {
-    case CUBLASLT_CLUSTER_SHAPE_AUTO: /* of algorithms that know no clusters */
-    case CUBLASLT_CLUSTER_SHAPE_1x1x1:
-        return 1;
-    case CUBLASLT_CLUSTER_SHAPE_2x1x1:
-    case CUBLASLT_CLUSTER_SHAPE_1x2x1:
-        return PAIR;
-    case CUBLASLT_CLUSTER_SHAPE_4x1x1:
-    case CUBLASLT_CLUSTER_SHAPE_2x2x1:
-    case CUBLASLT_CLUSTER_SHAPE_1x4x1:
-        return 2 * PAIR;
-    case CUBLASLT_CLUSTER_SHAPE_4x2x1:
-    case CUBLASLT_CLUSTER_SHAPE_2x4x1:
-    case CUBLASLT_CLUSTER_SHAPE_8x1x1:
-    case CUBLASLT_CLUSTER_SHAPE_1x8x1:
-        return 4 * PAIR;
-    default:
-        return LARGEST_CLUSTER;
-    }
-}
-
-/* Whether k is divided among processors. */
-static bool splits(const cublasLtMatmulAlgo_t *algorithm)
-{
-    int32_t parts = 1;
-    size_t written = 0;
-    return cublasLtMatmulAlgoConfigGetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &parts,
-                                                sizeof parts, &written) == CUBLAS_STATUS_SUCCESS &&
-           parts != 1 && parts != 0;
-}
-
-bool yk_product_is_plain(const struct yk_product_means *means,
-                         const cublasLtMatmulAlgo_t *algorithm)
-{
-    return !splits(algorithm) &&
-           (means->part_processors == 0 || yk_product_cluster(algorithm) <= PAIR);
-}
-
-bool yk_product_fits(const struct yk_product_means *means, const struct yk_product_plan *plan,
-                     const cublasLtMatmulAlgo_t *algorithm)
-{
-    cublasLtMatmulHeuristicResult_t result;
-    return cublasLtMatmulAlgoCheck(means->library, plan->work, plan->b, plan->a, plan->add, plan->c,
-                                   algorithm, &result) == CUBLAS_STATUS_SUCCESS &&
-           result.workspaceSize <= means->workspace_bytes;
-}
-
 static bool set_cluster(const struct yk_product_means *means, const struct yk_product_plan *plan,
                         uint16_t shape, cublasLtMatmulAlgo_t *algorithm)
 {
     return cublasLtMatmulAlgoConfigSetAttribute(algorithm, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID,
                                                 &shape, sizeof shape) == CUBLAS_STATUS_SUCCESS &&
-           yk_product_fits(means, plan, algorithm);
+           yk_product_algorithm_fits(means, plan, algorithm);
 }
 
 static int add_new(const cublasLtMatmulAlgo_t *algorithm, int count, cublasLtMatmulAlgo_t *out)
@@ -142,8 +87,8 @@ static int add_paired(const struct yk_product_means *means, const struct yk_prod
 /* On all of a GPU every algorithm does. */
 static bool suits(const struct yk_product_means *means, const cublasLtMatmulAlgo_t *algorithm)
 {
-    const int32_t cluster = yk_product_cluster(algorithm);
-    return means->part_processors == 0 || cluster <= PAIR ||
+    const int32_t cluster = yk_product_algorithm_cluster(algorithm);
+    return means->part_processors == 0 || cluster <= YK_PRODUCT_PAIR ||
            (means->part_processors % cluster == 0 && yk_trust_allows(means->trust, cluster));
 }
 
@@ -181,7 +126,7 @@ int yk_product_propose_last(const struct yk_product_means *means,
     const int asked = ask(means, shape, plan, ASKED_FOR_PART, found);
     int count = 0;
     for (int i = 0; i < asked; i++) {
-        if (yk_product_cluster(&found[i].algo) > 1) {
+        if (yk_product_algorithm_cluster(&found[i].algo) > 1) {
             count =
                 add_changed(means, plan, &found[i].algo, CUBLASLT_CLUSTER_SHAPE_1x1x1, count, out);
         }

@@ -2,7 +2,7 @@
 #ifndef YK_BACKEND_CUDA_PRODUCT_PUT_H
 #define YK_BACKEND_CUDA_PRODUCT_PUT_H
 
-#include "backend/cuda/product_propose.h"
+#include "backend/cuda/product_algorithm.h"
 #include "backend/cuda/product_run.h"
 
 /* Tells the plan where the call's vectors are, before it is put. */

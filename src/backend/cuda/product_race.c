@@ -80,10 +80,11 @@ static bool is_right(const struct yk_product_means *means, const struct yk_produ
     const enum yk_product_word word = call->end(call);
     yk_product_tell(shape, algorithm, milliseconds, words[word]);
     if (word != YK_PRODUCT_UNTOLD) {
-        yk_trust_note(means->trust, yk_product_cluster(algorithm), word == YK_PRODUCT_RIGHT);
+        yk_trust_note(means->trust, yk_product_algorithm_cluster(algorithm),
+                      word == YK_PRODUCT_RIGHT);
     }
     return word == YK_PRODUCT_RIGHT ||
-           (word == YK_PRODUCT_UNTOLD && yk_product_is_plain(means, algorithm));
+           (word == YK_PRODUCT_UNTOLD && yk_product_algorithm_is_plain(means, algorithm));
 }
 
 static int fastest(const float *taken, int count)

@@ -2,7 +2,6 @@
 
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
-#include "backend/cuda/product_op.h"
 
 #include <inttypes.h>
 #include <stdio.h>

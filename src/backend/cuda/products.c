@@ -229,7 +229,7 @@ static bool run_proposed(struct yk_cuda_products *products, struct known *known,
     const int count = yk_product_propose(&products->means, &made, &known->plan, found);
     for (int i = 0; i < count; i++) {
         const bool trusted = products->means.part_processors == 0 ||
-                             yk_product_is_plain(&products->means, &found[i]);
+                             yk_product_algorithm_is_plain(&products->means, &found[i]);
         if (trusted && yk_product_put(&products->means, &known->plan, &found[i], call) ==
                            CUBLAS_STATUS_SUCCESS) {
             known->choice.algorithm = found[i];

@@ -6,6 +6,7 @@
 #include "backend/cuda/replay_graph.h"
 #include "base/hash.h"
 
+#include <nvtx3/nvToolsExt.h>
 #include <stdlib.h>
 
 enum {
@@ -74,7 +75,8 @@ static void sweep(struct yk_replay *replay)
     replay->given_way_count = 0;
 }
 
-void yk_replay_destroy(struct yk_replay *replay)
+/* After all that is on the lane has run. */
+static void destroy(struct yk_replay *replay)
 {
     if (!replay) {
         return;
@@ -201,7 +203,7 @@ static void interrupt(struct yk_backend_lane *lane)
     }
 }
 
-void yk_replay_begin(struct yk_backend_lane *lane, const char *name)
+static void begin(struct yk_backend_lane *lane, const char *name)
 {
     if (!lane->replay) {
         lane->replay = create();
@@ -220,7 +222,7 @@ void yk_replay_begin(struct yk_backend_lane *lane, const char *name)
     }
 }
 
-void yk_replay_end(struct yk_backend_lane *lane)
+static void end(struct yk_backend_lane *lane)
 {
     struct yk_replay *replay = lane->replay;
     if (!replay || replay->depth == 0) {
@@ -233,6 +235,32 @@ void yk_replay_end(struct yk_backend_lane *lane)
 }
 
 /* ---- entries of the backend's table ---- */
+
+void yk_replay_lane_destroy(struct yk_backend_lane *lane)
+{
+    if (!lane) {
+        return;
+    }
+    yk_cuda_enter(lane->device);
+    (void)cudaStreamSynchronize(lane->stream);
+    destroy(lane->replay);
+    yk_cuda_ahead_destroy(lane->ahead);
+    yk_cuda_lane_destroy(lane);
+}
+
+void yk_replay_begin_range(struct yk_backend_lane *lane, const char *name)
+{
+    (void)nvtxRangePushA(name);
+    if (lane->device->graphs) {
+        begin(lane, name);
+    }
+}
+
+void yk_replay_end_range(struct yk_backend_lane *lane)
+{
+    end(lane);
+    (void)nvtxRangePop();
+}
 
 /* False where the op is to be run now. */
 static bool collect(struct yk_backend_lane *lane, enum yk_replay_kind kind, const void *op,

@@ -22,13 +22,14 @@
 
 struct yk_replay; /* opaque; NULL until a lane's first range */
 
-void yk_replay_begin(struct yk_backend_lane *lane, const char *name);
-void yk_replay_end(struct yk_backend_lane *lane);
-
-/* After all that is on the lane has run. */
-void yk_replay_destroy(struct yk_replay *replay);
-
 /* ---- entries of the backend's table ---- */
+
+/* With what is replayed on it and works ahead of it, after all that is on it has run. */
+void yk_replay_lane_destroy(struct yk_backend_lane *lane);
+
+/* In traces too, by NVTX; collected only where the device was opened with graphs. */
+void yk_replay_begin_range(struct yk_backend_lane *lane, const char *name);
+void yk_replay_end_range(struct yk_backend_lane *lane);
 
 yk_status yk_replay_prepare(struct yk_backend_lane *lane, size_t bytes) YK_MUST_USE;
 yk_status yk_replay_finish(struct yk_backend_lane *lane) YK_MUST_USE;

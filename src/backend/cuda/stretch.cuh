@@ -136,6 +136,21 @@ template <typename T> __device__ __forceinline__ yk_four<T> yk_load_four(const T
     return {*reinterpret_cast<const decltype(yk_four<T>::words) *>(from)};
 }
 
+/* Begins to load fours first, first + step …, of those there are; the others stay as they are. */
+template <typename T, int COUNT>
+__device__ __forceinline__ void yk_load_fours(const T *run, const yk_stretch &stretch,
+                                              int64_t first, int64_t step, yk_four<T> (&out)[COUNT])
+{
+    const T *fours = run + stretch.head;
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+        const int64_t at = first + i * step;
+        if (at < stretch.fours) {
+            out[i] = yk_load_four(fours + 4 * at);
+        }
+    }
+}
+
 template <typename T> __device__ __forceinline__ float4 yk_open_four(const yk_four<T> &four)
 {
     float x[4];

@@ -24,18 +24,11 @@ static __global__ void __launch_bounds__(THREADS)
 {
     const int64_t threads = static_cast<int64_t>(gridDim.x) * THREADS;
     const int64_t thread = static_cast<int64_t>(blockIdx.x) * THREADS + threadIdx.x;
-    const T *fours = from + stretch.head;
     double sum0 = 0;
     double sum1 = 0;
     for (int64_t first = thread; first < stretch.fours; first += UNITS * threads) {
         yk_four<T> stored[UNITS] = {};
-#pragma unroll
-        for (int unit = 0; unit < UNITS; unit++) {
-            const int64_t at = first + unit * threads;
-            if (at < stretch.fours) {
-                stored[unit] = yk_load_four(fours + 4 * at);
-            }
-        }
+        yk_load_fours(from, stretch, first, threads, stored);
 #pragma unroll
         for (int unit = 0; unit < UNITS; unit++) {
             const float4 x = yk_open_four(stored[unit]);

@@ -59,6 +59,29 @@ void yk_nccl_reduce(const struct yk_comm_reduce *op)
 
 /* ---- bytes ---- */
 
+/* Bytes to others or from one, a block at a time where they are not the device's: to or from the
+ * members of `group`, or where that is NULL the rank `peer`, as a message. */
+static void pass_in_blocks(struct yk_comm_world *world, const struct yk_comm_group *group,
+                           int32_t peer, void *bytes, size_t size, bool is_sent)
+{
+    const bool is_near = yk_nccl_is_of_device(bytes);
+    const size_t block = is_near ? size : YK_NCCL_TRAVEL_BYTES;
+    bool goes = true;
+    for (size_t at = 0; goes && at < size; at += block) {
+        const size_t now = size - at < block ? size - at : block;
+        char *here = (char *)bytes + at;
+        char *place = is_near ? here : world->travel;
+        if (is_sent) {
+            yk_nccl_carry(world, place, here, now);
+        }
+        goes = group ? yk_nccl_tell(group, place, now, peer)
+                     : yk_nccl_pass(world, place, now, peer, is_sent);
+        if (!is_sent) {
+            yk_nccl_carry(world, here, place, now);
+        }
+    }
+}
+
 void yk_nccl_broadcast(const struct yk_comm_broadcast *op)
 {
     const struct yk_comm_group *group = op->group;
@@ -66,21 +89,7 @@ void yk_nccl_broadcast(const struct yk_comm_broadcast *op)
     if (op->size == 0 || !yk_nccl_enter(world)) {
         return;
     }
-    const bool is_near = yk_nccl_is_of_device(op->bytes);
-    const size_t block = is_near ? op->size : YK_NCCL_TRAVEL_BYTES;
-    bool goes = true;
-    for (size_t at = 0; goes && at < op->size; at += block) {
-        const size_t now = op->size - at < block ? op->size - at : block;
-        char *bytes = (char *)op->bytes + at;
-        char *place = is_near ? bytes : world->travel;
-        if (group->me == op->from) {
-            yk_nccl_carry(world, place, bytes, now);
-        }
-        goes = yk_nccl_tell(group, place, now, op->from);
-        if (group->me != op->from) {
-            yk_nccl_carry(world, bytes, place, now);
-        }
-    }
+    pass_in_blocks(world, group, op->from, op->bytes, op->size, group->me == op->from);
     yk_nccl_leave(world);
 }
 
@@ -106,21 +115,7 @@ static void put_message(const struct yk_comm_message *op, bool is_sent)
     if (!can_pass(op) || op->size == 0 || !yk_nccl_enter(world)) {
         return;
     }
-    const bool is_near = yk_nccl_is_of_device(op->bytes);
-    const size_t block = is_near ? op->size : YK_NCCL_TRAVEL_BYTES;
-    bool goes = true;
-    for (size_t at = 0; goes && at < op->size; at += block) {
-        const size_t now = op->size - at < block ? op->size - at : block;
-        char *bytes = (char *)op->bytes + at;
-        char *place = is_near ? bytes : world->travel;
-        if (is_sent) {
-            yk_nccl_carry(world, place, bytes, now);
-        }
-        goes = yk_nccl_pass(world, place, now, op->peer, is_sent);
-        if (!is_sent) {
-            yk_nccl_carry(world, bytes, place, now);
-        }
-    }
+    pass_in_blocks(world, NULL, op->peer, op->bytes, op->size, is_sent);
     yk_nccl_leave(world);
 }
 

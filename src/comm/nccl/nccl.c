@@ -1,10 +1,9 @@
-/* The comm's table, and a world from its opening to its end. */
+/* The comm's table: worlds are opened, closed and described here. */
 #include "comm/nccl/world.h"
 
 #include "base/number.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -29,23 +28,6 @@ enum {
     CLOSE_S = 5, /* that the others are waited for at the end */
 };
 
-bool yk_nccl_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing)
-{
-    char sentence[YK_TROUBLE_SIZE];
-    const char *more = ncclGetLastError(NULL);
-    (void)snprintf(sentence, sizeof sentence, "nccl, %s: %s%s%s", doing, ncclGetErrorString(result),
-                   more && *more ? ": " : "", more ? more : "");
-    for (char *c = sentence; *c; c++) {
-        *c = *c == '\n' ? ' ' : *c;
-    }
-    const yk_status status = result == ncclInvalidArgument || result == ncclInvalidUsage
-                                 ? YK_ERROR_INPUT
-                             : result == ncclUnhandledCudaError ? YK_ERROR_SYSTEM
-                                                                : YK_ERROR_LOST;
-    yk_trouble_set(&world->trouble, status, sentence);
-    return false;
-}
-
 /* ---- opening ---- */
 
 /* A number from the environment, above 0. */
@@ -58,67 +40,6 @@ static yk_status read_number(const char *name, double usual, double *out)
         return yk_fail(YK_ERROR_INPUT, "%s=%s: a number above 0", name, words);
     }
     return YK_OK;
-}
-
-/* Worlds that a thread was left behind in: they stay for ever. */
-static struct yk_comm_world *left_worlds;
-static pthread_mutex_t left_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void leave_world(struct yk_comm_world *world)
-{
-    (void)pthread_mutex_lock(&left_lock);
-    world->next_left = left_worlds;
-    left_worlds = world;
-    (void)pthread_mutex_unlock(&left_lock);
-}
-
-static void free_world(struct yk_comm_world *world)
-{
-    const struct yk_comm_options *options = &world->options;
-    options->backend->event_destroy(world->event);
-    options->backend->give_back_host(options->device, world->bounce);
-    options->backend->give_back(options->device, world->travel);
-    (void)pthread_cond_destroy(&world->wake);
-    (void)pthread_mutex_destroy(&world->list);
-    (void)pthread_mutex_destroy(&world->use);
-    free(world);
-}
-
-static void free_or_leave(struct yk_comm_world *world, bool is_ended)
-{
-    if (is_ended && !atomic_load(&world->has_left)) {
-        free_world(world);
-    } else {
-        leave_world(world);
-    }
-}
-
-static yk_status make_world(const struct yk_comm_options *options, struct yk_comm_world **out)
-{
-    yk_status status;
-    struct yk_comm_world *world = calloc(1, sizeof *world);
-    if (!world) {
-        return yk_fail_out_of_memory();
-    }
-    world->options = *options;
-    world->rank = options->meeting->rank;
-    world->size = options->meeting->size;
-    (void)pthread_mutex_init(&world->use, NULL);
-    (void)pthread_mutex_init(&world->list, NULL);
-    (void)pthread_cond_init(&world->wake, NULL);
-    world->stream = options->backend->native(options->lane, &world->device);
-    YK_TRY_GOTO(
-        options->backend->take(options->device, YK_NCCL_TRAVEL_BYTES, (void **)&world->travel),
-        undo);
-    YK_TRY_GOTO(
-        options->backend->take_host(options->device, YK_NCCL_BOUNCE_BYTES, (void **)&world->bounce),
-        undo);
-    YK_TRY_GOTO(options->backend->event_create(options->device, &world->event), undo);
-    *out = world;
-    return YK_OK;
-undo:
-    free_world(world);
-    return status;
 }
 
 static void prepare_process(void)
@@ -142,7 +63,7 @@ static yk_status prepare(const struct yk_comm_options *options, double *blocks,
     YK_TRY(read_number("YOKE_NCCL_CTAS", YK_COMM_PROCESSORS, blocks));
     YK_TRY(read_number("YOKE_MEET_S", MEET_S, &patience_s));
     prepare_process();
-    YK_TRY(make_world(options, out));
+    YK_TRY(yk_nccl_world_create(options, out));
     (*out)->patience_s = patience_s;
     return YK_OK;
 }
@@ -179,7 +100,7 @@ static yk_status open_world(const struct yk_comm_options *options, struct yk_com
     if (world->comm) {
         yk_nccl_end_all(world);
     }
-    free_or_leave(world, !world->comm || atomic_load(&world->gone));
+    yk_nccl_world_free(world, !world->comm || atomic_load(&world->gone));
     return status;
 }
 
@@ -221,7 +142,7 @@ static void close_world(struct yk_comm_world *world)
         (void)yk_nccl_run(&errand, CLOSE_S);
     }
     yk_nccl_end_all(world); /* nothing where they have ended well, or are about to */
-    free_or_leave(world, atomic_load(&world->gone));
+    yk_nccl_world_free(world, atomic_load(&world->gone));
 }
 
 /* ---- what it is ---- */

@@ -75,7 +75,13 @@ struct yk_comm_group {
     struct yk_comm_group *next;
 };
 
-/* ---- nccl.c ---- */
+/* ---- world.c ---- */
+
+/* A world with its memory and stream, which has not met the others. */
+yk_status yk_nccl_world_create(const struct yk_comm_options *options,
+                               struct yk_comm_world **out) YK_MUST_USE;
+/* Where its communicators have not ended, or a thread was left behind in it, it stays for ever. */
+void yk_nccl_world_free(struct yk_comm_world *world, bool is_ended);
 
 /* Sets the trouble to "nccl, doing: what NCCL says"; false. */
 bool yk_nccl_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing);

@@ -1,6 +1,7 @@
 #include "job/planning/comparison.h"
 
 #include "base/clock.h"
+#include "base/json_write.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "report/label.h"
@@ -139,35 +140,35 @@ yk_status yk_comparison_write_text(const struct yk_comparison *comparison, const
 }
 
 static void add_object(const struct yk_comparison *comparison, const struct yk_comparison_row *row,
-                       struct yk_text *out)
+                       struct yk_json_writer *json)
 {
-    yk_text_add(out, "{\"algorithm\":");
-    yk_text_add_json(out, row->scheduler->name);
-    if (row->why.length > 0) {
-        yk_text_add(out, ",\"error\":");
-        yk_text_add_json(out, yk_text_chars(&row->why));
-        yk_text_add(out, "}");
-        return;
-    }
     const double bound = (double)comparison->lower_bound;
-    yk_text_add(out, ",\"makespan\":");
-    yk_text_add_number(out, yk_graph_time(comparison->graph, row->makespan));
-    yk_text_add(out, ",\"gap\":");
-    yk_text_add_number(out, bound > 0 ? ((double)row->makespan - bound) / bound : 0);
-    yk_text_add(out, ",\"seconds\":");
-    yk_text_add_number(out, round(row->seconds * 1e9) / 1e9);
-    yk_text_add(out, "}");
+    yk_json_write_line(json, 1);
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_string(json, "algorithm", row->scheduler->name);
+    if (row->why.length > 0) {
+        yk_json_write_string(json, "error", yk_text_chars(&row->why));
+    } else {
+        yk_json_write_number(json, "makespan", yk_graph_time(comparison->graph, row->makespan));
+        yk_json_write_number(json, "gap", bound > 0 ? ((double)row->makespan - bound) / bound : 0);
+        yk_json_write_number(json, "seconds", round(row->seconds * 1e9) / 1e9);
+    }
+    yk_json_write_end_object(json);
 }
 
 yk_status yk_comparison_write_json(const struct yk_comparison *comparison, struct yk_text *out)
 {
-    yk_text_add(out, "{\"yoke\":1,\"lower_bound\":");
-    yk_text_add_number(out, yk_graph_time(comparison->graph, comparison->lower_bound));
-    yk_text_add(out, ",\"algorithms\":[");
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_number(&json, "lower_bound",
+                         yk_graph_time(comparison->graph, comparison->lower_bound));
+    yk_json_write_begin_array(&json, "algorithms");
     for (size_t i = 0; i < comparison->count; i++) {
-        yk_text_add(out, i > 0 ? ",\n " : "\n ");
-        add_object(comparison, &comparison->rows[i], out);
+        add_object(comparison, &comparison->rows[i], &json);
     }
-    yk_text_add(out, "]}\n");
+    yk_json_write_end_array(&json);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
     return yk_text_status(out);
 }

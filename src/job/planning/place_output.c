@@ -13,8 +13,8 @@ enum {
     NAME_COLUMNS = 24,       /* for the layers of a run */
 };
 
-const char *yk_place_violation(const struct yk_place_output *output,
-                               const struct yk_placement *placement, struct yk_text *out)
+const char *yk_place_output_violation(const struct yk_place_output *output,
+                                      const struct yk_placement *placement, struct yk_text *out)
 {
     out->length = 0;
     if (!placement->schedule) {
@@ -266,7 +266,7 @@ static void add_source(const struct yk_place_output *output, struct yk_text *out
     }
 }
 
-yk_status yk_place_write_text(const struct yk_place_output *output, struct yk_text *out)
+yk_status yk_place_output_text(const struct yk_place_output *output, struct yk_text *out)
 {
     const struct yk_placements *all = output->placements;
     struct yk_text words = {0};
@@ -283,7 +283,7 @@ yk_status yk_place_write_text(const struct yk_place_output *output, struct yk_te
     }
     yk_text_add(out, "\n");
     for (int32_t i = 0; i < all->count; i++) {
-        const char *violation = yk_place_violation(output, &all->placements[i], &words);
+        const char *violation = yk_place_output_violation(output, &all->placements[i], &words);
         if (violation) {
             yk_text_addf(out, "%s %s: %s\n", all->placements[i].name,
                          all->placements[i].schedule ? "does not fit" : "comes to nothing",

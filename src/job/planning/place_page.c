@@ -68,7 +68,7 @@ static yk_status fill_row(const struct page *page, const struct yk_placement *pl
     YK_TRY(keep_seconds(page, placement->bound_s, &cells[2]));
     YK_TRY(keep_fullest(page, placement, &cells[3]));
     snprintf(number, sizeof number, "%d",
-             placement->schedule ? yk_place_count_devices(placement->schedule) : 0);
+             placement->schedule ? yk_schedule_count_devices(placement->schedule) : 0);
     YK_TRY(keep(page, number, &cells[4]));
     *row = (struct yk_side_row){
         .name = placement->name,
@@ -77,7 +77,7 @@ static yk_status fill_row(const struct page *page, const struct yk_placement *pl
         .kinds = placement->step->kinds,
         .lower_bound = llround(placement->bound_s * placement->step->graph->ticks_per_unit),
     };
-    const char *violation = yk_place_violation(page->output, placement, &words);
+    const char *violation = yk_place_output_violation(page->output, placement, &words);
     const yk_status status = violation ? keep(page, violation, &row->remark) : YK_OK;
     yk_text_free(&words);
     return status;
@@ -126,7 +126,7 @@ static yk_status write_page(struct page *page, struct yk_text *out)
     return status;
 }
 
-yk_status yk_place_write_page(const struct yk_place_output *output, struct yk_text *out)
+yk_status yk_place_output_page(const struct yk_place_output *output, struct yk_text *out)
 {
     struct page page = {.output = output};
     YK_TRY(yk_arena_create(&page.arena));

@@ -6,24 +6,6 @@
 
 #include <inttypes.h>
 
-typedef yk_status (*writer)(const struct yk_planned *planned, const struct yk_sort *sorts,
-                            int32_t count, struct yk_text *out);
-
-static yk_status write_with(const struct yk_planned *planned, writer write, struct yk_text *out)
-{
-    struct yk_arena *arena = NULL;
-    struct yk_sort *sorts = NULL;
-    int32_t count = 0;
-    YK_TRY(yk_arena_create(&arena));
-    yk_status status =
-        yk_sim_sorts(planned->trial.sim, planned->study->prices, arena, &sorts, &count);
-    if (status == YK_OK) {
-        status = write(planned, sorts, count, out);
-    }
-    yk_arena_destroy(arena);
-    return status;
-}
-
 static bool is_message(const struct yk_sort *sort)
 {
     return sort->bytes > 0;
@@ -82,45 +64,54 @@ static yk_status write_text(const struct yk_planned *planned, const struct yk_so
     return status;
 }
 
-static void add_words(struct yk_text *out, const char *key, const char *words)
+static void write_json(const struct yk_planned *planned, const struct yk_sort *sorts, int32_t count,
+                       struct yk_json_writer *json)
 {
-    yk_text_addf(out, ",\"%s\":", key);
-    if (words) {
-        yk_text_add_json(out, words);
-    } else {
-        yk_text_add(out, "null");
-    }
-}
-
-static yk_status write_json(const struct yk_planned *planned, const struct yk_sort *sorts,
-                            int32_t count, struct yk_text *out)
-{
-    yk_text_add(out, ",\"times\":[");
+    yk_json_write_begin_array(json, "times");
     for (int32_t i = 0; i < count; i++) {
         const struct yk_sort *sort = &sorts[i];
-        yk_text_addf(out, "%s{\"op\":\"%s\"", i > 0 ? ",\n" : "\n", yk_op_kind_name(sort->kind));
-        add_words(out, "layer", layer_of(planned, sort));
-        add_words(out, "device", device_of(planned, sort));
-        yk_text_addf(out, ",\"count\":%" PRId64 ",\"samples\":%" PRId64 ",\"bytes\":", sort->count,
-                     sort->samples);
-        yk_text_add_number(out, sort->bytes);
-        yk_text_add(out, ",\"alone_s\":");
-        yk_text_add_number(out, sort->time.seconds);
-        yk_text_add(out, ",\"error\":");
-        yk_text_add_number(out, sort->time.error);
-        add_words(out, "origin", yk_cost_origin_name(sort->time.origin));
-        yk_text_add(out, "}");
+        yk_json_write_line(json, 0);
+        yk_json_write_begin_object(json, NULL);
+        yk_json_write_string(json, "op", yk_op_kind_name(sort->kind));
+        yk_json_write_string(json, "layer", layer_of(planned, sort));
+        yk_json_write_string(json, "device", device_of(planned, sort));
+        yk_json_write_integer(json, "count", sort->count);
+        yk_json_write_integer(json, "samples", sort->samples);
+        yk_json_write_number(json, "bytes", sort->bytes);
+        yk_json_write_number(json, "alone_s", sort->time.seconds);
+        yk_json_write_number(json, "error", sort->time.error);
+        yk_json_write_string(json, "origin", yk_cost_origin_name(sort->time.origin));
+        yk_json_write_end_object(json);
     }
-    yk_text_add(out, "]");
-    return yk_text_status(out);
+    yk_json_write_end_array(json);
+}
+
+/* As JSON or, without a writer of that, as text. */
+static yk_status write_sorts(const struct yk_planned *planned, struct yk_json_writer *json,
+                             struct yk_text *out)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_sort *sorts = NULL;
+    int32_t count = 0;
+    YK_TRY(yk_arena_create(&arena));
+    yk_status status =
+        yk_sim_sorts(planned->trial.sim, planned->study->prices, arena, &sorts, &count);
+    if (status == YK_OK && json) {
+        write_json(planned, sorts, count, json);
+        status = yk_text_status(out);
+    } else if (status == YK_OK) {
+        status = write_text(planned, sorts, count, out);
+    }
+    yk_arena_destroy(arena);
+    return status;
 }
 
 yk_status yk_plan_times_text(const struct yk_planned *planned, struct yk_text *out)
 {
-    return write_with(planned, write_text, out);
+    return write_sorts(planned, NULL, out);
 }
 
-yk_status yk_plan_times_json(const struct yk_planned *planned, struct yk_text *out)
+yk_status yk_plan_times_json(const struct yk_planned *planned, struct yk_json_writer *json)
 {
-    return write_with(planned, write_json, out);
+    return write_sorts(planned, json, json->text);
 }

@@ -2,6 +2,7 @@
 #ifndef YK_JOB_PLANNING_PLAN_TIMES_H
 #define YK_JOB_PLANNING_PLAN_TIMES_H
 
+#include "base/json_write.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "planner/planned.h"
@@ -10,7 +11,8 @@
  * be. */
 yk_status yk_plan_times_text(const struct yk_planned *planned, struct yk_text *out) YK_MUST_USE;
 
-/* ,"times":[{"op":"forward", …}]: the same. */
-yk_status yk_plan_times_json(const struct yk_planned *planned, struct yk_text *out) YK_MUST_USE;
+/* "times":[{"op":"forward", …}]: the same, as a member of the object that is being written. */
+yk_status yk_plan_times_json(const struct yk_planned *planned,
+                             struct yk_json_writer *json) YK_MUST_USE;
 
 #endif

@@ -17,7 +17,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -40,12 +39,6 @@ struct reading {
     struct yk_counter_ranks counters;
     struct yk_run_report report;
 };
-
-bool yk_run_report_is_folder(const char *path)
-{
-    struct stat found;
-    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
-}
 
 /* The path of a file of the run, or NULL where there is none. In the arena. */
 static yk_status find_file(const struct reading *reading, const char *name, const char **out)
@@ -202,12 +195,12 @@ static yk_status examine_before(struct reading *reading, const struct yk_plan *p
 static yk_status examine_plan(struct reading *reading, const char *path)
 {
     /* Measurements may have changed since: the step that was predicted then is in the folder. */
-    struct yk_planning_request words = {.any_profile = true};
+    struct yk_planning_request named = {.any_profile = true};
     const struct yk_plan *plan = NULL;
-    YK_TRY(find_file(reading, "config.json", &words.model));
+    YK_TRY(find_file(reading, "config.json", &named.model));
     double *shares = NULL;
     int32_t share_count = 0;
-    YK_TRY(yk_planning_open_plan(path, &words, &reading->planning, &plan));
+    YK_TRY(yk_planning_open_plan(path, &named, &reading->planning, &plan));
     const struct yk_plan_request *request = &reading->planning.request;
     const struct yk_plan *last = plan;
     YK_TRY(find_shares(reading, &shares, &share_count));
@@ -464,16 +457,9 @@ static yk_status add_figure(const struct reading *reading, const char *folder, c
                                               struct yk_text *out),
                             struct yk_outputs *outputs)
 {
-    char path[PATH_SIZE];
-    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (length < 0 || length >= (int)sizeof path) {
-        return yk_fail(YK_ERROR_USAGE, "--svg: the name of the folder is too long");
-    }
-    const char *kept = yk_arena_copy_text(reading->arena, path, (size_t)length);
-    if (!kept) {
-        return yk_fail_out_of_memory();
-    }
-    return draw(&reading->report, yk_outputs_add_own(outputs, kept));
+    struct yk_text *text = NULL;
+    YK_TRY(yk_outputs_add_in(outputs, folder, name, reading->arena, &text));
+    return draw(&reading->report, text);
 }
 
 static yk_status add_figures(const struct reading *reading, const char *folder,

@@ -20,11 +20,6 @@
 
 #include "base/status.h"
 
-#include <stdbool.h>
-
-/* Whether `path` is a folder, and so cannot be a plan. */
-bool yk_run_report_is_folder(const char *path);
-
 /* Writes the page of the run to the file `output` in its folder. */
 yk_status yk_run_report_write(const char *run_folder, const char *output) YK_MUST_USE;
 

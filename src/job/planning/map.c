@@ -1,4 +1,4 @@
-#include "job/map.h"
+#include "job/planning/map.h"
 
 #include "base/file.h"
 

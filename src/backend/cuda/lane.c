@@ -1,10 +1,7 @@
-/* Lanes are streams. What goes wrong on one stays with it and is told when somebody waits for it.
- */
-#include "backend/cuda/ahead.h"
-#include "backend/cuda/device.h"
-#include "backend/cuda/replay.h"
+#include "backend/cuda/lane.h"
 
-#include <nvtx3/nvToolsExt.h>
+#include "backend/cuda/device.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +128,6 @@ void yk_cuda_lane_destroy(struct yk_backend_lane *lane)
     }
     yk_cuda_enter(lane->device);
     (void)cudaStreamSynchronize(lane->stream);
-    yk_replay_destroy(lane->replay);
     for (int i = 0; i < YK_CUDA_SIDES && lane->sides[i]; i++) {
         yk_cuda_lane_destroy(lane->sides[i]);
         (void)cudaEventDestroy(lane->joins[i]);
@@ -139,7 +135,6 @@ void yk_cuda_lane_destroy(struct yk_backend_lane *lane)
     if (lane->fork) {
         (void)cudaEventDestroy(lane->fork);
     }
-    yk_cuda_ahead_destroy(lane->ahead);
     (void)cudaFree(lane->scratch);
     (void)cudaStreamDestroy(lane->stream);
     free(lane);
@@ -179,18 +174,4 @@ void yk_cuda_call(struct yk_backend_lane *lane, void (*function)(void *user), vo
         (void)yk_cuda_note(lane, cudaLaunchHostFunc(lane->stream, function, user),
                            "calling the host");
     }
-}
-
-void yk_cuda_begin_range(struct yk_backend_lane *lane, const char *name)
-{
-    (void)nvtxRangePushA(name);
-    if (lane->device->graphs) {
-        yk_replay_begin(lane, name);
-    }
-}
-
-void yk_cuda_end_range(struct yk_backend_lane *lane)
-{
-    yk_replay_end(lane);
-    (void)nvtxRangePop();
 }

@@ -1,8 +1,8 @@
 /*
- * Map: a device_map.json that a command names.
+ * Map: a device_map.json that a request names.
  */
-#ifndef YK_JOB_MAP_H
-#define YK_JOB_MAP_H
+#ifndef YK_JOB_PLANNING_MAP_H
+#define YK_JOB_PLANNING_MAP_H
 
 #include "model/config.h"
 #include "plan/module_map.h"

@@ -1,5 +1,5 @@
-#include "program/check_rules.h"
 #include "program/demand.h"
+#include "program/rule.h"
 
 /* Refuses a pass that is missing, or that nobody asked for. */
 static yk_status expect(const struct yk_rank_view *view, int32_t op, bool wanted,
@@ -91,7 +91,8 @@ static yk_status order_load(const struct yk_rank_view *view, int32_t layer, int3
     return yk_demands_add_step(view, demands, load, forward, 0, YK_DEMAND_INPUT);
 }
 
-yk_status yk_demands_find_passes(const struct yk_rank_view *view, struct yk_demands *demands)
+/* Passes are done once, after all that they take: samples, outputs, gradients of outputs. */
+static yk_status find_passes(const struct yk_rank_view *view, struct yk_demands *demands)
 {
     const struct yk_facts *facts = view->facts;
     for (int32_t l = 0; l < facts->L; l++) {
@@ -108,4 +109,13 @@ yk_status yk_demands_find_passes(const struct yk_rank_view *view, struct yk_dema
         }
     }
     return YK_OK;
+}
+
+yk_status yk_demands_find(const struct yk_rank_view *view, struct yk_arena *arena,
+                          struct yk_demands *demands)
+{
+    YK_TRY(find_passes(view, demands));
+    YK_TRY(yk_demands_find_messages(view, arena, demands));
+    YK_TRY(yk_demands_find_gradients(view, arena, demands));
+    return yk_demands_find_weights(view, arena, demands);
 }

@@ -1,12 +1,8 @@
-/* What the library does of an op in one, and what is left to kernels of ours. */
-#include "backend/cuda/product_op.h"
+#include "backend/cuda/product_job.h"
 
 #include "backend/cuda/device.h"
 #include "backend/cuda/kernels.h"
-#include "backend/cuda/product_trial.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -112,6 +108,25 @@ static struct yk_product_shape shape_of(const struct yk_matmul *op, enum yk_prod
     return shape;
 }
 
+static int64_t sums_count(const struct yk_matmul *op)
+{
+    return op->sums_of == YK_SUMS_OF_A ? op->m : op->n;
+}
+
+struct yk_product_job yk_product_job_make(struct yk_backend_lane *lane, const struct yk_matmul *op,
+                                          void *workspace)
+{
+    struct yk_product_job job = {
+        .lane = lane, .op = *op, .made_sums = (char *)workspace + YK_PRODUCT_WORKSPACE};
+    const enum yk_product_work work = op->accumulate ? YK_PRODUCT_ALONE : work_of(op);
+    job.shape = shape_of(op, work);
+    if (job.op.sums_of != YK_SUMS_OF_NOTHING &&
+        sums_count(op) * (int64_t)sizeof(float) > YK_PRODUCT_SUMS / 2) {
+        job.shape.sums_of = YK_SUMS_OF_NOTHING;
+    }
+    return job;
+}
+
 struct yk_product_call yk_product_job_call(const struct yk_product_job *job, void *workspace,
                                            void *sums)
 {
@@ -132,33 +147,12 @@ struct yk_product_call yk_product_job_call(const struct yk_product_job *job, voi
 
 /* ---- the rest ---- */
 
-static int64_t sums_count(const struct yk_matmul *op)
-{
-    return op->sums_of == YK_SUMS_OF_A ? op->m : op->n;
-}
-
-void yk_product_sum(struct yk_backend_lane *lane, const struct yk_matmul *op)
+void yk_product_job_sum(struct yk_backend_lane *lane, const struct yk_matmul *op)
 {
     if (op->sums_of == YK_SUMS_OF_NOTHING) {
         return;
     }
-    const bool of_a = op->sums_of == YK_SUMS_OF_A;
-    const bool of_c = op->sums_of == YK_SUMS_OF_C;
-    const struct yk_sum_rows sums = {
-        .rows = of_c ? op->m : op->k,
-        .columns = sums_count(op),
-        .from = of_c   ? op->c
-                : of_a ? op->a
-                       : op->b,
-        .stride = of_c   ? op->c_stride
-                  : of_a ? op->a_stride
-                         : op->b_stride,
-        .to = op->sums,
-        .from_type = of_c   ? op->c_type
-                     : of_a ? op->a_type
-                            : op->b_type,
-        .to_type = op->sums_type,
-    };
+    const struct yk_sum_rows sums = yk_matmul_sums(op);
     yk_cuda_sum_rows(lane, &sums);
 }
 
@@ -174,10 +168,10 @@ static void put_ending(struct yk_backend_lane *lane, const struct yk_matmul *op)
     }
 }
 
-void yk_product_end(struct yk_backend_lane *lane, const struct yk_matmul *op)
+void yk_product_job_end(struct yk_backend_lane *lane, const struct yk_matmul *op)
 {
     put_ending(lane, op);
-    yk_product_sum(lane, op);
+    yk_product_job_sum(lane, op);
 }
 
 void yk_product_job_rest(const struct yk_product_job *job)
@@ -201,37 +195,6 @@ void yk_product_job_rest(const struct yk_product_job *job)
                                    .type = left.c_type,
                                });
     } else {
-        yk_product_sum(job->lane, &left);
+        yk_product_job_sum(job->lane, &left);
     }
-}
-
-/* ---- products ---- */
-
-void yk_product_multiply(struct yk_backend_lane *lane, const struct yk_matmul *op)
-{
-    char *workspace = yk_cuda_scratch(lane, YK_PRODUCT_WORKSPACE + YK_PRODUCT_SUMS);
-    if (!workspace) {
-        return;
-    }
-    struct yk_product_job job = {
-        .lane = lane, .op = *op, .made_sums = workspace + YK_PRODUCT_WORKSPACE};
-    const enum yk_product_work work = op->accumulate ? YK_PRODUCT_ALONE : work_of(op);
-    job.shape = shape_of(op, work);
-    if (job.op.sums_of != YK_SUMS_OF_NOTHING &&
-        sums_count(op) * (int64_t)sizeof(float) > YK_PRODUCT_SUMS / 2) {
-        job.shape.sums_of = YK_SUMS_OF_NOTHING;
-    }
-    const struct yk_product_call call =
-        yk_product_job_call(&job, workspace, workspace + YK_PRODUCT_WORKSPACE);
-    if (!yk_product_run(lane->device->products, &job.shape, &call, yk_product_choose, &job,
-                        &job.variant)) {
-        char sentence[YK_CUDA_WORDS_SIZE];
-        (void)snprintf(sentence, sizeof sentence,
-                       "cuBLASLt has no way to take a product of %" PRId64 " x %" PRId64
-                       " x %" PRId64 " in %s",
-                       op->m, op->n, op->k, yk_precision_name(op->a_type));
-        yk_cuda_trouble(lane, sentence);
-        return;
-    }
-    yk_product_job_rest(&job);
 }

@@ -1,0 +1,82 @@
+#include "comm/nccl/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Worlds that a thread was left behind in: they stay for ever. */
+static struct yk_comm_world *left_worlds;
+static pthread_mutex_t left_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void leave_world(struct yk_comm_world *world)
+{
+    (void)pthread_mutex_lock(&left_lock);
+    world->next_left = left_worlds;
+    left_worlds = world;
+    (void)pthread_mutex_unlock(&left_lock);
+}
+
+static void free_world(struct yk_comm_world *world)
+{
+    const struct yk_comm_options *options = &world->options;
+    options->backend->event_destroy(world->event);
+    options->backend->give_back_host(options->device, world->bounce);
+    options->backend->give_back(options->device, world->travel);
+    (void)pthread_cond_destroy(&world->wake);
+    (void)pthread_mutex_destroy(&world->list);
+    (void)pthread_mutex_destroy(&world->use);
+    free(world);
+}
+
+void yk_nccl_world_free(struct yk_comm_world *world, bool is_ended)
+{
+    if (is_ended && !atomic_load(&world->has_left)) {
+        free_world(world);
+    } else {
+        leave_world(world);
+    }
+}
+
+yk_status yk_nccl_world_create(const struct yk_comm_options *options, struct yk_comm_world **out)
+{
+    yk_status status;
+    struct yk_comm_world *world = calloc(1, sizeof *world);
+    if (!world) {
+        return yk_fail_out_of_memory();
+    }
+    world->options = *options;
+    world->rank = options->meeting->rank;
+    world->size = options->meeting->size;
+    (void)pthread_mutex_init(&world->use, NULL);
+    (void)pthread_mutex_init(&world->list, NULL);
+    (void)pthread_cond_init(&world->wake, NULL);
+    world->stream = options->backend->native(options->lane, &world->device);
+    YK_TRY_GOTO(
+        options->backend->take(options->device, YK_NCCL_TRAVEL_BYTES, (void **)&world->travel),
+        undo);
+    YK_TRY_GOTO(
+        options->backend->take_host(options->device, YK_NCCL_BOUNCE_BYTES, (void **)&world->bounce),
+        undo);
+    YK_TRY_GOTO(options->backend->event_create(options->device, &world->event), undo);
+    *out = world;
+    return YK_OK;
+undo:
+    free_world(world);
+    return status;
+}
+
+bool yk_nccl_fail(struct yk_comm_world *world, ncclResult_t result, const char *doing)
+{
+    char sentence[YK_TROUBLE_SIZE];
+    const char *more = ncclGetLastError(NULL);
+    (void)snprintf(sentence, sizeof sentence, "nccl, %s: %s%s%s", doing, ncclGetErrorString(result),
+                   more && *more ? ": " : "", more ? more : "");
+    for (char *c = sentence; *c; c++) {
+        *c = *c == '\n' ? ' ' : *c;
+    }
+    const yk_status status = result == ncclInvalidArgument || result == ncclInvalidUsage
+                                 ? YK_ERROR_INPUT
+                             : result == ncclUnhandledCudaError ? YK_ERROR_SYSTEM
+                                                                : YK_ERROR_LOST;
+    yk_trouble_set(&world->trouble, status, sentence);
+    return false;
+}

@@ -1,0 +1,33 @@
+/* Order: finds the order of communication for the problem that a file holds. */
+#ifndef YK_JOB_PLANNING_ORDER_H
+#define YK_JOB_PLANNING_ORDER_H
+
+#include "job/job.h"
+#include "planner/order.h"
+
+struct yk_order_request {
+    const struct yk_job *job;
+    const char *file;   /* "-": standard input */
+    const char *method; /* greedy or milp */
+    double budget_s;    /* of milp */
+};
+
+/* Starts as {0}. Source and method are the request's. */
+struct yk_order_result {
+    struct yk_arena *arena; /* owns the rest */
+    struct yk_order_problem *problem;
+    struct yk_order *order;
+    const char *source;                 /* of the problem */
+    const char *method;                 /* that was asked for */
+    double seconds;                     /* that finding the order took */
+    struct yk_plan_transfer *transfers; /* by slot */
+    int32_t transfer_count;
+    double *load_s;     /* (slots) */
+    double *used_bytes; /* (slots) */
+};
+
+yk_status yk_order_run(const struct yk_order_request *request,
+                       struct yk_order_result *out) YK_MUST_USE;
+void yk_order_result_free(struct yk_order_result *result);
+
+#endif

@@ -1,0 +1,68 @@
+#include "job/planning/simulate.h"
+
+#include "base/folder.h"
+#include "job/outputs.h"
+#include "job/planning/plan_output.h"
+#include "job/planning/plan_times.h"
+#include "planner/planned_facts.h"
+#include "program/program_text.h"
+#include "trace/chrome.h"
+
+static yk_status check(const struct yk_simulate_request *request)
+{
+    const char *const paths[] = {request->plan, request->planning.model, request->planning.cluster,
+                                 request->planning.profile, request->trace};
+    if (request->program && request->times) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "--program and --times are two things to look at; ask for one");
+    }
+    YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 4));
+    if (!yk_folder_is(request->plan)) {
+        return YK_OK;
+    }
+    return yk_folder_has(request->plan, "plan.json")
+               ? yk_fail(YK_ERROR_INPUT, "%s is a folder; its plan is %s/plan.json", request->plan,
+                         request->plan)
+               : yk_fail(YK_ERROR_INPUT, "%s is a folder, not a plan", request->plan);
+}
+
+yk_status yk_simulate_run(const struct yk_simulate_request *request, struct yk_simulate_result *out)
+{
+    const struct yk_plan *plan = NULL;
+    YK_TRY(check(request));
+    YK_TRY(yk_planning_open_plan(request->plan, &request->planning, &out->planning, &plan));
+    return yk_planned_examine(&out->planning.request, plan, false, &out->planned);
+}
+
+yk_status yk_simulate_write_text(const struct yk_simulate_request *request,
+                                 const struct yk_simulate_result *result, struct yk_text *out)
+{
+    if (request->program) {
+        return yk_program_write_text(result->planned->trial.program, out);
+    }
+    YK_TRY(yk_plan_output_text(result->planned, out));
+    return request->times ? yk_plan_times_text(result->planned, out) : YK_OK;
+}
+
+yk_status yk_simulate_write_files(const struct yk_simulate_request *request,
+                                  const struct yk_simulate_result *result)
+{
+    struct yk_trace *trace = NULL;
+    struct yk_outputs outputs = {0};
+    YK_TRY(yk_planned_fail_unfit(result->planned));
+    if (!request->trace) {
+        return YK_OK;
+    }
+    YK_TRY(yk_sim_trace(result->planned->trial.sim, &trace));
+    yk_outputs_made(&outputs,
+                    yk_trace_write_chrome(trace, yk_outputs_add(&outputs, request->trace)));
+    yk_trace_destroy(trace);
+    return yk_outputs_write(&outputs);
+}
+
+void yk_simulate_result_free(struct yk_simulate_result *result)
+{
+    yk_planned_destroy(result->planned);
+    yk_planning_close(&result->planning);
+    *result = (struct yk_simulate_result){0};
+}

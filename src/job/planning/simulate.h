@@ -1,0 +1,35 @@
+/* Simulate: predicts the step of a plan that is in a file. */
+#ifndef YK_JOB_PLANNING_SIMULATE_H
+#define YK_JOB_PLANNING_SIMULATE_H
+
+#include "job/planning.h"
+#include "planner/planned.h"
+
+struct yk_simulate_request {
+    const char *plan;                    /* the plan's file */
+    struct yk_planning_request planning; /* instead of what the plan names */
+    bool program;                        /* the text is the program */
+    bool times;                          /* the text ends with the times of ops */
+    const char *trace;                   /* a file; NULL: none */
+};
+
+/* Starts as {0}, and stays where it is. */
+struct yk_simulate_result {
+    struct yk_planning planning;
+    struct yk_planned *planned;
+};
+
+yk_status yk_simulate_run(const struct yk_simulate_request *request,
+                          struct yk_simulate_result *out) YK_MUST_USE;
+
+yk_status yk_simulate_write_text(const struct yk_simulate_request *request,
+                                 const struct yk_simulate_result *result,
+                                 struct yk_text *out) YK_MUST_USE;
+
+/* Writes the trace. Fails with YK_ERROR_NO_FIT where the plan does not fit. */
+yk_status yk_simulate_write_files(const struct yk_simulate_request *request,
+                                  const struct yk_simulate_result *result) YK_MUST_USE;
+
+void yk_simulate_result_free(struct yk_simulate_result *result);
+
+#endif

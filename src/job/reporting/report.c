@@ -1,0 +1,191 @@
+#include "job/reporting/report.h"
+
+#include "base/folder.h"
+#include "base/log.h"
+#include "job/outputs.h"
+#include "job/reporting/run_report.h"
+#include "job/search.h"
+#include "planner/planned.h"
+#include "planner/planned_facts.h"
+#include "planner/tradeoff.h"
+#include "report/plan_report.h"
+#include "trace/chrome.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    CURVE_POINTS = 21
+};
+
+/* All that the page is made of. */
+struct reporting {
+    const struct yk_report_request *request;
+    struct yk_planning planning;
+    struct yk_planned *planned;
+    struct yk_tradeoff *tradeoff; /* NULL where there is nothing to trade off */
+    struct yk_trace *trace;
+    struct yk_plan_curve curves[3];
+    struct yk_plan_tradeoff charts[2];
+    int32_t chart_count;
+    struct yk_plan_report report;
+    struct yk_outputs outputs;
+};
+
+/* A plan that sends nothing has no trade-off, and a model that only fits in micro-batches none in
+ * one; or the budget ends first: the page goes without. */
+static yk_status find_tradeoff(struct reporting *reporting)
+{
+    const struct yk_tradeoff_options options = {.points = CURVE_POINTS};
+    const struct yk_plan *plan = reporting->planned->plan;
+    if (plan->group_count > 1 || plan->rank_count == 1) {
+        return YK_OK;
+    }
+    const yk_status status =
+        yk_tradeoff_find(&reporting->planning.request, &options, &reporting->tradeoff);
+    if (status == YK_ERROR_STOPPED) {
+        yk_log(YK_LOG_WARNING, "the page goes without the trade-off: %s", yk_status_message());
+    }
+    if (status == YK_ERROR_NO_FIT || status == YK_ERROR_STOPPED) {
+        return YK_OK;
+    }
+    YK_TRY(status);
+    reporting->chart_count =
+        yk_tradeoff_charts(reporting->tradeoff, reporting->curves, reporting->charts);
+    if (yk_tradeoff_is_cut_short(reporting->tradeoff)) {
+        yk_log(YK_LOG_WARNING,
+               "the budget cut the trade-off of the page short: %d of %d splits, %d of %d sizes of "
+               "memory",
+               reporting->tradeoff->split_points, reporting->tradeoff->points,
+               reporting->tradeoff->memory_points, reporting->tradeoff->points);
+    }
+    return YK_OK;
+}
+
+static yk_status examine(struct reporting *reporting)
+{
+    const struct yk_report_request *request = reporting->request;
+    const struct yk_search_request search = {.budget_s = request->budget_s};
+    const struct yk_plan *plan = NULL;
+    struct yk_planning *planning = &reporting->planning;
+    YK_TRY(yk_planning_open_plan(request->plan, &request->planning, planning, &plan));
+    planning->request.search = yk_search_options(&search, request->job);
+    yk_job_begin(request->job);
+    yk_status status = yk_planned_examine(&planning->request, plan, true, &reporting->planned);
+    if (status == YK_OK) {
+        status = find_tradeoff(reporting);
+    }
+    yk_job_end(request->job);
+    YK_TRY(status);
+    YK_TRY(yk_planned_fail_unfit(reporting->planned));
+    YK_TRY(yk_sim_trace(reporting->planned->trial.sim, &reporting->trace));
+    YK_TRY(yk_planned_report(reporting->planned, reporting->trace, planning->arena,
+                             &reporting->report));
+    reporting->report.tradeoffs = reporting->charts;
+    reporting->report.tradeoff_count = reporting->chart_count;
+    return YK_OK;
+}
+
+static yk_status make_folder(const char *path)
+{
+    if (mkdir(path, 0777) == 0) {
+        return YK_OK;
+    }
+    const int reason = errno;
+    return yk_folder_is(path) ? YK_OK
+                              : yk_fail(YK_ERROR_SYSTEM, "%s: cannot make this folder: %s", path,
+                                        strerror(reason));
+}
+
+/* The text for a figure in the folder of figures. */
+static yk_status figure(struct reporting *reporting, const char *name, struct yk_text **out)
+{
+    return yk_outputs_add_in(&reporting->outputs, reporting->request->svg, name,
+                             reporting->planning.arena, out);
+}
+
+static yk_status draw_figures(struct reporting *reporting)
+{
+    static const char *const charts[] = {"split.svg", "memory-of-devices.svg"};
+    const struct yk_plan_report *report = &reporting->report;
+    struct yk_text *text = NULL;
+    YK_TRY(figure(reporting, "lanes.svg", &text));
+    YK_TRY(yk_plan_figure_lanes(report, text));
+    YK_TRY(figure(reporting, "bars.svg", &text));
+    YK_TRY(yk_plan_figure_bars(report, text));
+    YK_TRY(figure(reporting, "cluster.svg", &text));
+    YK_TRY(yk_plan_figure_cluster(report, text));
+    YK_TRY(figure(reporting, "memory.svg", &text));
+    YK_TRY(yk_plan_figure_memory(report, 0, text));
+    for (int32_t i = 0; i < report->tradeoff_count && i < 2; i++) {
+        YK_TRY(figure(reporting, charts[i], &text));
+        YK_TRY(yk_plan_figure_tradeoff(&report->tradeoffs[i], text));
+    }
+    return make_folder(reporting->request->svg);
+}
+
+static yk_status make(struct reporting *reporting)
+{
+    const struct yk_report_request *request = reporting->request;
+    struct yk_outputs *outputs = &reporting->outputs;
+    YK_TRY(examine(reporting));
+    if (request->output) {
+        yk_outputs_made(outputs, yk_plan_report_page(&reporting->report,
+                                                     yk_outputs_add(outputs, request->output)));
+    }
+    if (request->trace) {
+        yk_outputs_made(outputs, yk_trace_write_chrome(reporting->trace,
+                                                       yk_outputs_add(outputs, request->trace)));
+    }
+    if (request->svg) {
+        yk_outputs_made(outputs, draw_figures(reporting));
+    }
+    return yk_outputs_write(outputs);
+}
+
+/* A run has been predicted and measured: there is nothing to search, and a trace is in it. */
+static yk_status report_run(const struct yk_report_request *request)
+{
+    const struct yk_planning_request *planning = &request->planning;
+    if (planning->model || planning->cluster || planning->profile || planning->slowdown > 0) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "%s is a run, and says itself what it was for; leave out "
+                       "--model, --cluster, --profile and --slowdown",
+                       request->plan);
+    }
+    if (request->trace) {
+        return yk_fail(YK_ERROR_USAGE, "the traces of a run are in it: %s/trace.json",
+                       request->plan);
+    }
+    if (request->svg) {
+        YK_TRY(make_folder(request->svg));
+    }
+    return yk_run_report_draw(request->plan, request->output, request->svg);
+}
+
+yk_status yk_report_run(const struct yk_report_request *request)
+{
+    struct reporting reporting = {.request = request};
+    const char *const paths[] = {request->plan,
+                                 request->planning.model,
+                                 request->planning.cluster,
+                                 request->planning.profile,
+                                 request->output,
+                                 request->svg,
+                                 request->trace};
+    if (!request->output && !request->svg && !request->trace) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "say what to write: -o report.html, --svg FOLDER or --trace FILE");
+    }
+    YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 4));
+    if (yk_folder_is(request->plan)) {
+        return report_run(request);
+    }
+    const yk_status status = make(&reporting);
+    yk_trace_destroy(reporting.trace);
+    yk_tradeoff_destroy(reporting.tradeoff);
+    yk_planned_destroy(reporting.planned);
+    yk_planning_close(&reporting.planning);
+    return status;
+}
