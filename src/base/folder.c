@@ -31,6 +31,18 @@ bool yk_folder_has(const char *folder, const char *name)
     return length > 0 && length < (int)sizeof path && access(path, F_OK) == 0;
 }
 
+yk_status yk_folder_path(const char *folder, const char *name, struct yk_arena *arena,
+                         const char **out)
+{
+    char path[MOST_PATH];
+    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (length < 0 || length >= (int)sizeof path) {
+        return yk_fail(YK_ERROR_USAGE, "%.60s…: this path is too long", folder);
+    }
+    *out = yk_arena_copy_text(arena, path, (size_t)length);
+    return *out ? YK_OK : yk_fail_out_of_memory();
+}
+
 static yk_status make(const char *path)
 {
     if (mkdir(path, 0777) == 0) {

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 enum {
     MOST_KEYS = 128
@@ -84,20 +83,20 @@ static yk_status check_keys(const struct yk_option_table *table, const struct yk
 }
 
 /* What an earlier layer says by the option's rival no longer holds. */
-static yk_status clear_rival(const struct yk_option_table *table, const struct yk_option *option,
-                             const struct yk_json *root, void *arguments)
+static void clear_rival(const struct yk_option_table *table, const struct yk_option *option,
+                        void *arguments)
 {
-    if (!option->rival || !yk_json_get(root, option->name)) {
-        return YK_OK;
+    const struct yk_option *rival = option->rival ? yk_option_find(table, option->rival) : NULL;
+    if (rival) {
+        yk_option_clear(rival, arguments);
     }
-    if (yk_json_get(root, option->rival)) {
+}
+
+static yk_status check_rival(const struct yk_option *option, const struct yk_json *root)
+{
+    if (option->rival && yk_json_get(root, option->name) && yk_json_get(root, option->rival)) {
         return yk_fail(YK_ERROR_INPUT, "there can be one of \"%s\" and \"%s\"; leave the other out",
                        option->name, option->rival);
-    }
-    for (size_t i = 0; i < table->count; i++) {
-        if (strcmp(table->rows[i].name, option->rival) == 0) {
-            yk_option_clear(&table->rows[i], arguments);
-        }
     }
     return YK_OK;
 }
@@ -108,7 +107,10 @@ static yk_status apply(const struct yk_option_table *table, const struct yk_json
     YK_TRY(check_keys(table, root));
     for (size_t i = 0; i < table->count; i++) {
         const struct yk_option *option = &table->rows[i];
-        YK_TRY(clear_rival(table, option, root, arguments));
+        YK_TRY(check_rival(option, root));
+        if (yk_json_get(root, option->name)) {
+            clear_rival(table, option, arguments);
+        }
         YK_TRY(apply_value(option, yk_json_get(root, option->name), arena, arguments));
     }
     return YK_OK;
@@ -128,6 +130,25 @@ yk_status yk_option_layer_apply(const struct yk_option_table *table,
     yk_json_destroy(root);
     yk_text_free(&text);
     return status == YK_OK ? YK_OK : yk_fail_in(status, layer->source);
+}
+
+yk_status yk_option_layers_apply(const struct yk_option_table *table,
+                                 const struct yk_option_layers *layers, struct yk_arena *arena,
+                                 void *arguments)
+{
+    YK_TRY(yk_option_store_presets(table, arena, arguments));
+    for (size_t i = 0; i < layers->count; i++) {
+        YK_TRY(yk_option_layer_apply(table, &layers->layers[i], arena, arguments));
+    }
+    return YK_OK;
+}
+
+yk_status yk_option_layers_store(const struct yk_option_table *table,
+                                 const struct yk_option *option, const char *word,
+                                 struct yk_arena *arena, void *arguments)
+{
+    clear_rival(table, option, arguments);
+    return yk_option_store(option, word, arena, arguments);
 }
 
 static void add_key(const struct yk_option *option, struct yk_text *out)

@@ -37,6 +37,16 @@ yk_status yk_option_layer_apply(const struct yk_option_table *table,
                                 const struct yk_option_layer *layer, struct yk_arena *arena,
                                 void *arguments) YK_MUST_USE;
 
+/* Every row's preset, and over them what the layers say. */
+yk_status yk_option_layers_apply(const struct yk_option_table *table,
+                                 const struct yk_option_layers *layers, struct yk_arena *arena,
+                                 void *arguments) YK_MUST_USE;
+
+/* yk_option_store() over what layers say: the rival's value no longer holds. */
+yk_status yk_option_layers_store(const struct yk_option_table *table,
+                                 const struct yk_option *option, const char *word,
+                                 struct yk_arena *arena, void *arguments) YK_MUST_USE;
+
 /* The settings as a layer that reads back the same: {"yoke":1,"kind":"run",…}, a member a line,
  * without those that were not said and those that are momentary. */
 yk_status yk_option_layer_write(const struct yk_option_table *table, const void *arguments,

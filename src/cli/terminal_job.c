@@ -42,13 +42,16 @@ static void failed(void *user, const char *sentence)
     yk_terminal_complain(sentence);
 }
 
-/* Nothing is run that could wait for a lock of the thread that hangs. */
-static void lost(void *user, yk_status status, const char *sentence)
+static void lost(void *user, const char *sentence)
 {
     (void)user;
-    if (sentence) {
-        yk_terminal_last_words(sentence);
-    }
+    yk_terminal_last_words(sentence);
+}
+
+/* Runs nothing that could wait for a lock of the thread that hangs. */
+static void leave(void *user, yk_status status)
+{
+    (void)user;
     _exit((int)status);
 }
 
@@ -59,6 +62,7 @@ static struct yk_job terminal = {
     .line = line,
     .failed = failed,
     .lost = lost,
+    .leave = leave,
 };
 
 const struct yk_job *yk_terminal_job(void)
@@ -84,5 +88,10 @@ const struct yk_job *yk_terminal_job_ranks(void)
 {
     terminal.begin = begin_watched;
     terminal.stop = yk_interrupt_flag();
+    return &terminal;
+}
+
+const struct yk_job *yk_terminal_job_unwatched(void)
+{
     return &terminal;
 }

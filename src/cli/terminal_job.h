@@ -21,4 +21,8 @@ const struct yk_job *yk_terminal_job_termination(void);
  * model is loaded, a signal ends this process as usual. */
 const struct yk_job *yk_terminal_job_ranks(void);
 
+/* The same, but signals end the process as ever, until one of the two above is called: for jobs
+ * that have nothing to save for a while. */
+const struct yk_job *yk_terminal_job_unwatched(void);
+
 #endif

@@ -31,10 +31,20 @@ struct yk_job {
      * then has an empty sentence. */
     void (*failed)(void *user, const char *sentence);
 
-    /* A rank is lost, and the thread that runs the job may never return from an exchange with it:
-     * the callback must end this process with `status`. Made on another thread, which holds no
-     * lock. `sentence` is NULL where another rank reports it. */
-    void (*lost)(void *user, yk_status status, const char *sentence);
+    /* A rank of several is lost; one of the others reports it here. Made on another thread, while
+     * the thread that runs the job may hang in an exchange with the lock of a stream: the callback
+     * must not wait for one. */
+    void (*lost)(void *user, const char *sentence);
+
+    /* Ends this process with `status`: a rank is lost or gives up, and the thread that runs the job
+     * may never return from an exchange. Made on any thread; the callback must not return, and must
+     * not wait for the lock of a stream.
+     *
+     * NULL: the job aborts the communication instead. Ranks that have met without MPI then return
+     * YK_ERROR_LOST. MPI cannot do that: MPI_Abort ends the processes of all ranks, the caller's,
+     * too. A caller that is to outlive its ranks starts them as processes of their own
+     * (job/launch.h). */
+    void (*leave)(void *user, yk_status status);
 
     /* Set: the job ends early, with what it has by then. NULL: nobody asks. */
     const atomic_bool *stop;

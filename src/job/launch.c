@@ -1,8 +1,6 @@
 #include "job/launch.h"
 
 #include "base/arena.h"
-#include "base/file.h"
-#include "cli/terminal.h"
 #include "cluster/mpirun.h"
 
 #include <errno.h>
@@ -19,13 +17,13 @@
 #include <unistd.h>
 
 enum {
-    OWN_WORDS = 10, /* at most, before those of the ranks */
+    OWN_WORDS = 8, /* at most, besides variables and what the ranks get */
     RANKS_SIZE = 24,
-    PATH_SIZE = 4096
 };
 
 /* mpirun while it runs. */
 struct session {
+    const struct yk_launch_request *request;
     pid_t process;
     int errors;    /* its standard error, for reading */
     int signals;   /* a signalfd */
@@ -34,18 +32,18 @@ struct session {
     struct yk_mpirun_talk talk;
 };
 
-yk_status yk_launch_find(const struct yk_launch_words *words, struct yk_launcher *out)
+yk_status yk_launch_find(const struct yk_launch_place *place, struct yk_launcher *out)
 {
-    const bool some = words->rank >= 0 || words->world > 0 || words->master;
+    const bool some = place->rank >= 0 || place->world > 0 || place->master;
     if (!some) {
         return yk_launcher_find(out);
     }
-    if (words->rank < 0 || words->world == 0 || !words->master) {
+    if (place->rank < 0 || place->world == 0 || !place->master) {
         return yk_fail(YK_ERROR_USAGE,
                        "--rank, --world and --master go together, as in --rank 1 --world 3 "
                        "--master node1:29500; --%s is missing",
-                       words->rank < 0     ? "rank"
-                       : words->world == 0 ? "world"
+                       place->rank < 0     ? "rank"
+                       : place->world == 0 ? "world"
                                            : "master");
     }
     struct yk_launcher started;
@@ -55,11 +53,7 @@ yk_status yk_launch_find(const struct yk_launch_words *words, struct yk_launcher
                        "leave --rank, --world and --master out",
                        started.name);
     }
-    YK_TRY(yk_launcher_by_hand(words->rank, words->world, words->master, out));
-    if (out->size > 1) {
-        yk_terminal_speak_as(out->rank);
-    }
-    return YK_OK;
+    return yk_launcher_by_hand(place->rank, place->world, place->master, out);
 }
 
 yk_status yk_launch_decide(const struct yk_launcher *launcher, int64_t ranks, bool *out)
@@ -78,26 +72,24 @@ yk_status yk_launch_decide(const struct yk_launcher *launcher, int64_t ranks, bo
     return YK_OK;
 }
 
-/* mpirun must not tell terminals from files for the ranks: it has pseudo-terminals of its own. */
-static void tell_terminals(void)
+static size_t count_words(const char *const *words)
 {
-    char words[32];
-    snprintf(words, sizeof words, "%d,%d", yk_terminal_columns(STDOUT_FILENO),
-             yk_terminal_columns(STDERR_FILENO));
-    (void)setenv(YK_TERMINAL_VARIABLE, words, 1);
+    size_t count = 0;
+    while (words && words[count]) {
+        count++;
+    }
+    return count;
 }
 
-/* mpirun's words and then those of the ranks. */
+/* mpirun's arguments and then those of the ranks. */
 static yk_status make_words(const struct yk_launch_request *request, struct yk_arena *arena,
                             const char ***out)
 {
-    size_t count = 0;
-    while (request->words[count]) {
-        count++;
-    }
+    const size_t count = count_words((const char *const *)request->arguments);
+    const size_t variables = count_words(request->variables);
     const char **words = NULL;
     char *ranks = NULL;
-    YK_TRY_NEW(arena, words, OWN_WORDS + count + 1);
+    YK_TRY_NEW(arena, words, OWN_WORDS + 2 * variables + count + 1);
     YK_TRY_NEW(arena, ranks, RANKS_SIZE);
     snprintf(ranks, RANKS_SIZE, "%" PRId64, request->ranks);
     size_t used = 0;
@@ -108,17 +100,20 @@ static yk_status make_words(const struct yk_launch_request *request, struct yk_a
     words[used++] = "--oversubscribe";
     words[used++] = "--bind-to"; /* ranks choose their cores themselves */
     words[used++] = "none";
-    words[used++] = "-x";
-    words[used++] = YK_TERMINAL_VARIABLE;
+    for (size_t i = 0; i < variables; i++) {
+        words[used++] = "-x";
+        words[used++] = request->variables[i];
+    }
     words[used++] = "-n";
     words[used++] = ranks;
     words[used++] = request->program;
-    memcpy(&words[used], request->words, count * sizeof *words);
+    memcpy(&words[used], request->arguments, count * sizeof *words);
     *out = words;
     return YK_OK;
 }
 
-/* In the new process; `failure` takes errno when mpirun cannot be started. */
+/* In the new process; `failure` takes errno when mpirun cannot be started. It then ends by a
+ * signal, so that nothing which this process registered to be done at its end is done twice. */
 static void become_mpirun(const char **words, int errors, int failure, const sigset_t *mask)
 {
     /* Signals of the terminal go to a group; mpirun would end the ranks for them. */
@@ -135,9 +130,10 @@ static void become_mpirun(const char **words, int errors, int failure, const sig
     (void)sigprocmask(SIG_SETMASK, mask, NULL);
     (void)execvp(words[0], (char *const *)words);
     const int problem = errno;
-    ssize_t written = write(failure, &problem, sizeof problem);
-    (void)written;
-    _exit(127);
+    (void)!write(failure, &problem, sizeof problem);
+    for (;;) {
+        (void)kill(getpid(), SIGKILL);
+    }
 }
 
 static yk_status fail_to_start(int problem)
@@ -203,11 +199,10 @@ static void take_signal(struct session *session)
                                                        : SIGKILL);
 }
 
-static void pass_on(struct yk_text *text)
+static void pass_on(const struct yk_launch_request *request, struct yk_text *text)
 {
-    if (text->length > 0) {
-        (void)fwrite(text->bytes, 1, text->length, stderr);
-        (void)fflush(stderr);
+    if (text->length > 0 && request->errors) {
+        request->errors(request->user, text->bytes, text->length);
     }
     text->length = 0;
 }
@@ -233,11 +228,11 @@ static void listen_to(struct session *session)
             const ssize_t got = read(session->errors, bytes, sizeof bytes);
             open = got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
             yk_mpirun_hear(&session->talk, bytes, got > 0 ? (size_t)got : 0, &heard);
-            pass_on(&heard);
+            pass_on(session->request, &heard);
         }
     }
     yk_mpirun_hear_end(&session->talk, &heard);
-    pass_on(&heard);
+    pass_on(session->request, &heard);
     yk_text_free(&heard);
 }
 
@@ -253,17 +248,6 @@ static struct yk_mpirun_end wait_for(const struct session *session)
     };
 }
 
-/* Ended by a second signal, as any program would be. */
-static void end_by_signal(const struct session *session)
-{
-    sigset_t one;
-    sigemptyset(&one);
-    sigaddset(&one, session->last_sign);
-    (void)signal(session->last_sign, SIG_DFL);
-    (void)sigprocmask(SIG_UNBLOCK, &one, NULL);
-    (void)raise(session->last_sign);
-}
-
 /* From the moment that signals are held back until mpirun has ended. */
 static yk_status attend(struct session *session, const char **words, const sigset_t *before)
 {
@@ -271,17 +255,14 @@ static yk_status attend(struct session *session, const char **words, const sigse
     listen_to(session);
     const struct yk_mpirun_end end = wait_for(session);
     (void)close(session->errors);
-    if (session->asked > 1) {
-        end_by_signal(session);
-    }
     return yk_mpirun_judge(&session->talk, &end);
 }
 
-static yk_status launch(const struct yk_launch_request *request, struct yk_arena *arena)
+static yk_status launch(const struct yk_launch_request *request, struct yk_arena *arena,
+                        struct yk_launch_result *out)
 {
     const char **words = NULL;
     YK_TRY(make_words(request, arena, &words));
-    tell_terminals();
     sigset_t set;
     sigset_t before;
     sigemptyset(&set);
@@ -289,67 +270,23 @@ static yk_status launch(const struct yk_launch_request *request, struct yk_arena
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGHUP);
     (void)sigprocmask(SIG_BLOCK, &set, &before);
-    struct session session = {.signals = signalfd(-1, &set, SFD_CLOEXEC)};
+    struct session session = {.request = request, .signals = signalfd(-1, &set, SFD_CLOEXEC)};
     yk_status status =
         session.signals < 0 ? fail_to_start(errno) : attend(&session, words, &before);
     if (session.signals >= 0) {
         (void)close(session.signals);
     }
+    out->signal = session.asked > 1 ? session.last_sign : 0;
     yk_mpirun_talk_free(&session.talk);
     (void)sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
 }
 
-yk_status yk_launch_ranks(const struct yk_launch_request *request)
+yk_status yk_launch_ranks(const struct yk_launch_request *request, struct yk_launch_result *out)
 {
     struct yk_arena *arena = NULL;
     YK_TRY(yk_arena_create(&arena));
-    const yk_status status = launch(request, arena);
-    yk_arena_destroy(arena);
-    return status;
-}
-
-/* The words of this process after its name, each ended by a zero byte in `line`. */
-static yk_status split_words(const struct yk_text *line, struct yk_arena *arena, char ***out)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < line->length; i++) {
-        count += line->bytes[i] == '\0' ? 1 : 0;
-    }
-    YK_TRY_NEW(arena, *out, count + 1);
-    size_t at = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0) {
-            (*out)[i - 1] = line->bytes + at;
-        }
-        at += strlen(line->bytes + at) + 1;
-    }
-    return YK_OK;
-}
-
-static yk_status launch_again(int64_t ranks, struct yk_arena *arena, struct yk_text *line)
-{
-    char program[PATH_SIZE];
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0) {
-        return yk_fail(YK_ERROR_SYSTEM, "this program cannot find itself in /proc: %s",
-                       strerror(errno));
-    }
-    program[length] = '\0';
-    char **words = NULL;
-    YK_TRY(yk_file_read("/proc/self/cmdline", line));
-    YK_TRY(split_words(line, arena, &words));
-    const struct yk_launch_request request = {.ranks = ranks, .program = program, .words = words};
-    return yk_launch_ranks(&request);
-}
-
-yk_status yk_launch_again(int64_t ranks)
-{
-    struct yk_arena *arena = NULL;
-    struct yk_text line = {0};
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = launch_again(ranks, arena, &line);
-    yk_text_free(&line);
+    const yk_status status = launch(request, arena, out);
     yk_arena_destroy(arena);
     return status;
 }

@@ -1,11 +1,11 @@
 /*
- * Launch: starts the ranks of a run on this machine with mpirun, when a person asks for several,
- * and stays in front of them until they have ended.
+ * Launch: starts the ranks of a run on this machine with mpirun, when several are asked for, and
+ * waits until they have ended. This forks: call it before any other thread has started.
  *
- * The ranks are this very program with the same words. Their outputs are ours; what mpirun itself
- * says is turned into one sentence. TERM, INT and HUP are passed on once, as USR1, the one signal
- * that mpirun hands to its ranks and does not end them for: they save and stop. A second one ends
- * them. One thread, before any other has started.
+ * The ranks' standard output is that of this process, their standard error goes to a callback; what
+ * mpirun itself writes there becomes one sentence. Meanwhile this process holds the signals TERM,
+ * INT and HUP back, and passes the first on as USR1, the one signal that mpirun hands to its ranks
+ * and does not end them for: they save and stop. A second one ends them.
  */
 #ifndef YK_JOB_LAUNCH_H
 #define YK_JOB_LAUNCH_H
@@ -14,19 +14,28 @@
 #include "cluster/launcher.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct yk_launch_request {
     int64_t ranks;
     const char *program;
-    char *const *words; /* of the program; ended by NULL */
+    char *const *arguments;       /* of the program, without its name; ended by NULL */
+    const char *const *variables; /* of the environment that ranks get, too; ended by NULL */
+    /* What the ranks write to standard error, as it comes; may be NULL. */
+    void (*errors)(void *user, const char *bytes, size_t length);
+    void *user;
 };
 
-/* The words by which a person says which rank of how many a process is. */
-struct yk_launch_words {
-    int64_t rank;       /* -1: not said */
-    int64_t world;      /* 0: not said */
-    const char *master; /* NULL: not said */
+struct yk_launch_result {
+    int signal; /* a second one, which ended the ranks: the caller should end by it; 0: none */
+};
+
+/* Which rank of how many a process is, where a person says so. */
+struct yk_launch_place {
+    int64_t rank;       /* -1: not given */
+    int64_t world;      /* 0: not given */
+    const char *master; /* NULL: not given */
 };
 
 #define YK_LAUNCH_RANK_HELP                                                                        \
@@ -35,8 +44,8 @@ struct yk_launch_words {
 #define YK_LAUNCH_WORLD_HELP "By hand: how many ranks there are"
 #define YK_LAUNCH_MASTER_HELP "By hand: where rank 0 is, and a free port there, else 29500"
 
-/* Who this process is: as the words say, else the environment. */
-yk_status yk_launch_find(const struct yk_launch_words *words, struct yk_launcher *out) YK_MUST_USE;
+/* Who this process is: as `place` says, else the environment. */
+yk_status yk_launch_find(const struct yk_launch_place *place, struct yk_launcher *out) YK_MUST_USE;
 
 /* Whether this process is to start `ranks` ranks: it was asked for several and no launcher started
  * it. One that did must have started as many as are asked for; 0 leaves it open. */
@@ -44,10 +53,8 @@ yk_status yk_launch_decide(const struct yk_launcher *launcher, int64_t ranks,
                            bool *out) YK_MUST_USE;
 
 /* Runs the ranks. YK_OK when all ended well; else what they agreed on or how one was lost, with an
- * empty sentence where a rank has said it already. */
-yk_status yk_launch_ranks(const struct yk_launch_request *request) YK_MUST_USE;
-
-/* The same for this process as it was started: its program and its words. */
-yk_status yk_launch_again(int64_t ranks) YK_MUST_USE;
+ * empty sentence where a rank has reported it already. */
+yk_status yk_launch_ranks(const struct yk_launch_request *request,
+                          struct yk_launch_result *out) YK_MUST_USE;
 
 #endif

@@ -45,6 +45,18 @@ yk_status yk_profile_path_settle(const char *word, struct yk_arena *arena, const
     return YK_OK;
 }
 
+yk_status yk_profile_path_keep(const char *word, struct yk_arena *arena, const char **out)
+{
+    if (word) {
+        *out = yk_arena_copy_text(arena, word, strlen(word));
+        return *out ? YK_OK : yk_fail_out_of_memory();
+    }
+    YK_TRY(yk_profile_path_usual(arena, out));
+    return *out ? YK_OK
+                : yk_fail(YK_ERROR_USAGE,
+                          "there is no home to keep the profile in; name a file by --profile");
+}
+
 static yk_status make_folder(const char *path)
 {
     const char *end = strrchr(path, '/');

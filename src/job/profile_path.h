@@ -21,6 +21,11 @@ yk_status yk_profile_path_usual(struct yk_arena *arena, const char **out) YK_MUS
 yk_status yk_profile_path_settle(const char *word, struct yk_arena *arena,
                                  const char **out) YK_MUST_USE;
 
+/* The file to keep measurements in: what --profile names, else the usual one. Refuses where there
+ * is no home for that. In the arena. */
+yk_status yk_profile_path_keep(const char *word, struct yk_arena *arena,
+                               const char **out) YK_MUST_USE;
+
 /* Opens the profile at `path` for adding, where `word` is the word of --profile: makes the folder
  * of the usual one where it is missing, and sets a damaged file aside with a warning. */
 yk_status yk_profile_path_create(const char *word, const char *path,

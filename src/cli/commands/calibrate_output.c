@@ -1,28 +1,28 @@
 #include "cli/commands/calibrate_output.h"
 
+#include "base/json_write.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "base/wording.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* "forward gpt-block, 8 samples"; "gather 1.2MiB". */
-static void describe(const struct yk_calibration_sort *sort, struct yk_text *out)
+static void describe(const struct yk_calibrate_op *op, struct yk_text *out)
 {
     char bytes[YK_UNITS_SIZE];
-    yk_text_add(out, yk_op_kind_name(sort->kind));
-    if (!sort->layer) {
-        yk_units_format((double)sort->size, YK_UNIT_BYTES, bytes);
+    yk_text_add(out, op->op);
+    if (!op->layer) {
+        yk_units_format((double)op->size, YK_UNIT_BYTES, bytes);
         yk_text_addf(out, " %s", bytes);
         return;
     }
-    yk_text_addf(out, " %s", sort->layer);
-    if (sort->kind != YK_OP_UPDATE) {
-        yk_text_addf(out, ", %" PRId64 " sample%s", sort->size, yk_wording_plural(sort->size));
+    yk_text_addf(out, " %s", op->layer);
+    if (op->size >= 0) {
+        yk_text_addf(out, ", %" PRId64 " sample%s", op->size, yk_wording_plural(op->size));
     }
 }
 
@@ -44,58 +44,56 @@ static void add_seconds(double seconds, struct yk_table *table)
     yk_table_add(table, "%s", words);
 }
 
-static void add_row(const struct yk_calibrate_found *found, const struct yk_calibration_sort *sort,
+static void add_row(const struct yk_calibrate_result *result, const struct yk_calibrate_op *op,
                     struct yk_table *table)
 {
     struct yk_text name = {0};
-    describe(sort, &name);
+    describe(op, &name);
     yk_table_add(table, "%s", yk_text_chars(&name));
     yk_text_free(&name);
-    yk_table_add(table, "%s", sort->on);
-    yk_table_add(table, "%d", (int)sort->times);
-    add_seconds(sort->predicted_s, table);
-    add_seconds(sort->measured_s, table);
-    add_percent(sort->predicted_s > 0 ? sort->measured_s / sort->predicted_s - 1 : NAN, table);
-    add_percent(sort->difference_s / found->run->measured_step_s, table);
+    yk_table_add(table, "%s", op->on);
+    yk_table_add(table, "%d", (int)op->times);
+    add_seconds(op->predicted_s, table);
+    add_seconds(op->measured_s, table);
+    add_percent(op->predicted_s > 0 ? op->measured_s / op->predicted_s - 1 : NAN, table);
+    add_percent(op->difference_s / result->measured_step_s, table);
 }
 
-static yk_status write_table(const struct yk_calibrate_found *found, struct yk_text *out)
+static yk_status write_table(const struct yk_calibrate_result *result, int64_t rows,
+                             struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"op", YK_TABLE_LEFT},           {"on", YK_TABLE_LEFT},        {"times", YK_TABLE_RIGHT},
         {"predicted", YK_TABLE_RIGHT},   {"measured", YK_TABLE_RIGHT}, {"off by", YK_TABLE_RIGHT},
         {"of the step", YK_TABLE_RIGHT},
     };
-    const struct yk_calibration *calibration = found->calibration;
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, COUNT(columns), &table));
-    for (int32_t i = 0; i < calibration->sort_count && i < found->rows; i++) {
-        add_row(found, &calibration->sorts[i], table);
+    for (int32_t i = 0; i < result->op_count && i < rows; i++) {
+        add_row(result, &result->ops[i], table);
     }
     const yk_status status = yk_table_write(table, out);
     yk_table_destroy(table);
-    if (status == YK_OK && calibration->sort_count > found->rows) {
-        yk_text_addf(out, "  %" PRId64 " of %d sorts of ops; --rows shows more\n", found->rows,
-                     (int)calibration->sort_count);
+    if (status == YK_OK && result->op_count > rows) {
+        yk_text_addf(out, "  %" PRId64 " of %d sorts of ops; --rows shows more\n", rows,
+                     (int)result->op_count);
     }
     return status;
 }
 
-static void write_steps(const struct yk_calibrate_found *found, struct yk_text *out)
+static void write_steps(const struct yk_calibrate_result *result, struct yk_text *out)
 {
-    const struct yk_calibrate_run *run = found->run;
-    const double predicted_s = run->planned->trial.step_s;
     char measured[YK_UNITS_SIZE];
     char predicted[YK_UNITS_SIZE];
     char calibrated[YK_UNITS_SIZE];
-    yk_units_format(run->measured_step_s, YK_UNIT_SECONDS, measured);
-    yk_units_format(predicted_s, YK_UNIT_SECONDS, predicted);
-    yk_units_format(found->calibrated_step_s, YK_UNIT_SECONDS, calibrated);
+    yk_units_format(result->measured_step_s, YK_UNIT_SECONDS, measured);
+    yk_units_format(result->predicted_step_s, YK_UNIT_SECONDS, predicted);
+    yk_units_format(result->calibrated_step_s, YK_UNIT_SECONDS, calibrated);
     yk_text_addf(out, "  step        %s measured, half of them faster; %s predicted (%.2f of it)\n",
-                 measured, predicted, predicted_s / run->measured_step_s);
+                 measured, predicted, result->predicted_step_s / result->measured_step_s);
     yk_text_addf(out, "  calibrated  %s %s predicted (%.2f of it)\n", calibrated,
-                 found->written ? "is now" : "would be",
-                 found->calibrated_step_s / run->measured_step_s);
+                 result->written ? "is now" : "would be",
+                 result->calibrated_step_s / result->measured_step_s);
 }
 
 static void write_slowdown(double slowdown, bool estimated, const char *what, struct yk_text *out)
@@ -106,104 +104,90 @@ static void write_slowdown(double slowdown, bool estimated, const char *what, st
     }
 }
 
-static void write_profile(const struct yk_calibrate_found *found, struct yk_text *out)
+static void write_profile(const struct yk_calibrate_result *result, struct yk_text *out)
 {
-    const struct yk_calibration *calibration = found->calibration;
-    const struct yk_survey *rows = &calibration->rows;
-    yk_text_addf(out, "  profile     %s %s %d time%s of layers", found->run->profile,
-                 found->written ? "has" : "would have", (int)rows->layer_count,
-                 yk_wording_plural(rows->layer_count));
-    if (rows->link_count > 0) {
-        yk_text_addf(out, ", %d of messages", (int)rows->link_count);
+    yk_text_addf(out, "  profile     %s %s %d time%s of layers", result->profile,
+                 result->written ? "has" : "would have", (int)result->layer_count,
+                 yk_wording_plural(result->layer_count));
+    if (result->link_count > 0) {
+        yk_text_addf(out, ", %d of messages", (int)result->link_count);
     }
-    yk_text_add(out, found->written ? " from this run\n" : "; nothing was written\n");
-    if (calibration->left > 0) {
+    yk_text_add(out, result->written ? " from this run\n" : "; nothing was written\n");
+    if (result->left > 0) {
         yk_text_addf(out,
                      "  left out    %d sort%s of messages that ran beside computation: how much "
                      "that slows them is not known; yoke profile --ranks %d measures it\n",
-                     (int)calibration->left, yk_wording_plural(calibration->left),
-                     (int)found->run->plan->rank_count);
+                     (int)result->left, yk_wording_plural(result->left), (int)result->ranks);
     }
 }
 
-yk_status yk_calibrate_output_text(const struct yk_calibrate_found *found, struct yk_text *out)
+yk_status yk_calibrate_output_text(const struct yk_calibrate_result *result, int64_t rows,
+                                   struct yk_text *out)
 {
-    const struct yk_calibrate_run *run = found->run;
-    const struct yk_calibration *calibration = found->calibration;
-    yk_text_addf(out, "%s: %" PRId64 " step%s of %d rank%s beside the prediction\n\n", run->folder,
-                 run->spent.steps, yk_wording_plural(run->spent.steps), (int)run->spent.rank_count,
-                 yk_wording_plural(run->spent.rank_count));
-    if (found->rows > 0) {
-        YK_TRY(write_table(found, out));
+    yk_text_addf(out, "%s: %" PRId64 " step%s of %d rank%s beside the prediction\n\n", result->run,
+                 result->steps, yk_wording_plural(result->steps), (int)result->ranks,
+                 yk_wording_plural(result->ranks));
+    if (rows > 0) {
+        YK_TRY(write_table(result, rows, out));
         yk_text_add(out, "\n");
     }
-    write_steps(found, out);
-    if (run->spent.rank_count > 1) {
-        write_slowdown(calibration->compute_beside, calibration->estimated_compute,
+    write_steps(result, out);
+    if (result->ranks > 1) {
+        write_slowdown(result->compute_beside, result->estimated_compute,
                        "computation beside messages", out);
-        write_slowdown(calibration->message_beside, calibration->estimated_message,
+        write_slowdown(result->message_beside, result->estimated_message,
                        "a message beside computation", out);
     }
-    write_profile(found, out);
+    write_profile(result, out);
     return yk_text_status(out);
 }
 
-/* ,"key": value; null where it is no number. */
-static void add_value(struct yk_text *out, const char *key, double value)
+static void write_op(const struct yk_calibrate_op *op, struct yk_json_writer *json)
 {
-    yk_text_addf(out, ",\"%s\":", key);
-    if (isfinite(value)) {
-        yk_text_add_number(out, value);
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_string(json, "op", op->op);
+    if (op->layer) {
+        yk_json_write_string(json, "layer", op->layer);
+        yk_json_write_string(json, "shape", op->shape);
     } else {
-        yk_text_add(out, "null");
+        yk_json_write_integer(json, "ranks", op->ranks);
     }
+    if (op->size >= 0) {
+        yk_json_write_integer(json, op->layer ? "samples" : "bytes", op->size);
+    }
+    yk_json_write_string(json, "on", op->on);
+    yk_json_write_integer(json, "times", op->times);
+    yk_json_write_number(json, "predicted_s", op->predicted_s);
+    yk_json_write_number(json, "measured_s", op->measured_s);
+    yk_json_write_number(json, "difference_s", op->difference_s);
+    yk_json_write_number(json, "alone_s", op->alone_s);
+    yk_json_write_number(json, "spread", op->spread);
+    yk_json_write_end_object(json);
 }
 
-static void write_sort(const struct yk_calibration_sort *sort, struct yk_text *out)
+yk_status yk_calibrate_output_json(const struct yk_calibrate_result *result, struct yk_text *out)
 {
-    yk_text_addf(out, "{\"op\":\"%s\"", yk_op_kind_name(sort->kind));
-    if (sort->layer) {
-        yk_text_add(out, ",\"layer\":");
-        yk_text_add_json(out, sort->layer);
-        yk_text_add(out, ",\"shape\":");
-        yk_text_add_json(out, sort->shape);
-    } else {
-        yk_text_addf(out, ",\"ranks\":%d", (int)sort->ranks);
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "calibration");
+    yk_json_write_string(&json, "run", result->run);
+    yk_json_write_string(&json, "profile", result->profile);
+    yk_json_write_bool(&json, "written", result->written);
+    yk_json_write_integer(&json, "steps", result->steps);
+    yk_json_write_integer(&json, "ranks", result->ranks);
+    yk_json_write_number(&json, "measured_step_s", result->measured_step_s);
+    yk_json_write_number(&json, "predicted_step_s", result->predicted_step_s);
+    yk_json_write_number(&json, "calibrated_step_s", result->calibrated_step_s);
+    yk_json_write_number(&json, "computation_beside_messages", result->compute_beside);
+    yk_json_write_number(&json, "messages_beside_computation", result->message_beside);
+    yk_json_write_integer(&json, "left_out", result->left);
+    yk_json_write_begin_array(&json, "ops");
+    for (int32_t i = 0; i < result->op_count; i++) {
+        write_op(&result->ops[i], &json);
     }
-    if (sort->kind != YK_OP_UPDATE) {
-        yk_text_addf(out, ",\"%s\":%" PRId64, sort->layer ? "samples" : "bytes", sort->size);
-    }
-    yk_text_add(out, ",\"on\":");
-    yk_text_add_json(out, sort->on);
-    yk_text_addf(out, ",\"times\":%d", (int)sort->times);
-    add_value(out, "predicted_s", sort->predicted_s);
-    add_value(out, "measured_s", sort->measured_s);
-    add_value(out, "difference_s", sort->difference_s);
-    add_value(out, "alone_s", sort->alone_s);
-    add_value(out, "spread", sort->spread);
-    yk_text_add(out, "}");
-}
-
-yk_status yk_calibrate_output_json(const struct yk_calibrate_found *found, struct yk_text *out)
-{
-    const struct yk_calibrate_run *run = found->run;
-    const struct yk_calibration *calibration = found->calibration;
-    yk_text_add(out, "{\"yoke\":1,\"kind\":\"calibration\",\"run\":");
-    yk_text_add_json(out, run->folder);
-    yk_text_add(out, ",\"profile\":");
-    yk_text_add_json(out, run->profile);
-    yk_text_addf(out, ",\"written\":%s,\"steps\":%" PRId64 ",\"ranks\":%d",
-                 found->written ? "true" : "false", run->spent.steps, (int)run->spent.rank_count);
-    add_value(out, "measured_step_s", run->measured_step_s);
-    add_value(out, "predicted_step_s", run->planned->trial.step_s);
-    add_value(out, "calibrated_step_s", found->calibrated_step_s);
-    add_value(out, "computation_beside_messages", calibration->compute_beside);
-    add_value(out, "messages_beside_computation", calibration->message_beside);
-    yk_text_addf(out, ",\"left_out\":%d,\"ops\":[", (int)calibration->left);
-    for (int32_t i = 0; i < calibration->sort_count; i++) {
-        yk_text_add(out, i > 0 ? "," : "");
-        write_sort(&calibration->sorts[i], out);
-    }
-    yk_text_add(out, "]}\n");
+    yk_json_write_end_array(&json);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
     return yk_text_status(out);
 }

@@ -4,23 +4,12 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "job/profiling/calibrate_run.h"
-#include "measure/calibration.h"
+#include "job/profiling/calibrate.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
-struct yk_calibrate_found {
-    const struct yk_calibrate_run *run;
-    const struct yk_calibration *calibration;
-    double calibrated_step_s; /* what would be predicted afterwards */
-    bool written;
-    int64_t rows; /* of the table, at most */
-};
-
-yk_status yk_calibrate_output_text(const struct yk_calibrate_found *found,
+/* With the table's first so many rows. */
+yk_status yk_calibrate_output_text(const struct yk_calibrate_result *result, int64_t rows,
                                    struct yk_text *out) YK_MUST_USE;
-yk_status yk_calibrate_output_json(const struct yk_calibrate_found *found,
+yk_status yk_calibrate_output_json(const struct yk_calibrate_result *result,
                                    struct yk_text *out) YK_MUST_USE;
 
 #endif

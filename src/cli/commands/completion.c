@@ -55,8 +55,7 @@ const struct yk_command yk_command_completion = {
     .summary = "print a script that lets a shell complete yoke's words",
     .description = "The script knows every command, its options and the values they can take.",
     .examples = examples,
-    .operands = operands,
-    .operand_count = sizeof operands / sizeof operands[0],
+    YK_OPERANDS(operands),
     .arguments_size = sizeof(struct arguments),
     .run = run,
 };

@@ -1,9 +1,9 @@
+#include "job/machine/devices.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "cli/commands/datasheets.h"
 #include "cli/options/command.h"
 #include "cli/terminal.h"
-#include "cluster/discover.h"
+#include "job/machine/datasheets.h"
 #include "job/outputs.h"
 
 struct arguments {
@@ -49,13 +49,14 @@ static yk_status add_host(const struct yk_topology *host, struct yk_text *out)
     return status;
 }
 
-static void add_gpu(struct yk_table *table, int number, const struct yk_nvml_gpu *gpu)
+static void add_gpu(struct yk_table *table, const struct yk_devices_result *devices, int number)
 {
+    const struct yk_nvml_gpu *gpu = &devices->machine.gpus[number];
+    const char *type = devices->types[number];
     char words[YK_UNITS_SIZE];
-    const struct yk_datasheet *sheet = yk_discover_sheet(gpu->name);
     yk_table_add(table, "gpu%d", number);
     yk_table_add(table, "%s%s", gpu->name, gpu->mig ? " (cut by MIG)" : "");
-    yk_table_add(table, "%s", sheet ? sheet->name : "no datasheet");
+    yk_table_add(table, "%s", type ? type : "no datasheet");
     yk_table_add(table, "%s", amount(gpu->memory_bytes, YK_UNIT_BYTES, words));
     yk_table_add(table, "%d.%d", gpu->capability_major, gpu->capability_minor);
     if (gpu->sm_count > 0) {
@@ -75,41 +76,32 @@ static void add_gpu(struct yk_table *table, int number, const struct yk_nvml_gpu
     }
 }
 
-static yk_status add_gpus(const struct yk_machine *machine, struct yk_text *out)
+static yk_status add_gpus(const struct yk_devices_result *devices, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"device", YK_TABLE_LEFT},  {"name", YK_TABLE_LEFT},   {"type", YK_TABLE_LEFT},
         {"memory", YK_TABLE_RIGHT}, {"CUDA", YK_TABLE_LEFT},   {"SMs", YK_TABLE_RIGHT},
         {"PCIe", YK_TABLE_LEFT},    {"NVLink", YK_TABLE_LEFT},
     };
-    if (machine->gpu_count == 0) {
-        yk_text_addf(out, "%s\n", machine->note);
+    if (devices->machine.gpu_count == 0) {
+        yk_text_addf(out, "%s\n", devices->machine.note);
         return yk_text_status(out);
     }
     struct yk_table *table = NULL;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
-    for (int i = 0; i < machine->gpu_count; i++) {
-        add_gpu(table, i, &machine->gpus[i]);
+    for (int i = 0; i < devices->machine.gpu_count; i++) {
+        add_gpu(table, devices, i);
     }
     const yk_status status = yk_table_write(table, out);
     yk_table_destroy(table);
     return status;
 }
 
-static yk_status write_tables(const struct yk_machine *machine, struct yk_text *out)
+static yk_status write_tables(const struct yk_devices_result *devices, struct yk_text *out)
 {
-    YK_TRY(add_host(&machine->host, out));
+    YK_TRY(add_host(&devices->machine.host, out));
     yk_text_add(out, "\n");
-    return add_gpus(machine, out);
-}
-
-static yk_status write_cluster(const struct yk_machine *machine, struct yk_text *out)
-{
-    struct yk_cluster *cluster = NULL;
-    YK_TRY(yk_discover_cluster(machine, &cluster));
-    const yk_status status = yk_cluster_write(cluster, out);
-    yk_cluster_destroy(cluster);
-    return status;
+    return add_gpus(devices, out);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
@@ -122,39 +114,28 @@ static yk_status run(const void *given, struct yk_text *out)
     if (arguments->list) {
         return arguments->json ? yk_datasheets_write_json(out) : yk_datasheets_write_text(out);
     }
-    struct yk_machine machine = {0};
+    struct yk_devices_result devices = {0};
     YK_TRY(yk_outputs_check(&arguments->output, 1, 0));
-    YK_TRY(yk_discover(NULL, &machine));
-    YK_TRY(arguments->json ? write_cluster(&machine, out) : write_tables(&machine, out));
+    YK_TRY(yk_devices_run(&devices));
+    YK_TRY(arguments->json ? yk_devices_write_cluster(&devices, out) : write_tables(&devices, out));
     struct yk_outputs outputs = {0};
     if (arguments->output) {
-        yk_outputs_made(&outputs,
-                        write_cluster(&machine, yk_outputs_add(&outputs, arguments->output)));
+        struct yk_text *file = yk_outputs_add(&outputs, arguments->output);
+        yk_outputs_made(&outputs, yk_devices_write_cluster(&devices, file));
     }
     return yk_terminal_print_despite(yk_outputs_write(&outputs), out);
 }
 
+#define TO(member) YK_TO(struct arguments, member)
+
 static const struct yk_option options[] = {
-    {
-        .name = "list",
-        .help = "Print the devices and links that yoke knows by name instead, with their datasheet "
-                "numbers",
-        .kind = YK_OPTION_FLAG,
-        .offset = offsetof(struct arguments, list),
-    },
-    {
-        .name = "json",
-        .help = "Print JSON: a cluster file",
-        .kind = YK_OPTION_FLAG,
-        .offset = offsetof(struct arguments, json),
-    },
-    {
-        .name = "output",
-        .placeholder = "FILE",
-        .help = "Write the cluster file of this machine to FILE",
-        .kind = YK_OPTION_FILE,
-        .offset = offsetof(struct arguments, output),
-    },
+    {YK_ROW("list", NULL, NULL,
+            "Print the devices and links that yoke knows by name instead, with their datasheet "
+            "numbers"),
+     YK_FLAG, TO(list)},
+    {YK_ROW("json", NULL, NULL, "Print JSON: a cluster file"), YK_FLAG, TO(json)},
+    {YK_ROW("output", "FILE", NULL, "Write the cluster file of this machine to FILE"), YK_FILE,
+     TO(output)},
 };
 
 static const struct yk_example examples[] = {
@@ -172,8 +153,7 @@ const struct yk_command yk_command_devices = {
         "there is a driver. With --json it prints what it found as a cluster file; without a GPU "
         "that is one device of all cores.",
     .examples = examples,
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
+    YK_OPTIONS(options),
     .arguments_size = sizeof(struct arguments),
     .run = run,
 };

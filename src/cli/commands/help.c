@@ -18,12 +18,8 @@ static yk_status run(const void *given, struct yk_text *out)
 }
 
 static const struct yk_option options[] = {
-    {
-        .name = "man",
-        .help = "Print the page of the manual, in roff",
-        .kind = YK_OPTION_FLAG,
-        .offset = offsetof(struct arguments, man),
-    },
+    {YK_ROW("man", NULL, NULL, "Print the page of the manual, in roff"), YK_FLAG,
+     YK_TO(struct arguments, man)},
 };
 
 static const struct yk_operand operands[] = {
@@ -46,10 +42,8 @@ const struct yk_command yk_command_help = {
     .summary = "explain yoke or one of its commands",
     .examples = examples,
     .description = "Prints the help of a command, or its page of the manual.",
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
-    .operands = operands,
-    .operand_count = sizeof operands / sizeof operands[0],
+    YK_OPTIONS(options),
+    YK_OPERANDS(operands),
     .arguments_size = sizeof(struct arguments),
     .run = run,
 };

@@ -1,31 +1,28 @@
-#include "model/model.h"
+#include "job/models/model.h"
+#include "base/json_write.h"
 #include "base/table.h"
 #include "cli/commands/model_table.h"
 #include "cli/options/command.h"
 #include "cli/options/plan_rows.h"
 #include "job/workload.h"
-#include "model/config.h"
 
 struct arguments {
-    const char *model;
-    struct yk_workload_request workload;
+    struct yk_model_request request;
     bool list;
     bool json;
 };
 
-static yk_status list_text(struct yk_text *out)
+static yk_status list_text(const struct yk_model_result *result, struct yk_text *out)
 {
     static const struct yk_table_column columns[] = {
         {"model", YK_TABLE_LEFT},
         {"what it is", YK_TABLE_LEFT},
     };
     struct yk_table *table = NULL;
-    const char *name = NULL;
-    const char *summary = NULL;
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
-    for (size_t i = 0; yk_model_config_builtin(i, &name, &summary); i++) {
-        yk_table_add(table, "%s", name);
-        yk_table_add(table, "%s", summary);
+    for (int32_t i = 0; i < result->builtin_count; i++) {
+        yk_table_add(table, "%s", result->builtins[i].name);
+        yk_table_add(table, "%s", result->builtins[i].summary);
     }
     const yk_status status = yk_table_write(table, out);
     yk_table_destroy(table);
@@ -35,77 +32,63 @@ static yk_status list_text(struct yk_text *out)
     return status;
 }
 
-static yk_status list_json(struct yk_text *out)
+static yk_status list_json(const struct yk_model_result *result, struct yk_text *out)
 {
-    const char *name = NULL;
-    const char *summary = NULL;
-    yk_text_add(out, "{\"yoke\":1,\"kind\":\"models\",\"models\":[");
-    for (size_t i = 0; yk_model_config_builtin(i, &name, &summary); i++) {
-        yk_text_add(out, i > 0 ? ",\n  {\"name\":" : "\n  {\"name\":");
-        yk_text_add_json(out, name);
-        yk_text_add(out, ",\"summary\":");
-        yk_text_add_json(out, summary);
-        yk_text_add(out, "}");
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "models");
+    yk_json_write_begin_array(&json, "models");
+    for (int32_t i = 0; i < result->builtin_count; i++) {
+        yk_json_write_line(&json, 2);
+        yk_json_write_begin_object(&json, NULL);
+        yk_json_write_string(&json, "name", result->builtins[i].name);
+        yk_json_write_string(&json, "summary", result->builtins[i].summary);
+        yk_json_write_end_object(&json);
     }
-    yk_text_add(out, "]}\n");
+    yk_json_write_end_array(&json);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
     return yk_text_status(out);
 }
 
-static yk_status describe(const struct arguments *arguments, struct yk_arena *arena,
-                          struct yk_text *out)
+static yk_status write_result(const struct yk_model_result *result, bool json, struct yk_text *out)
 {
-    const struct yk_model_config *config = NULL;
-    const struct yk_model *model = NULL;
-    struct yk_workload workload = {0};
-    YK_TRY(yk_model_config_open(arguments->model, arena, &config));
-    YK_TRY(yk_workload_read(&arguments->workload, config, &workload));
-    YK_TRY(yk_model_describe(config, &workload, arena, &model));
-    return arguments->json ? yk_model_table_write_json(model, out)
-                           : yk_model_table_write_text(model, out);
+    if (!result->model) {
+        return json ? list_json(result, out) : list_text(result, out);
+    }
+    return json ? yk_model_table_write_json(result, out) : yk_model_table_write_text(result, out);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
 {
     const struct arguments *arguments = given;
-    if (arguments->list && arguments->model) {
+    struct yk_model_result result = {0};
+    if (arguments->list && arguments->request.model) {
         return yk_fail(YK_ERROR_USAGE, "--list shows all models; leave out one of it and \"%s\"",
-                       arguments->model);
+                       arguments->request.model);
     }
-    if (!arguments->model) {
-        return arguments->json ? list_json(out) : list_text(out);
+    yk_status status = yk_model_run(&arguments->request, &result);
+    if (status == YK_OK) {
+        status = write_result(&result, arguments->json, out);
     }
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = describe(arguments, arena, out);
-    yk_arena_destroy(arena);
+    yk_model_result_free(&result);
     return status;
 }
 
-#define OUTPUT "Output options"
-
 static const struct yk_option options[] = {
-    YK_WORKLOAD_OPTIONS(struct arguments, workload),
-    {
-        .name = "list",
-        .help = "List the built-in models; the same as no MODEL",
-        .group = OUTPUT,
-        .kind = YK_OPTION_FLAG,
-        .offset = offsetof(struct arguments, list),
-    },
-    {
-        .name = "json",
-        .help = "Print JSON instead of text, every layer by itself",
-        .group = OUTPUT,
-        .kind = YK_OPTION_FLAG,
-        .offset = offsetof(struct arguments, json),
-    },
+    YK_WORKLOAD_OPTIONS(struct arguments, request.workload),
+    {YK_ROW("list", NULL, YK_OUTPUT_GROUP, "List the built-in models; the same as no MODEL"),
+     YK_FLAG, YK_TO(struct arguments, list)},
+    {YK_ROW("json", NULL, YK_OUTPUT_GROUP, "Print JSON instead of text, every layer by itself"),
+     YK_FLAG, YK_TO(struct arguments, json)},
 };
 
 static const struct yk_operand operands[] = {
     {
         .placeholder = "MODEL",
         .help = "A built-in model, or the config.json of a Hugging Face model",
-        .offset = offsetof(struct arguments, model),
+        YK_TO(struct arguments, request.model),
     },
 };
 
@@ -133,10 +116,8 @@ const struct yk_command yk_command_model = {
         "and attention; what is saved is what a runtime with flash attention needs. models.md, in "
         "yoke's documentation, tells how everything is counted.",
     .examples = examples,
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
-    .operands = operands,
-    .operand_count = sizeof operands / sizeof operands[0],
+    YK_OPTIONS(options),
+    YK_OPERANDS(operands),
     .exits = exits,
     .arguments_size = sizeof(struct arguments),
     .run = run,

@@ -1,8 +1,8 @@
 #include "cli/commands/model_table.h"
 
+#include "base/json_write.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "model/architecture.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,13 +10,6 @@
 
 enum {
     NUMBER_SIZE = 32
-};
-
-struct sums {
-    double forward; /* products and attention */
-    double backward;
-    double vector; /* forward and backward */
-    double saved_bytes;
 };
 
 /* 124439808 as "124,439,808". */
@@ -52,42 +45,6 @@ static const char *bytes(double count, char out[YK_UNITS_SIZE])
     return out;
 }
 
-/* Products and attention: what is called a model's operations. */
-static double products(const struct yk_work_list *list)
-{
-    return yk_work_operations(list, YK_WORK_MATRIX) + yk_work_operations(list, YK_WORK_ATTENTION);
-}
-
-static double vector(const struct yk_work_list *list)
-{
-    return yk_work_operations(list, YK_WORK_VECTOR);
-}
-
-/* What it sends to one layer; several get the same. */
-static int64_t sent_bytes(const struct yk_model *model, int32_t layer)
-{
-    int64_t most = 0;
-    for (int32_t i = 0; i < model->edge_count; i++) {
-        if (model->edges[i].from == layer && model->edges[i].bytes > most) {
-            most = model->edges[i].bytes;
-        }
-    }
-    return most;
-}
-
-static struct sums sum_up(const struct yk_model *model)
-{
-    struct sums sums = {0};
-    for (int32_t i = 0; i < model->layer_count; i++) {
-        const struct yk_layer *layer = &model->layers[i];
-        sums.forward += products(&layer->forward);
-        sums.backward += products(&layer->backward);
-        sums.vector += vector(&layer->forward) + vector(&layer->backward);
-        sums.saved_bytes += (double)layer->saved_bytes;
-    }
-    return sums;
-}
-
 /* How many layers from `first` on are the same blocks: those share their works. */
 static int32_t run_length(const struct yk_model *model, int32_t first)
 {
@@ -99,21 +56,27 @@ static int32_t run_length(const struct yk_model *model, int32_t first)
     return count;
 }
 
-static void add_cells(struct yk_table *table, int64_t parameters, int64_t trainable, double forward,
-                      double backward, double saved)
+static double vector_flops(const struct yk_model_cost *cost)
+{
+    return cost->forward_vector_flops + cost->backward_vector_flops;
+}
+
+static void add_cells(struct yk_table *table, int64_t parameters, int64_t trainable,
+                      const struct yk_model_cost *cost)
 {
     char word[YK_UNITS_SIZE];
     yk_table_add(table, "%s", grouped(parameters, word));
     yk_table_add(table, "%s", grouped(trainable, word));
-    yk_table_add(table, "%s", operations(forward, word));
-    yk_table_add(table, "%s", operations(backward, word));
-    yk_table_add(table, "%s", bytes(saved, word));
+    yk_table_add(table, "%s", operations(cost->forward_flops, word));
+    yk_table_add(table, "%s", operations(cost->backward_flops, word));
+    yk_table_add(table, "%s", bytes(cost->saved_bytes, word));
 }
 
-static void add_row(struct yk_table *table, const struct yk_model *model, int32_t first,
+static void add_row(struct yk_table *table, const struct yk_model_result *result, int32_t first,
                     int32_t count)
 {
-    const struct yk_layer *layer = &model->layers[first];
+    const struct yk_layer *layer = &result->model->layers[first];
+    const struct yk_model_cost *cost = &result->layers[first];
     char word[YK_UNITS_SIZE];
     if (count > 1) {
         yk_table_add(table, "%s–%d", layer->name, count - 1);
@@ -122,15 +85,13 @@ static void add_row(struct yk_table *table, const struct yk_model *model, int32_
         yk_table_add(table, "%s", layer->name);
         yk_table_add(table, "%s", "");
     }
-    add_cells(table, layer->parameters, layer->trainable, products(&layer->forward),
-              products(&layer->backward), (double)layer->saved_bytes);
-    const int64_t sent = sent_bytes(model, first);
-    yk_table_add(table, "%s", sent > 0 ? bytes((double)sent, word) : "–");
+    add_cells(table, layer->parameters, layer->trainable, cost);
+    yk_table_add(table, "%s", cost->sent_bytes > 0 ? bytes((double)cost->sent_bytes, word) : "–");
 }
 
-static yk_status add_table(const struct yk_model *model, const struct sums *sums,
-                           struct yk_text *out)
+static yk_status add_table(const struct yk_model_result *result, struct yk_text *out)
 {
+    const struct yk_model *model = result->model;
     static const struct yk_table_column columns[] = {
         {"layer", YK_TABLE_LEFT},      {"", YK_TABLE_RIGHT},        {"parameters", YK_TABLE_RIGHT},
         {"trainable", YK_TABLE_RIGHT}, {"forward", YK_TABLE_RIGHT}, {"backward", YK_TABLE_RIGHT},
@@ -140,13 +101,12 @@ static yk_status add_table(const struct yk_model *model, const struct sums *sums
     YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
     for (int32_t first = 0; first < model->layer_count;) {
         const int32_t count = run_length(model, first);
-        add_row(table, model, first, count);
+        add_row(table, result, first, count);
         first += count;
     }
     yk_table_add(table, "total");
     yk_table_add(table, "%s", "");
-    add_cells(table, model->parameters, model->trainable, sums->forward, sums->backward,
-              sums->saved_bytes);
+    add_cells(table, model->parameters, model->trainable, &result->total);
     yk_table_add(table, "%s", "");
     const yk_status status = yk_table_write(table, out);
     yk_table_destroy(table);
@@ -172,14 +132,10 @@ static void add_heading(const struct yk_model *model, struct yk_text *out)
     yk_text_add(out, workload->recompute ? ", blocks recomputed\n\n" : "\n\n");
 }
 
-static bool is_causal(const struct yk_model *model)
+static void add_sentences(const struct yk_model_result *result, struct yk_text *out)
 {
-    return model->config->architecture != &yk_architecture_bert;
-}
-
-static void add_sentences(const struct yk_model *model, const struct sums *sums,
-                          struct yk_text *out)
-{
+    const struct yk_model *model = result->model;
+    const struct yk_model_cost *total = &result->total;
     char first[YK_UNITS_SIZE];
     char second[YK_UNITS_SIZE];
     yk_text_addf(out, "\n%s parameters", grouped(model->parameters, first));
@@ -194,127 +150,111 @@ static void add_sentences(const struct yk_model *model, const struct sums *sums,
                          model->layers[layer->shares].name);
         }
     }
-    yk_text_addf(out, ".\nA step takes %s", operations(sums->forward + sums->backward, first));
-    yk_text_addf(out, " and %s of vector work beside.\n", operations(sums->vector, second));
+    yk_text_addf(out, ".\nA step takes %s",
+                 operations(total->forward_flops + total->backward_flops, first));
+    yk_text_addf(out, " and %s of vector work beside.\n", operations(vector_flops(total), second));
     yk_text_add(out, "A product (m, k) × (k, n) is 2mkn operations. ");
-    yk_text_add(out, is_causal(model)
+    yk_text_add(out, result->causal
                          ? "Causal attention is halved: T(T+1)/2 pairs of positions count.\n"
                          : "Attention looks at all T·T pairs of positions.\n");
     yk_text_add(out, "Rows of several layers show one of them; sent is what goes to the next layer "
                      "and, as a gradient, comes back.\n");
 }
 
-yk_status yk_model_table_write_text(const struct yk_model *model, struct yk_text *out)
+yk_status yk_model_table_write_text(const struct yk_model_result *result, struct yk_text *out)
 {
-    const struct sums sums = sum_up(model);
-    add_heading(model, out);
-    YK_TRY(add_table(model, &sums, out));
-    add_sentences(model, &sums, out);
+    add_heading(result->model, out);
+    YK_TRY(add_table(result, out));
+    add_sentences(result, out);
     return yk_text_status(out);
 }
 
-static void add_text_member(struct yk_text *out, const char *key, const char *words)
+static void write_layer(const struct yk_model_result *result, int32_t number,
+                        struct yk_json_writer *json)
 {
-    yk_text_addf(out, ",\"%s\":", key);
-    yk_text_add_json(out, words);
-}
-
-static void add_integer_member(struct yk_text *out, const char *key, int64_t value)
-{
-    yk_text_addf(out, ",\"%s\":%" PRId64, key, value);
-}
-
-static void add_number_member(struct yk_text *out, const char *key, double value)
-{
-    yk_text_addf(out, ",\"%s\":", key);
-    yk_text_add_number(out, value);
-}
-
-static void add_flag_member(struct yk_text *out, const char *key, bool value)
-{
-    yk_text_addf(out, ",\"%s\":%s", key, value ? "true" : "false");
-}
-
-static void add_modules(const struct yk_layer *layer, struct yk_text *out)
-{
-    yk_text_add(out, ",\"modules\":[");
+    const struct yk_layer *layer = &result->model->layers[number];
+    const struct yk_model_cost *cost = &result->layers[number];
+    yk_json_write_line(json, 2);
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_string(json, "name", layer->name);
+    yk_json_write_string(json, "kind", layer->kind);
+    yk_json_write_string(json, "shape", layer->shape);
+    yk_json_write_begin_array(json, "modules");
     for (int32_t i = 0; i < layer->module_count; i++) {
-        yk_text_add(out, i > 0 ? "," : "");
-        yk_text_add_json(out, layer->modules[i]);
+        yk_json_write_string(json, NULL, layer->modules[i]);
     }
-    yk_text_add(out, "]");
-}
-
-static void add_layer(const struct yk_model *model, int32_t number, struct yk_text *out)
-{
-    const struct yk_layer *layer = &model->layers[number];
-    yk_text_add(out, number > 0 ? ",\n  {\"name\":" : "\n  {\"name\":");
-    yk_text_add_json(out, layer->name);
-    add_text_member(out, "kind", layer->kind);
-    add_text_member(out, "shape", layer->shape);
-    add_modules(layer, out);
+    yk_json_write_end_array(json);
     if (layer->shares != YK_LAYER_NONE) {
-        add_text_member(out, "shares", model->layers[layer->shares].name);
+        yk_json_write_string(json, "shares", result->model->layers[layer->shares].name);
     }
-    add_integer_member(out, "parameters", layer->parameters);
-    add_integer_member(out, "trainable", layer->trainable);
-    add_integer_member(out, "quantised", layer->quantised);
-    add_integer_member(out, "full_width", layer->full_width);
-    add_number_member(out, "forward_flops", products(&layer->forward));
-    add_number_member(out, "backward_flops", products(&layer->backward));
-    add_number_member(out, "forward_vector_flops", vector(&layer->forward));
-    add_number_member(out, "backward_vector_flops", vector(&layer->backward));
-    add_integer_member(out, "saved_bytes", layer->saved_bytes);
-    add_integer_member(out, "workspace_bytes", layer->workspace_bytes);
-    add_integer_member(out, "sent_bytes", sent_bytes(model, number));
-    yk_text_add(out, "}");
+    yk_json_write_integer(json, "parameters", layer->parameters);
+    yk_json_write_integer(json, "trainable", layer->trainable);
+    yk_json_write_integer(json, "quantised", layer->quantised);
+    yk_json_write_integer(json, "full_width", layer->full_width);
+    yk_json_write_number(json, "forward_flops", cost->forward_flops);
+    yk_json_write_number(json, "backward_flops", cost->backward_flops);
+    yk_json_write_number(json, "forward_vector_flops", cost->forward_vector_flops);
+    yk_json_write_number(json, "backward_vector_flops", cost->backward_vector_flops);
+    yk_json_write_integer(json, "saved_bytes", layer->saved_bytes);
+    yk_json_write_integer(json, "workspace_bytes", layer->workspace_bytes);
+    yk_json_write_integer(json, "sent_bytes", cost->sent_bytes);
+    yk_json_write_end_object(json);
 }
 
-static void add_edges(const struct yk_model *model, struct yk_text *out)
+static void write_edge(const struct yk_model *model, const struct yk_layer_edge *edge,
+                       struct yk_json_writer *json)
 {
-    for (int32_t i = 0; i < model->edge_count; i++) {
-        const struct yk_layer_edge *edge = &model->edges[i];
-        yk_text_add(out, i > 0 ? ",\n  {\"from\":" : "\n  {\"from\":");
-        yk_text_add_json(out, model->layers[edge->from].name);
-        add_text_member(out, "to", model->layers[edge->to].name);
-        add_integer_member(out, "bytes", edge->bytes);
-        yk_text_add(out, "}");
-    }
+    yk_json_write_line(json, 2);
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_string(json, "from", model->layers[edge->from].name);
+    yk_json_write_string(json, "to", model->layers[edge->to].name);
+    yk_json_write_integer(json, "bytes", edge->bytes);
+    yk_json_write_end_object(json);
 }
 
-static void add_workload(const struct yk_workload *workload, struct yk_text *out)
+static void write_workload(const struct yk_workload *workload, struct yk_json_writer *json)
 {
-    add_integer_member(out, "batch", workload->batch);
-    add_integer_member(out, "sequence", workload->sequence);
+    yk_json_write_integer(json, "batch", workload->batch);
+    yk_json_write_integer(json, "sequence", workload->sequence);
     if (workload->target_sequence > 0) {
-        add_integer_member(out, "target_sequence", workload->target_sequence);
+        yk_json_write_integer(json, "target_sequence", workload->target_sequence);
     }
-    add_text_member(out, "precision", yk_precision_name(workload->precision));
-    add_integer_member(out, "lora", workload->lora_rank);
-    add_flag_member(out, "nf4", workload->nf4);
-    add_flag_member(out, "recompute", workload->recompute);
+    yk_json_write_string(json, "precision", yk_precision_name(workload->precision));
+    yk_json_write_integer(json, "lora", workload->lora_rank);
+    yk_json_write_bool(json, "nf4", workload->nf4);
+    yk_json_write_bool(json, "recompute", workload->recompute);
 }
 
-yk_status yk_model_table_write_json(const struct yk_model *model, struct yk_text *out)
+yk_status yk_model_table_write_json(const struct yk_model_result *result, struct yk_text *out)
 {
-    const struct sums sums = sum_up(model);
-    yk_text_add(out, "{\"yoke\":1,\"kind\":\"model\"");
-    add_text_member(out, "name", model->config->name);
-    add_text_member(out, "architecture", model->config->architecture->name);
-    add_workload(&model->workload, out);
-    yk_text_add(out, ",\n ");
-    yk_text_addf(out, "\"parameters\":%" PRId64, model->parameters);
-    add_integer_member(out, "trainable", model->trainable);
-    add_number_member(out, "forward_flops", sums.forward);
-    add_number_member(out, "backward_flops", sums.backward);
-    add_number_member(out, "vector_flops", sums.vector);
-    add_number_member(out, "saved_bytes", sums.saved_bytes);
-    yk_text_add(out, ",\n \"layers\":[");
+    const struct yk_model *model = result->model;
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "model");
+    yk_json_write_string(&json, "name", model->config->name);
+    yk_json_write_string(&json, "architecture", result->architecture);
+    write_workload(&model->workload, &json);
+    yk_json_write_line(&json, 1);
+    yk_json_write_integer(&json, "parameters", model->parameters);
+    yk_json_write_integer(&json, "trainable", model->trainable);
+    yk_json_write_number(&json, "forward_flops", result->total.forward_flops);
+    yk_json_write_number(&json, "backward_flops", result->total.backward_flops);
+    yk_json_write_number(&json, "vector_flops", vector_flops(&result->total));
+    yk_json_write_number(&json, "saved_bytes", result->total.saved_bytes);
+    yk_json_write_line(&json, 1);
+    yk_json_write_begin_array(&json, "layers");
     for (int32_t i = 0; i < model->layer_count; i++) {
-        add_layer(model, i, out);
+        write_layer(result, i, &json);
     }
-    yk_text_add(out, "],\n \"edges\":[");
-    add_edges(model, out);
-    yk_text_add(out, "]}\n");
+    yk_json_write_end_array(&json);
+    yk_json_write_line(&json, 1);
+    yk_json_write_begin_array(&json, "edges");
+    for (int32_t i = 0; i < model->edge_count; i++) {
+        write_edge(model, &model->edges[i], &json);
+    }
+    yk_json_write_end_array(&json);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
     return yk_text_status(out);
 }

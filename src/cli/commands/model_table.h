@@ -4,12 +4,14 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "model/model.h"
+#include "job/models/model.h"
 
 /* Runs of equal layers take one row; sentences below say the totals and how they are counted. */
-yk_status yk_model_table_write_text(const struct yk_model *model, struct yk_text *out) YK_MUST_USE;
+yk_status yk_model_table_write_text(const struct yk_model_result *result,
+                                    struct yk_text *out) YK_MUST_USE;
 
 /* Every layer by itself, and the edges between them. */
-yk_status yk_model_table_write_json(const struct yk_model *model, struct yk_text *out) YK_MUST_USE;
+yk_status yk_model_table_write_json(const struct yk_model_result *result,
+                                    struct yk_text *out) YK_MUST_USE;
 
 #endif

@@ -1,271 +1,182 @@
 #include "job/profiling/profile.h"
-
+#include "cli/commands/launch.h"
+#include "cli/commands/profile_output.h"
+#include "cli/commands/profile_pictures.h"
 #include "cli/options/command.h"
-#include "cli/options/rows.h"
+#include "cli/options/plan_rows.h"
 #include "cli/terminal.h"
-#include "job/launch.h"
+#include "cli/terminal_job.h"
+#include "job/counters.h"
 #include "job/outputs.h"
-#include "job/workload.h"
-
-#include <stddef.h>
+#include "job/profiling/import.h"
+#include "job/profiling/show.h"
+#include "job/training/wire.h"
 
 enum {
     MOST_RANKS = 1024
 };
 
-static yk_status write_results(const struct yk_profiling *profiling, struct yk_text *out)
+struct arguments {
+    struct yk_profile_request request;
+    int64_t ranks; /* 0: not given */
+    struct yk_launch_place hand;
+    const char *import; /* files, with commas */
+    bool show;
+    const char *svg; /* a folder for pictures of what is shown */
+    const char *cluster_output;
+    bool json;
+    bool quiet;
+};
+
+static yk_status write_measured(const struct arguments *arguments,
+                                const struct yk_profile_result *result, struct yk_text *out)
 {
-    const char *path = profiling->words.cluster_output;
+    const char *path = arguments->cluster_output;
     struct yk_outputs outputs = {0};
-    YK_TRY(profiling->words.json ? yk_profiling_write_json(profiling, out)
-                                 : yk_profiling_write_text(profiling, out));
+    YK_TRY(arguments->json ? yk_profile_write_json(result, out)
+                           : yk_profile_output_measured(result, out));
     if (path) {
-        yk_outputs_made(&outputs,
-                        yk_cluster_write(profiling->cluster, yk_outputs_add(&outputs, path)));
+        yk_outputs_made(&outputs, yk_profile_write_cluster(result, yk_outputs_add(&outputs, path)));
     }
     return yk_terminal_print_despite(yk_outputs_write(&outputs), out);
 }
 
-static yk_status measure(struct yk_profiling *profiling, struct yk_text *out)
+static yk_status measure(const struct arguments *arguments, struct yk_text *out)
 {
-    const int64_t wanted = profiling->words.ranks;
+    struct yk_profile_request request = arguments->request;
+    struct yk_profile_result result = {0};
     struct yk_launcher launcher;
     bool launches = false;
-    YK_TRY(yk_launch_find(&profiling->words.hand, &launcher));
-    YK_TRY(yk_launch_decide(&launcher, wanted, &launches));
-    YK_TRY(yk_profiling_open(profiling, launches ? (int32_t)wanted : launcher.size));
+    YK_TRY(yk_command_launch_find(&arguments->hand, arguments->ranks, &launcher, &launches));
     if (launches) {
-        return yk_launch_again(wanted);
+        YK_TRY(yk_profile_check(&request, (int32_t)arguments->ranks));
+        return yk_command_launch(arguments->ranks);
     }
-    YK_TRY(yk_profiling_run(profiling, &launcher));
-    return launcher.rank == 0 ? write_results(profiling, out) : YK_OK;
+    request.launcher = &launcher;
+    request.job = yk_terminal_job_ranks();
+    yk_status status = yk_profile_run(&request, &result);
+    if (status == YK_OK && result.rank == 0) {
+        status = write_measured(arguments, &result, out);
+    }
+    yk_profile_result_free(&result);
+    return status;
+}
+
+static yk_status import(const struct arguments *arguments, struct yk_text *out)
+{
+    const struct yk_profile_import_request request = {
+        .files = arguments->import,
+        .profile = arguments->request.profile,
+    };
+    struct yk_profile_import_result result = {0};
+    yk_status status = yk_profile_import_run(&request, &result);
+    if (status == YK_OK) {
+        status = arguments->json ? yk_profile_output_imported_json(&result, out)
+                                 : yk_profile_output_imported(&result, out);
+    }
+    yk_profile_import_result_free(&result);
+    return status;
+}
+
+static yk_status write_shown(const struct arguments *arguments,
+                             const struct yk_profile_show_result *result, struct yk_text *out)
+{
+    const struct yk_profile_report *report = &result->report;
+    YK_TRY(arguments->json ? yk_profile_report_json(report, out)
+                           : yk_profile_output_shown(report, yk_terminal_width(), out));
+    if (!arguments->svg) {
+        return YK_OK;
+    }
+    return yk_terminal_print_despite(
+        yk_profile_pictures_write(report, arguments->svg, result->arena), out);
+}
+
+static yk_status show(const struct arguments *arguments, struct yk_text *out)
+{
+    struct yk_profile_show_result result = {0};
+    yk_status status = yk_profile_show_run(&arguments->request, &result);
+    if (status == YK_OK) {
+        status = write_shown(arguments, &result, out);
+    }
+    yk_profile_show_result_free(&result);
+    return status;
 }
 
 static yk_status run(const void *given, struct yk_text *out)
 {
-    struct yk_profiling profiling = {.words = *(const struct yk_profile_words *)given};
-    const char *const paths[] = {profiling.words.cluster, profiling.words.profile,
-                                 profiling.words.cluster_output};
-    if (profiling.words.quiet) {
-        yk_terminal_be_quiet();
-    }
-    if (profiling.words.svg && !profiling.words.show) {
+    const struct arguments *arguments = given;
+    const char *const paths[] = {arguments->request.cluster, arguments->request.profile,
+                                 arguments->cluster_output};
+    if (arguments->svg && !arguments->show) {
         return yk_fail(YK_ERROR_USAGE, "--svg draws what --show shows; say both");
     }
-    if (profiling.words.show) {
-        return yk_profile_show_run(&profiling.words, out);
+    if (arguments->show) {
+        return show(arguments, out);
     }
     YK_TRY(yk_outputs_check(paths, sizeof paths / sizeof paths[0], 1));
-    if (profiling.words.import) {
-        return yk_profile_import_run(&profiling.words, out);
-    }
-    const yk_status status = measure(&profiling, out);
-    yk_profiling_close(&profiling);
-    return status;
+    return arguments->import ? import(arguments, out) : measure(arguments, out);
 }
 
-#define TO(field) .offset = offsetof(struct yk_profile_words, field)
+#define MEASURING "Measuring options"
+#define INSTEAD "Instead of measuring"
+#define TO(member) YK_TO(struct arguments, member)
 
 static const struct yk_option options[] = {
-    {
-        .name = "model",
-        .placeholder = "MODEL",
-        .help = "The model whose layers are measured: a name, a config.json, or a folder with one",
-        .group = "Input options",
-        .kind = YK_OPTION_TEXT,
-        TO(model),
-    },
-    {
-        .name = "cluster",
-        .placeholder = "CLUSTER",
-        .help = "The devices, one for each rank; else this machine's, shared evenly",
-        .kind = YK_OPTION_TEXT,
-        TO(cluster),
-    },
-    {
-        .name = "ranks",
-        .placeholder = "N",
-        .help = "How many ranks measure at the same time, and the links between them",
-        .kind = YK_OPTION_INTEGER,
-        .least = 1,
-        .most = MOST_RANKS,
-        TO(ranks),
-    },
-    {
-        .name = "rank",
-        .placeholder = "R",
-        .help = YK_LAUNCH_RANK_HELP,
-        .kind = YK_OPTION_INTEGER,
-        .least = 0,
-        .most = MOST_RANKS - 1,
-        .missing = -1,
-        TO(hand.rank),
-    },
-    {
-        .name = "world",
-        .placeholder = "N",
-        .help = YK_LAUNCH_WORLD_HELP,
-        .kind = YK_OPTION_INTEGER,
-        .least = 1,
-        .most = MOST_RANKS,
-        TO(hand.world),
-    },
-    {
-        .name = "master",
-        .placeholder = "HOST:PORT",
-        .help = YK_LAUNCH_MASTER_HELP,
-        .kind = YK_OPTION_TEXT,
-        TO(hand.master),
-    },
-    {
-        .name = "batch",
-        .placeholder = "N",
-        .help = "The most samples that a rank may take at once: 1, 2, 4 … up to it are measured",
-        .group = YK_WORKLOAD_GROUP,
-        .preset = "8",
-        .kind = YK_OPTION_INTEGER,
-        .least = 1,
-        .most = YK_WORKLOAD_MOST_TOKENS,
-        TO(batch),
-    },
-    {
-        .name = "seq",
-        .placeholder = "TOKENS",
-        .help = "Length of a sample; else 1024, or what the model can take if that is less",
-        .kind = YK_OPTION_INTEGER,
-        .least = 1,
-        .most = YK_WORKLOAD_MOST_TOKENS,
-        TO(sequence),
-    },
-    {
-        .name = "target-seq",
-        .placeholder = "TOKENS",
-        .help = "Length of what an encoder and decoder translate to; else that of the source",
-        .kind = YK_OPTION_INTEGER,
-        .least = 1,
-        .most = YK_WORKLOAD_MOST_TOKENS,
-        TO(target_sequence),
-    },
-    {
-        .name = "precision",
-        .placeholder = "NAME",
-        .help = "What matrix products are done in: fp32, tf32, fp16, bf16, or several with commas; "
-                "else fp32 on a CPU, bf16 on a GPU",
-        .kind = YK_OPTION_TEXT,
-        TO(precision),
-    },
-    {
-        .name = "lora",
-        .placeholder = "RANK",
-        .help = "Train only adapters of this rank, on all linears of the blocks",
-        .kind = YK_OPTION_INTEGER,
-        .least = 1,
-        .most = YK_WORKLOAD_MOST_RANK,
-        TO(lora_rank),
-    },
-    {
-        .name = "nf4",
-        .help = "Keep the frozen weights of the blocks in four bits, as QLoRA does",
-        .kind = YK_OPTION_FLAG,
-        TO(nf4),
-    },
-    {
-        .name = "slow",
-        .placeholder = "RANK:FACTOR",
-        .help = "Let a rank compute so many times as slowly, as in 1:2.5; several with commas",
-        .group = "Measuring options",
-        .kind = YK_OPTION_TEXT,
-        TO(slow),
-    },
-    {
-        .name = "device",
-        .placeholder = "NAME",
-        .help = "Which devices: cpu, cuda (the first GPU; of several ranks each its own), cuda:1 "
-                "…, or all that can be had",
-        .preset = "all",
-        .kind = YK_OPTION_TEXT,
-        TO(device),
-    },
-    {
-        .name = "wire",
-        .placeholder = "NAME",
-        .help = YK_TRAIN_WIRE_HELP,
-        .preset = "auto",
-        .kind = YK_OPTION_CHOICE,
-        .choices = yk_train_wire_choices,
-        TO(wire),
-    },
-    {
-        .name = "seconds",
-        .placeholder = "TIME",
-        .help =
+    YK_MODEL_OPTION(struct arguments, request.model,
+                    "The model whose layers are measured: a name, a config.json, or a folder with "
+                    "one"),
+    YK_CLUSTER_OPTION(struct arguments, request.cluster,
+                      "The devices, one for each rank; else this machine's, shared evenly"),
+    {YK_ROW("ranks", "N", YK_INPUT_GROUP,
+            "How many ranks measure at the same time, and the links between them"),
+     YK_INTEGER(1, MOST_RANKS, NULL), TO(ranks)},
+    {YK_ROW("rank", "R", YK_INPUT_GROUP, YK_LAUNCH_RANK_HELP), YK_INTEGER(0, MOST_RANKS - 1, NULL),
+     .missing = -1, TO(hand.rank)},
+    {YK_ROW("world", "N", YK_INPUT_GROUP, YK_LAUNCH_WORLD_HELP), YK_INTEGER(1, MOST_RANKS, NULL),
+     TO(hand.world)},
+    {YK_ROW("master", "HOST:PORT", YK_INPUT_GROUP, YK_LAUNCH_MASTER_HELP), YK_TEXT(NULL),
+     TO(hand.master)},
+    {YK_ROW("batch", "N", YK_WORKLOAD_GROUP,
+            "The most samples that a rank may take at once: 1, 2, 4 … up to it are measured"),
+     YK_INTEGER(1, YK_WORKLOAD_MOST_TOKENS, "8"), TO(request.workload.batch)},
+    YK_SEQUENCE_OPTIONS(struct arguments, request.workload),
+    {YK_ROW("precision", "NAME", YK_WORKLOAD_GROUP,
+            "What matrix products are done in: fp32, tf32, fp16, bf16, or several with commas; "
+            "else fp32 on a CPU, bf16 on a GPU"),
+     YK_TEXT(NULL), TO(request.workload.precision)},
+    YK_ADAPTER_OPTIONS(struct arguments, request.workload),
+    {YK_ROW("slow", "RANK:FACTOR", MEASURING,
+            "Let a rank compute so many times as slowly, as in 1:2.5; several with commas"),
+     YK_TEXT(NULL), TO(request.slow)},
+    {YK_ROW("device", "NAME", MEASURING,
+            "Which devices: cpu, cuda (the first GPU; of several ranks each its own), cuda:1 …, or "
+            "all that can be had"),
+     YK_TEXT("all"), TO(request.device)},
+    {YK_ROW("wire", "NAME", MEASURING, YK_TRAIN_WIRE_HELP),
+     YK_CHOICE(yk_train_wire_choices, "auto"), TO(request.wire)},
+    {YK_ROW("seconds", "TIME", MEASURING,
             "About how long the layers of a device and precision are measured; a few rounds are "
-            "made in any case",
-        .preset = "20s",
-        .kind = YK_OPTION_SECONDS,
-        TO(seconds),
-    },
-    {
-        .name = "again",
-        .help = "Also measure what is known already, and not stale",
-        .kind = YK_OPTION_FLAG,
-        TO(again),
-    },
-    {
-        .name = "counters",
-        .help = YK_COUNTERS_HELP,
-        .kind = YK_OPTION_FLAG,
-        TO(counters),
-    },
-    {
-        .name = "import",
-        .placeholder = "FILE",
-        .help =
-            "Measure nothing; add what this profile of another machine knows; several with commas",
-        .group = "Instead of measuring",
-        .kind = YK_OPTION_TEXT,
-        TO(import),
-    },
-    {
-        .name = "show",
-        .help = "Measure nothing; show what is known: tables, and curves of links with their knee",
-        .kind = YK_OPTION_FLAG,
-        TO(show),
-    },
-    {
-        .name = "svg",
-        .placeholder = "FOLDER",
-        .help = "With --show, also write the curves as pictures",
-        .kind = YK_OPTION_FILE,
-        TO(svg),
-    },
-    {
-        .name = "profile",
-        .placeholder = "FILE",
-        .help = "Keep the measurements here, beside what is there; else in the usual profile",
-        .group = YK_OUTPUT_GROUP,
-        .kind = YK_OPTION_FILE,
-        TO(profile),
-    },
-    {
-        .name = "cluster-out",
-        .placeholder = "FILE",
-        .help = "Also write the devices as a cluster file",
-        .kind = YK_OPTION_FILE,
-        TO(cluster_output),
-    },
-    {
-        .name = "json",
-        .help = "Print JSON instead of text",
-        .kind = YK_OPTION_FLAG,
-        TO(json),
-    },
-    {
-        .name = "quiet",
-        .help = "No notes and no progress on standard error",
-        .kind = YK_OPTION_FLAG,
-        TO(quiet),
-    },
+            "made in any case"),
+     YK_SECONDS("20s"), TO(request.seconds)},
+    {YK_ROW("again", NULL, MEASURING, "Also measure what is known already, and not stale"), YK_FLAG,
+     TO(request.again)},
+    {YK_ROW("counters", NULL, MEASURING, YK_COUNTERS_HELP), YK_FLAG, TO(request.counters)},
+    {YK_ROW("import", "FILE", INSTEAD,
+            "Measure nothing; add what this profile of another machine knows; several with "
+            "commas"),
+     YK_TEXT(NULL), TO(import)},
+    {YK_ROW("show", NULL, INSTEAD,
+            "Measure nothing; show what is known: tables, and curves of links with their knee"),
+     YK_FLAG, TO(show)},
+    {YK_ROW("svg", "FOLDER", INSTEAD, "With --show, also write the curves as pictures"), YK_FILE,
+     TO(svg)},
+    {YK_ROW("profile", "FILE", YK_OUTPUT_GROUP,
+            "Keep the measurements here, beside what is there; else in the usual profile"),
+     YK_FILE, TO(request.profile)},
+    {YK_ROW("cluster-out", "FILE", YK_OUTPUT_GROUP, "Also write the devices as a cluster file"),
+     YK_FILE, TO(cluster_output)},
+    YK_JSON_OPTION(struct arguments, json),
+    YK_QUIET_OPTION(struct arguments, quiet, "notes and no progress"),
 };
 
 static const struct yk_example examples[] = {
@@ -293,16 +204,15 @@ const struct yk_command yk_command_profile = {
     .description =
         "Runs real training steps on random tokens, on every GPU and on the CPU, or on all ranks "
         "at the same time, and keeps how long each sort of layer takes forward and backward for 1, "
-        "2, "
-        "4 … samples, how long its update takes, how long messages between the ranks and copies to "
+        "2, 4 … samples, how long its update takes, how long messages between the ranks and copies "
+        "to "
         "a GPU take, and how much computation and messages hold each other up. Commands that plan "
         "take times from there (--profile) before datasheets. What is known and not stale is not "
         "measured again. Ctrl-C ends it with what was measured by then.",
     .examples = examples,
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
+    YK_OPTIONS(options),
     .exits = exits,
-    .arguments_size = sizeof(struct yk_profile_words),
+    .arguments_size = sizeof(struct arguments),
     .by_ranks = true,
     .run = run,
 };

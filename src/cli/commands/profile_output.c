@@ -1,8 +1,10 @@
+#include "cli/commands/profile_output.h"
+
+#include "base/json_write.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "job/profiling/profile.h"
-#include "job/workload.h"
-#include "measure/noise.h"
+#include "base/wording.h"
+#include "job/counters.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -160,16 +162,6 @@ static void add_facts(const struct yk_survey *survey, struct yk_text *out)
     }
 }
 
-/* Those of the targets that were measured, which come first. */
-static struct yk_counter_ranks list_counted(const struct yk_profiling *profiling)
-{
-    struct yk_counter_ranks counted = {profiling->counted, 0};
-    while (counted.count < profiling->target_count && counted.all[counted.count].device) {
-        counted.count++;
-    }
-    return counted;
-}
-
 static bool has_run(const struct yk_counter_rank *counted)
 {
     bool ran = false;
@@ -180,18 +172,17 @@ static bool has_run(const struct yk_counter_rank *counted)
 }
 
 /* A table for each target, with its name where there are several. */
-static yk_status add_counters(const struct yk_profiling *profiling, struct yk_text *out)
+static yk_status add_counters(const struct yk_profile_result *result, struct yk_text *out)
 {
-    const struct yk_counter_ranks counted = list_counted(profiling);
     bool any = false;
-    for (int32_t i = 0; i < counted.count; i++) {
-        const struct yk_counter_ranks one = {&counted.all[i], 1};
-        if (!has_run(&counted.all[i])) {
+    for (int32_t i = 0; i < result->counted.count; i++) {
+        const struct yk_counter_ranks one = {&result->counted.all[i], 1};
+        if (!has_run(one.all)) {
             continue;
         }
         any = true;
-        if (profiling->target_count > 1) {
-            yk_text_addf(out, "\n%s\n", counted.all[i].device);
+        if (result->target_count > 1) {
+            yk_text_addf(out, "\n%s\n", one.all->device);
         }
         YK_TRY(yk_counters_add_text(&one, out));
     }
@@ -201,10 +192,10 @@ static yk_status add_counters(const struct yk_profiling *profiling, struct yk_te
     return yk_text_status(out);
 }
 
-yk_status yk_profiling_write_text(const struct yk_profiling *profiling, struct yk_text *out)
+yk_status yk_profile_output_measured(const struct yk_profile_result *result, struct yk_text *out)
 {
-    const struct yk_survey *survey = &profiling->survey;
-    yk_text_add_bytes(out, yk_text_chars(&profiling->notes), profiling->notes.length);
+    const struct yk_survey *survey = &result->survey;
+    yk_text_add_bytes(out, yk_text_chars(&result->notes), result->notes.length);
     if (survey->layer_count > 0) {
         yk_text_add(out, "\n");
         YK_TRY(add_layers(survey, out));
@@ -217,89 +208,74 @@ yk_status yk_profiling_write_text(const struct yk_profiling *profiling, struct y
         yk_text_add(out, "\n");
         add_facts(survey, out);
     }
-    if (profiling->words.counters) {
-        YK_TRY(add_counters(profiling, out));
+    if (result->counters) {
+        YK_TRY(add_counters(result, out));
     }
-    const double noise = yk_survey_noise(survey);
-    if (noise > noisy) {
+    if (result->noise > noisy) {
         yk_text_addf(out,
                      "\nthis machine was busy, or its clocks vary: a quarter of the times are off "
                      "by more than %.0f %%, and predictions say so; measure again when it is quiet "
                      "(--again)\n",
-                     100 * noise);
+                     100 * result->noise);
     }
     if (survey->known > 0) {
         yk_text_addf(out, "\n%lld %s known already and not measured again; --again does\n",
                      (long long)survey->known,
                      survey->known == 1 ? "number of samples was" : "numbers of samples were");
     }
-    yk_text_addf(out, "\nkept in %s%s\n", profiling->path,
+    yk_text_addf(out, "\nkept in %s%s\n", result->path,
                  survey->stopped ? "; stopped before all was measured" : "");
     return yk_text_status(out);
 }
 
-static void add_measurement(const struct yk_profile_measurement *measurement, const char *value,
-                            struct yk_text *out)
+yk_status yk_profile_output_imported(const struct yk_profile_import_result *result,
+                                     struct yk_text *out)
 {
-    yk_text_addf(out, ", \"%s\": ", value);
-    yk_text_add_number(out, measurement->value);
-    yk_text_add(out, ", \"spread\": ");
-    yk_text_add_number(out, measurement->spread);
-    yk_text_addf(out, ", \"samples\": %" PRId64 "}", measurement->samples);
+    for (int32_t i = 0; i < result->file_count; i++) {
+        const struct yk_profile_import_file *file = &result->files[i];
+        const int64_t numbers = file->added + file->newer + file->left;
+        yk_text_addf(out,
+                     "%s: %" PRId64 " number%s, %" PRId64 " new, %" PRId64 " newer, %" PRId64
+                     " no newer than what is known\n",
+                     file->path, numbers, yk_wording_plural(numbers), file->added, file->newer,
+                     file->left);
+    }
+    yk_text_addf(out, "\nkept in %s\n", result->path);
+    return yk_text_status(out);
 }
 
-static void add_word(const char *key, const char *word, struct yk_text *out)
+yk_status yk_profile_output_imported_json(const struct yk_profile_import_result *result,
+                                          struct yk_text *out)
 {
-    yk_text_addf(out, "\"%s\": ", key);
-    yk_text_add_json(out, word);
+    struct yk_json_writer json = {.text = out, .spaced = true};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_string(&json, "profile", result->path);
+    yk_json_write_line(&json, 1);
+    yk_json_write_begin_array(&json, "imported");
+    for (int32_t i = 0; i < result->file_count; i++) {
+        const struct yk_profile_import_file *file = &result->files[i];
+        yk_json_write_line(&json, 2);
+        yk_json_write_begin_object(&json, NULL);
+        yk_json_write_string(&json, "file", file->path);
+        yk_json_write_integer(&json, "new", file->added);
+        yk_json_write_integer(&json, "newer", file->newer);
+        yk_json_write_integer(&json, "left", file->left);
+        yk_json_write_end_object(&json);
+    }
+    yk_json_write_end_array(&json);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
+    return yk_text_status(out);
 }
 
-yk_status yk_profiling_write_json(const struct yk_profiling *profiling, struct yk_text *out)
+yk_status yk_profile_output_shown(const struct yk_profile_report *report, int columns,
+                                  struct yk_text *out)
 {
-    const struct yk_survey *survey = &profiling->survey;
-    yk_text_add(out, "{");
-    add_word("profile", profiling->path, out);
-    yk_text_add(out, ",\n ");
-    add_word("versions", profiling->versions ? profiling->versions : "", out);
-    yk_text_addf(out, ",\n \"stopped\": %s,\n \"layers\": [", survey->stopped ? "true" : "false");
-    for (int32_t i = 0; i < survey->layer_count; i++) {
-        const struct yk_survey_layer *row = &survey->layers[i];
-        yk_text_add(out, i > 0 ? ",\n  {" : "\n  {");
-        add_word("device", row->layer.device, out);
-        yk_text_add(out, ", \"part\": ");
-        yk_text_add_number(out, row->layer.part);
-        yk_text_add(out, ", ");
-        add_word("shape", row->layer.shape, out);
-        yk_text_addf(out, ", \"sequence\": %" PRId64 ", ", row->layer.sequence);
-        add_word("pass", row->layer.pass, out);
-        yk_text_addf(out, ", \"batch\": %" PRId64, row->batch);
-        add_measurement(&row->measurement, "seconds", out);
+    if (report->layer_row_count + report->link_row_count + report->fact_count > 0) {
+        return yk_profile_report_text(report, columns, out);
     }
-    yk_text_add(out, "],\n \"links\": [");
-    for (int32_t i = 0; i < survey->link_count; i++) {
-        const struct yk_survey_link *row = &survey->links[i];
-        yk_text_add(out, i > 0 ? ",\n  {" : "\n  {");
-        add_word("link", row->link.link, out);
-        yk_text_add(out, ", ");
-        add_word("message", row->link.collective, out);
-        yk_text_addf(out, ", \"ranks\": %d, \"bytes\": %" PRId64, (int)row->link.ranks, row->bytes);
-        add_measurement(&row->measurement, "seconds", out);
-    }
-    yk_text_add(out, "],\n \"facts\": [");
-    for (int32_t i = 0; i < survey->fact_count; i++) {
-        const struct yk_survey_fact *row = &survey->facts[i];
-        yk_text_add(out, i > 0 ? ",\n  {" : "\n  {");
-        add_word("subject", row->fact.subject, out);
-        yk_text_add(out, ", ");
-        add_word("fact", row->fact.fact, out);
-        add_measurement(&row->measurement, "value", out);
-    }
-    yk_text_add(out, "]");
-    if (profiling->words.counters) {
-        const struct yk_counter_ranks counted = list_counted(profiling);
-        yk_text_add(out, ",\n \"counters\": ");
-        yk_counters_write_averages(&counted, out);
-    }
-    yk_text_add(out, "}\n");
+    yk_text_addf(out, "%s: %s\n", report->path,
+                 report->known > 0 ? "nothing that was measured is of this device and model"
+                                   : "nothing has been measured yet");
     return yk_text_status(out);
 }

@@ -15,12 +15,7 @@ static yk_status run(const void *given, struct yk_text *out)
 }
 
 static const struct yk_option options[] = {
-    {
-        .name = "version",
-        .help = "Show the version",
-        .kind = YK_OPTION_FLAG,
-        .offset = offsetof(struct arguments, version),
-    },
+    {YK_ROW("version", NULL, NULL, "Show the version"), YK_FLAG, YK_TO(struct arguments, version)},
 };
 
 static const struct yk_example examples[] = {
@@ -45,8 +40,7 @@ const struct yk_command yk_command_root = {
         "Results go to standard output; notes, progress and errors to standard error. Options are "
         "words: --name value or --name=value; -- ends them.",
     .examples = examples,
-    .options = options,
-    .option_count = sizeof options / sizeof options[0],
+    YK_OPTIONS(options),
     .arguments_size = sizeof(struct arguments),
     .run = run,
 };

@@ -1,6 +1,61 @@
 #include "job/training/train.h"
 
+#include "base/log.h"
+#include "cli/commands/launch.h"
+#include "cli/commands/train_output.h"
+#include "cli/commands/train_progress.h"
 #include "cli/options/command.h"
+#include "cli/terminal.h"
+#include "cli/terminal_job.h"
+#include "job/training/layers.h"
+
+/* What is logged here has been before, where this is one of several ranks or was launched. */
+static yk_status find_layers(void *given, struct yk_arena *arena, struct yk_option_layers *out)
+{
+    if (yk_terminal_repeats()) {
+        yk_log_set_sink(NULL, NULL);
+    }
+    const yk_status status = yk_train_layers(given, arena, out);
+    yk_log_set_sink(yk_terminal_log, NULL);
+    return status;
+}
+
+/* The text of what there is, though the job may have failed in the end. */
+static yk_status write_result(const struct yk_train_request *request,
+                              const struct yk_train_result *result, yk_status status,
+                              struct yk_text *out)
+{
+    if (request->dry_run) {
+        YK_TRY(yk_train_output_forecast(request, result, out));
+        return status;
+    }
+    if (!result->trained || result->stopped) {
+        return status;
+    }
+    YK_TRY(yk_train_output_summary(request, result, out));
+    return yk_terminal_print_despite(status, out);
+}
+
+static yk_status run(const void *given, struct yk_text *out)
+{
+    struct yk_train_request request = *(const struct yk_train_request *)given;
+    struct yk_train_result result = {0};
+    struct yk_launcher launcher;
+    bool launches = false;
+    YK_TRY(yk_train_check(&request));
+    YK_TRY(yk_command_launch_find(&request.hand, request.ranks, &launcher, &launches));
+    if (launches && !request.dry_run) {
+        return yk_command_launch(request.ranks);
+    }
+    struct yk_train_lines lines = {.log_every = request.log_every};
+    const struct yk_train_progress progress = yk_train_lines_progress(&lines);
+    request.job = yk_terminal_job_unwatched();
+    request.progress = &progress;
+    const yk_status status = write_result(&request, &result, yk_train_run(&request, &result), out);
+    yk_train_lines_free(&lines);
+    yk_train_result_free(&result);
+    return status;
+}
 
 static const struct yk_example examples[] = {
     {"yoke train --data poems.txt", "Train a small GPT on a text, character by character"},
@@ -43,8 +98,8 @@ const struct yk_command yk_command_train = {
     .examples = examples,
     .table = &yk_train_options,
     .exits = exits,
-    .arguments_size = sizeof(struct yk_train_words),
+    .arguments_size = sizeof(struct yk_train_request),
     .by_ranks = true,
-    .layers = yk_train_layers,
-    .run = yk_train_run,
+    .layers = find_layers,
+    .run = run,
 };

@@ -99,14 +99,9 @@ static void add_description(const struct page *page, const struct yk_command *co
 {
     const char *text = command->description;
     struct yk_text paragraph = {0};
-    while (text && *text) {
-        const char *end = strstr(text, "\n\n");
-        const size_t length = end ? (size_t)(end - text) : strlen(text);
-        paragraph.length = 0;
-        yk_text_add_bytes(&paragraph, text, length);
+    while (yk_help_words_next_paragraph(&text, &paragraph)) {
         add_folded(page, yk_text_chars(&paragraph), 0, 0);
         yk_text_add(page->out, "\n");
-        text += length + (end ? 2 : 0);
     }
     yk_text_free(&paragraph);
 }

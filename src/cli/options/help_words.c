@@ -1,5 +1,7 @@
 #include "cli/options/help_words.h"
 
+#include <string.h>
+
 void yk_help_words_add_option(const struct yk_option *option, struct yk_text *out)
 {
     if (option->letter) {
@@ -17,4 +19,25 @@ void yk_help_words_add_help(const struct yk_option *option, struct yk_text *out)
     if (option->preset) {
         yk_text_addf(out, " (default: %s)", option->preset);
     }
+}
+
+void yk_help_words_add_choices(yk_choices choices, struct yk_text *out)
+{
+    struct yk_choice choice = {0};
+    for (size_t i = 0; choices(i, &choice); i++) {
+        yk_text_addf(out, "%s%s", i > 0 ? " " : "", choice.name);
+    }
+}
+
+bool yk_help_words_next_paragraph(const char **text, struct yk_text *out)
+{
+    if (!*text || !**text) {
+        return false;
+    }
+    const char *end = strstr(*text, "\n\n");
+    const size_t length = end ? (size_t)(end - *text) : strlen(*text);
+    out->length = 0;
+    yk_text_add_bytes(out, *text, length);
+    *text += length + (end ? 2 : 0);
+    return true;
 }

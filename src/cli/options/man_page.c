@@ -100,15 +100,12 @@ static void add_description(const struct yk_command *command, struct yk_text *ou
     yk_text_add(out, ".SH DESCRIPTION\n");
     struct yk_text paragraph = {0};
     const char *text = command->description;
-    while (text && *text) {
-        const char *end = strstr(text, "\n\n");
-        const size_t length = end ? (size_t)(end - text) : strlen(text);
-        paragraph.length = 0;
-        yk_text_add_bytes(&paragraph, text, length);
-        yk_text_add(out, text == command->description ? "" : ".PP\n");
+    const char *separator = "";
+    while (yk_help_words_next_paragraph(&text, &paragraph)) {
+        yk_text_add(out, separator);
         add_roff(out, yk_text_chars(&paragraph), false);
         yk_text_add(out, "\n");
-        text += length + (end ? 2 : 0);
+        separator = ".PP\n";
     }
     yk_text_free(&paragraph);
 }

@@ -84,11 +84,10 @@ bool yk_option_is_file(const struct yk_option *option)
 
 static yk_status store(struct parser *parser, const struct yk_option *option, const char *word)
 {
-    if (parser->over_layers && option->rival) {
-        yk_option_clear(find_option(parser->command, option->rival, strlen(option->rival)),
-                        parser->arguments);
-    }
-    return yk_option_store(option, word, parser->arena, parser->arguments);
+    const struct yk_option_table table = yk_command_options(parser->command);
+    return parser->over_layers
+               ? yk_option_layers_store(&table, option, word, parser->arena, parser->arguments)
+               : yk_option_store(option, word, parser->arena, parser->arguments);
 }
 
 /* The option of a word such as -o; NULL when the command has none. */
@@ -230,10 +229,7 @@ static yk_status read_layers(struct parser *parser)
         return YK_OK;
     }
     const struct yk_option_table table = yk_command_options(command);
-    YK_TRY(yk_option_store_presets(&table, parser->arena, parser->arguments));
-    for (size_t i = 0; i < layers.count; i++) {
-        YK_TRY(yk_option_layer_apply(&table, &layers.layers[i], parser->arena, parser->arguments));
-    }
+    YK_TRY(yk_option_layers_apply(&table, &layers, parser->arena, parser->arguments));
     parser->next = 0;
     parser->operands_seen = 0;
     parser->over_layers = true;

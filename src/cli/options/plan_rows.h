@@ -63,12 +63,8 @@
         YK_BYTES, YK_TO(type, member),                                                             \
     }
 
-/* Of a struct yk_workload_request. */
-#define YK_WORKLOAD_OPTIONS(type, member)                                                          \
-    {                                                                                              \
-        YK_ROW("batch", "N", YK_WORKLOAD_GROUP, "Samples in a batch"),                             \
-        YK_INTEGER(1, YK_WORKLOAD_MOST_TOKENS, "1"), YK_TO(type, member.batch),                    \
-    },                                                                                             \
+/* Of a struct yk_workload_request: lengths, adapters, and all of it. */
+#define YK_SEQUENCE_OPTIONS(type, member)                                                          \
     {                                                                                              \
         YK_ROW("seq", "TOKENS", YK_WORKLOAD_GROUP,                                                 \
                "Length of a sample; else 1024, or what the model can take if that is less"),       \
@@ -78,12 +74,9 @@
         YK_ROW("target-seq", "TOKENS", YK_WORKLOAD_GROUP,                                          \
                "Length of what an encoder and decoder translate to; else that of the source"),     \
         YK_INTEGER(1, YK_WORKLOAD_MOST_TOKENS, NULL), YK_TO(type, member.target_sequence),         \
-    },                                                                                             \
-    {                                                                                              \
-        YK_ROW("precision", "NAME", YK_WORKLOAD_GROUP,                                             \
-               "What matrix products are done in: fp32, tf32, fp16 or bf16"),                      \
-        YK_CHOICE(yk_workload_precisions, "bf16"), YK_TO(type, member.precision),                  \
-    },                                                                                             \
+    }
+
+#define YK_ADAPTER_OPTIONS(type, member)                                                           \
     {                                                                                              \
         YK_ROW("lora", "RANK", YK_WORKLOAD_GROUP,                                                  \
                "Train only adapters of this rank, on all linears of the blocks"),                  \
@@ -93,7 +86,20 @@
         YK_ROW("nf4", NULL, YK_WORKLOAD_GROUP,                                                     \
                "Keep the frozen weights of the blocks in four bits, as QLoRA does"),               \
         YK_FLAG, YK_TO(type, member.nf4),                                                          \
+    }
+
+#define YK_WORKLOAD_OPTIONS(type, member)                                                          \
+    {                                                                                              \
+        YK_ROW("batch", "N", YK_WORKLOAD_GROUP, "Samples in a batch"),                             \
+        YK_INTEGER(1, YK_WORKLOAD_MOST_TOKENS, "1"), YK_TO(type, member.batch),                    \
     },                                                                                             \
+    YK_SEQUENCE_OPTIONS(type, member),                                                             \
+    {                                                                                              \
+        YK_ROW("precision", "NAME", YK_WORKLOAD_GROUP,                                             \
+               "What matrix products are done in: fp32, tf32, fp16 or bf16"),                      \
+        YK_CHOICE(yk_workload_precisions, "bf16"), YK_TO(type, member.precision),                  \
+    },                                                                                             \
+    YK_ADAPTER_OPTIONS(type, member),                                                              \
     {                                                                                              \
         YK_ROW("recompute", NULL, YK_WORKLOAD_GROUP,                                               \
                "Blocks save only their input and run forward again during backward"),              \

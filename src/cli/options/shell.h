@@ -1,8 +1,8 @@
 /*
  * Shell: one shell that can complete yoke's command line, as an entry of one table.
  *
- * To add one: write src/cli/shell_NAME.c with its `const struct yk_shell yk_shell_NAME`, and add it
- * to the table in completion.c.
+ * To add one: write src/cli/options/shell_NAME.c with its `const struct yk_shell yk_shell_NAME`,
+ * and add it to the table in commands/completion.c.
  */
 #ifndef YK_CLI_OPTIONS_SHELL_H
 #define YK_CLI_OPTIONS_SHELL_H

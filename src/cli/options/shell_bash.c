@@ -1,13 +1,6 @@
 #include "cli/options/command.h"
+#include "cli/options/help_words.h"
 #include "cli/options/shell.h"
-
-static void add_choice_names(yk_choices choices, struct yk_text *out)
-{
-    struct yk_choice choice = {0};
-    for (size_t i = 0; choices(i, &choice); i++) {
-        yk_text_addf(out, "%s%s", i > 0 ? " " : "", choice.name);
-    }
-}
 
 static void add_option_names(const struct yk_command *command, struct yk_text *out)
 {
@@ -29,7 +22,7 @@ static void add_values(const struct yk_command *command, struct yk_text *out)
         yk_text_addf(out, "    %s,--%s)\n", command->name, option->name);
         if (option->choices) {
             yk_text_add(out, "        words='");
-            add_choice_names(option->choices, out);
+            yk_help_words_add_choices(option->choices, out);
             yk_text_add(out, "'\n");
         } else {
             yk_text_addf(out, "        files=%s\n", yk_option_is_file(option) ? "yes" : "");
@@ -50,7 +43,7 @@ static void add_words(const struct yk_command *command, struct yk_text *out)
         yk_text_add(out, "        else\n            ");
         if (choices) {
             yk_text_add(out, "words='");
-            add_choice_names(choices, out);
+            yk_help_words_add_choices(choices, out);
             yk_text_add(out, "'\n");
         } else {
             yk_text_add(out, "files=yes\n");
@@ -77,7 +70,7 @@ static void write_script(struct yk_text *out)
                      "    case $verb,$before in\n"
                      "    ,)\n"
                      "        words='");
-    add_choice_names(yk_command_choices, out);
+    yk_help_words_add_choices(yk_command_choices, out);
     yk_text_add(out, " ");
     add_option_names(yk_command_list()->root, out);
     yk_text_add(out, "'\n        ;;\n");

@@ -1,4 +1,5 @@
 #include "cli/options/command.h"
+#include "cli/options/help_words.h"
 #include "cli/options/shell.h"
 
 /* Adds `words` in single quotes, where fish gives a meaning to the quote and the backslash only. */
@@ -14,11 +15,8 @@ static void add_quoted(struct yk_text *out, const char *words)
 
 static void add_choices(yk_choices choices, struct yk_text *out)
 {
-    struct yk_choice choice = {0};
     yk_text_add(out, " -a '");
-    for (size_t i = 0; choices(i, &choice); i++) {
-        yk_text_addf(out, "%s%s", i > 0 ? " " : "", choice.name);
-    }
+    yk_help_words_add_choices(choices, out);
     yk_text_add(out, "'");
 }
 

@@ -1,120 +1,73 @@
 /*
- * Profile: the words of yoke profile, and what becomes of them.
+ * Profile: measures the layers of a model on the devices of this machine or of several ranks, and
+ * the links between them, and keeps the times in a profile.
  */
 #ifndef YK_JOB_PROFILING_PROFILE_H
 #define YK_JOB_PROFILING_PROFILE_H
 
+#include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "job/counters.h"
-#include "job/device.h"
-#include "job/launch.h"
-#include "job/training/team.h"
+#include "cluster/launcher.h"
+#include "job/job.h"
+#include "job/workload.h"
 #include "measure/survey.h"
+#include "trace/counters_file.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct yk_profile_words {
+struct yk_profile_request {
     const char *model;
-    const char *cluster;
-    int64_t batch;
-    int64_t sequence; /* 0: not said */
-    int64_t target_sequence;
-    const char *precision;
-    int64_t lora_rank;
-    bool nf4;
-    int64_t ranks; /* 0: not said */
-    struct yk_launch_words hand;
-    const char *slow;
-    const char *device; /* NULL: every device that can be had */
-    const char *wire;
-    double seconds;
-    bool again; /* what is known and not stale, too */
+    const char *cluster; /* a device for each rank; NULL: this machine's, shared evenly */
+    /* Its batch is the most samples that a rank may take at once; of its precision there may be
+     * several, with commas; NULL: fp32 on a CPU, bf16 on a GPU. */
+    struct yk_workload_request workload;
+    const char *slow;   /* ranks that compute more slowly, see job/slow.h */
+    const char *device; /* NULL, "all": every device that is available */
+    const char *wire;   /* how GPUs exchange numbers: "auto", "nccl" or "mpi" */
+    double seconds;     /* about as long as the layers of a device and precision may take */
+    bool again;         /* what is known and not stale, too */
     bool counters;
-    const char *profile; /* the file; NULL: the usual one */
-    const char *import;  /* files, with commas */
-    bool show;
-    const char *svg; /* a folder for pictures of what is shown */
-    const char *cluster_output;
-    bool json;
-    bool quiet;
+    const char *profile;                /* the file; NULL: the usual one */
+    const struct yk_launcher *launcher; /* which rank this process is; NULL: the only one */
+    const struct yk_job *job;
 };
 
-/* One device and precision to be measured. */
-struct yk_profile_target {
-    struct yk_device_choice choice;
-    enum yk_precision precision;
-};
-
-/* What the words name, opened, and what was measured. Starts as {0}. */
-struct yk_profiling {
-    struct yk_profile_words words;
+/* What was measured. Starts as {0}; owns what it points to. */
+struct yk_profile_result {
     struct yk_arena *arena;
-    const struct yk_model_config *config;
-    struct yk_workload workload; /* of the target at hand */
-    double *slowness;            /* (ranks) */
-    const char *path;            /* of the profile */
-    struct yk_train_team team;
-    struct yk_profile_target *targets;
-    int32_t target_count;
-    int32_t target; /* at hand */
-    /* Of the target at hand: */
-    struct yk_cluster *cluster; /* with the slowness of each rank as its device's part */
-    const char *versions;
-    struct yk_engine engine;
-    struct yk_backend_lane *lane; /* of a rank alone */
-    struct yk_ranks alone;
-    struct yk_measure_ranks all;
-    struct yk_gauge *gauge; /* with --counters; else NULL */
-    /* Of all of them: */
+    int32_t rank;               /* the first one has kept what all have measured */
+    const char *path;           /* of the profile */
+    const char *versions;       /* of the last target: what its times depend on */
+    struct yk_cluster *cluster; /* its devices */
     struct yk_survey survey;
-    struct yk_text notes;            /* about each target, in lines */
-    struct yk_counter_rank *counted; /* (target_count) of this rank, with --counters */
+    double noise;         /* of the survey's times: a quarter of them are off by more */
+    struct yk_text notes; /* about each target, in lines */
+    int32_t target_count; /* devices and precisions that were to be measured */
+    bool counters;
+    struct yk_counter_ranks counted; /* with counters: of the targets that were measured */
 };
 
-static inline int32_t yk_profiling_ranks(const struct yk_profiling *profiling)
-{
-    return yk_train_team_is_alone(&profiling->team) ? 1 : profiling->team.ranks.size;
-}
+/* Refuses a request that this process can tell to be wrong, for so many ranks: before they are
+ * started. */
+yk_status yk_profile_check(const struct yk_profile_request *request, int32_t ranks) YK_MUST_USE;
 
-/* --device as others read it, of ranks that measure together. */
-const char *yk_profiling_device(const struct yk_profiling *profiling);
+/* All ranks call it. Stopped, it ends with what was measured by then. */
+yk_status yk_profile_run(const struct yk_profile_request *request,
+                         struct yk_profile_result *out) YK_MUST_USE;
+void yk_profile_result_free(struct yk_profile_result *result);
 
-/* Which devices and precisions the words mean, for so many ranks: as far as one process knows, and
- * once the team has met, as all of them do. */
-yk_status yk_profiling_find_targets(struct yk_profiling *profiling, int32_t ranks) YK_MUST_USE;
-
-/* The cluster of --cluster, which must have a device for each rank. */
-yk_status yk_profiling_read_cluster(struct yk_profiling *profiling, int32_t ranks) YK_MUST_USE;
-
-/* The devices of the target at hand as a cluster: one for each rank. */
-yk_status yk_profiling_name_cluster(struct yk_profiling *profiling) YK_MUST_USE;
-
-/* Opens what the words name, for so many ranks. */
-yk_status yk_profiling_open(struct yk_profiling *profiling, int32_t ranks) YK_MUST_USE;
-
-/* Measures, and on the first rank keeps what was measured. */
-yk_status yk_profiling_run(struct yk_profiling *profiling,
-                           const struct yk_launcher *launcher) YK_MUST_USE;
-void yk_profiling_close(struct yk_profiling *profiling);
-
-/* What was measured, as text or JSON. */
-yk_status yk_profiling_write_text(const struct yk_profiling *profiling,
-                                  struct yk_text *out) YK_MUST_USE;
-yk_status yk_profiling_write_json(const struct yk_profiling *profiling,
-                                  struct yk_text *out) YK_MUST_USE;
-
-/* The path of the profile that the words name, or the usual one; a refusal where there is none. */
-yk_status yk_profiling_find_path(const struct yk_profile_words *words, struct yk_arena *arena,
-                                 const char **out) YK_MUST_USE;
-
-/* yoke profile --import: adds what other files know. */
-yk_status yk_profile_import_run(const struct yk_profile_words *words,
+/* Every number, as JSON. */
+yk_status yk_profile_write_json(const struct yk_profile_result *result,
                                 struct yk_text *out) YK_MUST_USE;
 
-/* yoke profile --show: what the file knows, as tables and curves, or JSON. */
-yk_status yk_profile_show_run(const struct yk_profile_words *words,
-                              struct yk_text *out) YK_MUST_USE;
+/* The devices as a cluster file. */
+yk_status yk_profile_write_cluster(const struct yk_profile_result *result,
+                                   struct yk_text *out) YK_MUST_USE;
+
+/* The file to keep measurements in. */
+yk_status yk_profile_find_path(const char *profile, struct yk_arena *arena,
+                               const char **out) YK_MUST_USE;
 
 #endif

@@ -1,5 +1,6 @@
+#include "job/profiling/targets.h"
+
 #include "cluster/topology.h"
-#include "job/profiling/profile.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,9 +17,9 @@ static const double nearly_the_part = 0.01;
 
 /* ---- which ---- */
 
-static bool wants_all(const struct yk_profile_words *words)
+static bool wants_all(const struct yk_profile_request *request)
 {
-    return !words->device || strcmp(words->device, "all") == 0;
+    return !request->device || strcmp(request->device, "all") == 0;
 }
 
 /* Every GPU, then the CPU. */
@@ -40,27 +41,27 @@ static yk_status list_all(struct yk_device_choice *choices, int32_t *count)
 
 const char *yk_profiling_device(const struct yk_profiling *profiling)
 {
-    const struct yk_profile_words *words = &profiling->words;
-    if (words->cluster && profiling->cluster) {
+    const struct yk_profile_request *request = profiling->request;
+    if (request->cluster && profiling->cluster) {
         const bool gpu = !profiling->cluster->devices[0].is_cpu;
-        return !gpu ? "cpu" : wants_all(words) ? "cuda" : words->device;
+        return !gpu ? "cpu" : wants_all(request) ? "cuda" : request->device;
     }
-    return wants_all(words) ? "auto" : words->device;
+    return wants_all(request) ? "auto" : request->device;
 }
 
 /* Ranks measure the same kind of device, all at once, each its own. */
 static yk_status list_choices(const struct yk_profiling *profiling, int32_t ranks,
                               struct yk_device_choice *choices, int32_t *count)
 {
-    const struct yk_profile_words *words = &profiling->words;
+    const struct yk_profile_request *request = profiling->request;
     const struct yk_train_team *team = &profiling->team;
     *count = 1;
-    if (!wants_all(words) && strcmp(words->device, "cpu") != 0 &&
-        strncmp(words->device, "cuda", 4) != 0) {
+    if (!wants_all(request) && strcmp(request->device, "cpu") != 0 &&
+        strncmp(request->device, "cuda", 4) != 0) {
         return yk_fail(YK_ERROR_USAGE, "--device %s: cpu, cuda, cuda:1 and the like, or all",
-                       words->device);
+                       request->device);
     }
-    if (wants_all(words) && ranks == 1 && !words->cluster) {
+    if (wants_all(request) && ranks == 1 && !request->cluster) {
         return list_all(choices, count);
     }
     return yk_train_team_is_alone(team)
@@ -94,7 +95,7 @@ static yk_status add_target(struct yk_profiling *profiling, struct yk_device_cho
 
 yk_status yk_profiling_find_targets(struct yk_profiling *profiling, int32_t ranks)
 {
-    const char *words = profiling->words.precision;
+    const char *words = profiling->request->workload.precision;
     struct yk_device_choice choices[MOST_GPUS + 1];
     int32_t count = 0;
     profiling->target_count = 0;
@@ -181,8 +182,8 @@ static yk_status name_gpu(struct yk_profiling *profiling, int32_t number)
 
 yk_status yk_profiling_read_cluster(struct yk_profiling *profiling, int32_t ranks)
 {
-    const struct yk_profile_words *words = &profiling->words;
-    YK_TRY(yk_cluster_open(words->cluster, &profiling->cluster));
+    const struct yk_profile_request *request = profiling->request;
+    YK_TRY(yk_cluster_open(request->cluster, &profiling->cluster));
     if (profiling->cluster->device_count != ranks) {
         return yk_fail(YK_ERROR_USAGE, "--cluster has %d device%s for %d rank%s; see --ranks",
                        (int)profiling->cluster->device_count,
@@ -194,7 +195,7 @@ yk_status yk_profiling_read_cluster(struct yk_profiling *profiling, int32_t rank
             return yk_fail(YK_ERROR_INPUT,
                            "%s: ranks measure CPUs or GPUs, not both at once; measure each kind by "
                            "itself",
-                           words->cluster);
+                           request->cluster);
         }
     }
     return check_slowness(profiling);
@@ -222,12 +223,12 @@ static yk_status check_gpu(struct yk_profiling *profiling, int32_t number)
 /* What a rank says without asking the others. */
 static yk_status name_here(struct yk_profiling *profiling, int64_t ranks)
 {
-    const struct yk_profile_words *words = &profiling->words;
+    const struct yk_profile_request *request = profiling->request;
     const struct yk_device_choice *choice = &profiling->targets[profiling->target].choice;
-    if (words->cluster) {
+    if (request->cluster) {
         return choice->gpu ? check_gpu(profiling, choice->number) : YK_OK;
     }
-    if (choice->gpu && words->slow) {
+    if (choice->gpu && request->slow) {
         return yk_fail(YK_ERROR_USAGE,
                        "--slow is for CPUs; tools/lab gives ranks unequal parts of a GPU");
     }
@@ -243,15 +244,15 @@ static yk_status name_here(struct yk_profiling *profiling, int64_t ranks)
 
 yk_status yk_profiling_name_cluster(struct yk_profiling *profiling)
 {
-    const struct yk_profile_words *words = &profiling->words;
+    const struct yk_profile_request *request = profiling->request;
     const struct yk_train_team *team = &profiling->team;
     const int64_t ranks = yk_profiling_ranks(profiling);
     const char *line = NULL;
-    if (!words->cluster) {
+    if (!request->cluster) {
         yk_cluster_destroy(profiling->cluster);
         profiling->cluster = NULL;
     }
-    if (words->cluster || words->slow || ranks == 1) {
+    if (request->cluster || request->slow || ranks == 1) {
         return yk_train_team_agree(team, name_here(profiling, ranks));
     }
     YK_TRY(yk_train_team_describe(team, &profiling->targets[profiling->target].choice, 0,

@@ -2,7 +2,6 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "cli/terminal.h"
 #include "plan/plan_divide.h"
 #include "planner/planned_facts.h"
 
@@ -17,10 +16,10 @@ enum {
 /* Slower than planned beside the others by so much, it is named. */
 #define TOO_SLOW 1.3
 
-/* All ranks come to the same, and rank 0 says it. */
-#define tell(...)                                                                                  \
+/* All ranks come to the same, and rank 0 reports it. */
+#define report(balance_, ...)                                                                      \
     do {                                                                                           \
-        if (yk_terminal_speaks_for_all()) {                                                        \
+        if ((balance_)->reports) {                                                                 \
             yk_log(__VA_ARGS__);                                                                   \
         }                                                                                          \
     } while (0)
@@ -71,13 +70,11 @@ static const struct yk_plan *plan_before(const struct yk_train_balance *balance,
     return change > 0 ? balance->found[change - 1]->plan : balance->planned->plan;
 }
 
-/* The samples of the ranks, by rank. */
-static void add_by_rank(const struct yk_plan *plan, const char *between, struct yk_text *out)
+/* The samples of a rank. */
+static int64_t share_at(const struct yk_plan *plan, int32_t rank)
 {
-    for (int32_t r = 0; r < plan->rank_count; r++) {
-        const struct yk_plan_member *member = yk_planned_member(plan, r);
-        yk_text_addf(out, "%s%" PRId64, r > 0 ? between : "", member ? member->share : 0);
-    }
+    const struct yk_plan_member *member = yk_planned_member(plan, rank);
+    return member ? member->share : 0;
 }
 
 void yk_train_balance_change(struct yk_train_balance *balance, int64_t step)
@@ -87,36 +84,36 @@ void yk_train_balance_change(struct yk_train_balance *balance, int64_t step)
         return;
     }
     balance->changed[balance->changed_count++] = step;
-    add_by_rank(yk_train_balance_plan(balance)->plan, " + ", &shares);
-    tell(YK_LOG_NOTE, "step %" PRId64 ": rebalanced: the ranks go on with %s samples", step,
-         yk_text_chars(&shares));
+    const struct yk_plan *plan = yk_train_balance_plan(balance)->plan;
+    for (int32_t r = 0; r < plan->rank_count; r++) {
+        yk_text_addf(&shares, "%s%" PRId64, r > 0 ? " + " : "", share_at(plan, r));
+    }
+    report(balance, YK_LOG_NOTE, "step %" PRId64 ": rebalanced: the ranks go on with %s samples",
+           step, yk_text_chars(&shares));
     yk_text_free(&shares);
 }
 
-void yk_train_balance_add_text(const struct yk_train_balance *balance, struct yk_text *out)
+static yk_status list_shares(const struct yk_plan *plan, struct yk_arena *arena, int64_t **out)
 {
-    for (int32_t i = 0; i < balance->changed_count; i++) {
-        yk_text_addf(out, "%safter step %" PRId64 ": ", i > 0 ? "; " : "", balance->changed[i]);
-        add_by_rank(plan_before(balance, i), " / ", out);
-        yk_text_add(out, " samples became ");
-        add_by_rank(balance->found[i]->plan, " / ", out);
+    YK_TRY_NEW(arena, *out, plan->rank_count);
+    for (int32_t r = 0; r < plan->rank_count; r++) {
+        (*out)[r] = share_at(plan, r);
     }
+    return YK_OK;
 }
 
-void yk_train_balance_add_json(const struct yk_train_balance *balance, struct yk_text *out)
+yk_status yk_train_balance_list(const struct yk_train_balance *balance, struct yk_arena *arena,
+                                struct yk_train_rebalancing **out)
 {
-    yk_text_add(out, "[");
+    YK_TRY_NEW(arena, *out, balance->changed_count);
     for (int32_t i = 0; i < balance->changed_count; i++) {
-        yk_text_addf(out, "%s{\"step\":%" PRId64 ",\"shares_before\":[", i > 0 ? "," : "",
-                     balance->changed[i]);
-        add_by_rank(plan_before(balance, i), ",", out);
-        yk_text_add(out, "],\"shares\":[");
-        add_by_rank(balance->found[i]->plan, ",", out);
-        yk_text_add(out, "],\"predicted_step_s\":");
-        yk_text_add_number(out, balance->found[i]->trial.step_s);
-        yk_text_add(out, "}");
+        struct yk_train_rebalancing *change = &(*out)[i];
+        change->step = balance->changed[i];
+        change->predicted_step_s = balance->found[i]->trial.step_s;
+        YK_TRY(list_shares(plan_before(balance, i), arena, &change->shares_before));
+        YK_TRY(list_shares(balance->found[i]->plan, arena, &change->shares));
     }
-    yk_text_add(out, "]");
+    return YK_OK;
 }
 
 /* The samples that a rank takes of a batch, with one group. */
@@ -179,8 +176,8 @@ static const struct yk_program *change(struct yk_train_balance *balance, int64_t
     }
     if (redivide(balance, compute_s, &found) != YK_OK || !found->plan ||
         yk_planned_fail_unfit(found) != YK_OK) {
-        tell(YK_LOG_WARNING, "step %" PRId64 ": samples stay as they are: %s", step,
-             yk_status_message());
+        report(balance, YK_LOG_WARNING, "step %" PRId64 ": samples stay as they are: %s", step,
+               yk_status_message());
         yk_planned_destroy(found);
         return NULL;
     }
@@ -228,10 +225,11 @@ const struct yk_program *yk_train_balance_look(struct yk_train_balance *balance,
         return NULL;
     }
     if (!balance->named[slowest] || balance->changes) {
-        tell(YK_LOG_WARNING,
-             "step %" PRId64 ": rank %d has computed %.1f times as long as planned for %d steps%s",
-             step->step, (int)slowest, slowness(balance, step->compute_s, step->ranks, slowest),
-             PATIENCE, balance->changes ? "" : "; --rebalance divides the samples anew");
+        report(balance, YK_LOG_WARNING,
+               "step %" PRId64
+               ": rank %d has computed %.1f times as long as planned for %d steps%s",
+               step->step, (int)slowest, slowness(balance, step->compute_s, step->ranks, slowest),
+               PATIENCE, balance->changes ? "" : "; --rebalance divides the samples anew");
     }
     balance->named[slowest] = true;
     for (int32_t r = 0; r < step->ranks; r++) {
@@ -240,7 +238,8 @@ const struct yk_program *yk_train_balance_look(struct yk_train_balance *balance,
     const struct yk_plan *plan = yk_train_balance_plan(balance)->plan;
     const bool can = plan->group_count == 1 && !yk_plan_has_turns(plan);
     if (balance->changes && !can) {
-        tell(YK_LOG_NOTE, "layers are placed on ranks: only a new plan can divide them anew");
+        report(balance, YK_LOG_NOTE,
+               "layers are placed on ranks: only a new plan can divide them anew");
     }
     return balance->changes && can ? change(balance, step->step, balance->sum_s) : NULL;
 }

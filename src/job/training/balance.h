@@ -1,6 +1,6 @@
 /*
  * Train balance: holds what the ranks compute in against what was planned, names one that is slower
- * than planned for long, and, where that is wished for, divides the samples anew.
+ * than planned for long, and, where that is asked for, divides the samples anew.
  *
  * Slower is measured beside the rank that keeps to its plan best: where all ranks are slower than
  * predicted alike, the samples are divided well. Every rank looks at the same numbers and comes to
@@ -11,18 +11,19 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "base/text.h"
+#include "job/training/result.h"
 #include "planner/planned.h"
 #include "train/run.h"
 
 #include <stdbool.h>
 
-/* Starts with its first four members alone. */
+/* Starts with its first five members alone. */
 struct yk_train_balance {
     const struct yk_plan_request *request; /* that the plan was made for */
     const struct yk_planned *planned;
     struct yk_arena *arena;
     bool changes; /* the plan when a rank is slow */
+    bool reports; /* this is rank 0 */
 
     double *planned_s;         /* (ranks) of computing in a step */
     int32_t *slow;             /* (ranks) steps in a row */
@@ -42,7 +43,7 @@ const struct yk_program *yk_train_balance_look(struct yk_train_balance *balance,
                                                const struct yk_run_step *step);
 
 /* The run has changed to the plan that was found last, after this step, which may be later than
- * the one it was found after: what was begun by then ends first. Rank 0 says so. */
+ * the one it was found after: what was begun by then ends first. Rank 0 logs it. */
 void yk_train_balance_change(struct yk_train_balance *balance, int64_t step);
 
 /* The plan in force. */
@@ -52,9 +53,8 @@ const struct yk_planned *yk_train_balance_plan(const struct yk_train_balance *ba
  * more is free when the next begins, so they do not add up. */
 double yk_train_balance_peak_bytes(const struct yk_train_balance *balance, int32_t rank);
 
-/* "after step 40: 8 / 8 samples became 13 / 3", once for every change. */
-void yk_train_balance_add_text(const struct yk_train_balance *balance, struct yk_text *out);
-/* [{"step":40,"shares_before":[8,8],"shares":[13,3],"predicted_step_s":0.02}, …], by rank. */
-void yk_train_balance_add_json(const struct yk_train_balance *balance, struct yk_text *out);
+/* The changes (changed_count) as the result of the job has them. In the arena. */
+yk_status yk_train_balance_list(const struct yk_train_balance *balance, struct yk_arena *arena,
+                                struct yk_train_rebalancing **out) YK_MUST_USE;
 
 #endif

@@ -12,11 +12,12 @@ enum {
 
 #define MIB (1024.0 * 1024.0)
 
-int32_t yk_train_devices_ranks(const struct yk_train_words *words, const struct yk_train_team *team)
+int32_t yk_train_devices_ranks(const struct yk_train_request *request,
+                               const struct yk_train_team *team)
 {
-    return !yk_train_team_is_alone(team)        ? team->ranks.size
-           : words->dry_run && words->ranks > 1 ? (int32_t)words->ranks
-                                                : 1;
+    return !yk_train_team_is_alone(team)            ? team->ranks.size
+           : request->dry_run && request->ranks > 1 ? (int32_t)request->ranks
+                                                    : 1;
 }
 
 /* ---- where ranks compute ---- */
@@ -32,12 +33,12 @@ static yk_status foresee(int32_t ranks, struct yk_device_choice *device)
     return YK_OK;
 }
 
-yk_status yk_train_devices_choose(const struct yk_train_words *words,
+yk_status yk_train_devices_choose(const struct yk_train_request *request,
                                   const struct yk_train_team *team, struct yk_device_choice *out)
 {
-    YK_TRY(yk_train_team_choose(team, words->device, out));
+    YK_TRY(yk_train_team_choose(team, request->device, out));
     return yk_train_team_is_alone(team) && out->automatic
-               ? foresee(yk_train_devices_ranks(words, team), out)
+               ? foresee(yk_train_devices_ranks(request, team), out)
                : YK_OK;
 }
 
@@ -89,21 +90,21 @@ static yk_status describe_gpus(int32_t ranks, int32_t first, struct yk_arena *ar
     return status;
 }
 
-yk_status yk_train_devices_describe(const struct yk_train_words *words,
+yk_status yk_train_devices_describe(const struct yk_train_request *request,
                                     const struct yk_train_team *team,
                                     const struct yk_device_choice *device, struct yk_arena *arena,
                                     const char **out)
 {
-    if (words->cluster) {
-        *out = words->cluster;
+    if (request->cluster) {
+        *out = request->cluster;
         return YK_OK;
     }
     if (!yk_train_team_is_alone(team)) {
-        return yk_train_team_describe(team, device, words->threads, arena, out);
+        return yk_train_team_describe(team, device, request->threads, arena, out);
     }
-    const int32_t ranks = yk_train_devices_ranks(words, team);
+    const int32_t ranks = yk_train_devices_ranks(request, team);
     if (!device->gpu) {
-        return describe_machine(words->threads, ranks, arena, out);
+        return describe_machine(request->threads, ranks, arena, out);
     }
     return ranks > 1 ? describe_gpus(ranks, device->number, arena, out)
                      : yk_device_describe_gpu(device->number, arena, out);
@@ -111,18 +112,18 @@ yk_status yk_train_devices_describe(const struct yk_train_words *words,
 
 /* ---- whether a cluster serves ---- */
 
-static yk_status refuse_devices(const struct yk_train_words *words, const char *source,
+static yk_status refuse_devices(const struct yk_train_request *request, const char *source,
                                 bool from_plan, const char *reason)
 {
     return from_plan ? yk_fail(YK_ERROR_INPUT,
                                "%s: the plan is for %s, but %s; make another plan, or leave --plan "
                                "out",
-                               words->plan, source, reason)
+                               request->plan, source, reason)
                      : yk_fail(YK_ERROR_INPUT, "%s: %s; name others, or leave --cluster out",
                                source, reason);
 }
 
-yk_status yk_train_devices_check(const struct yk_train_words *words, const char *source,
+yk_status yk_train_devices_check(const struct yk_train_request *request, const char *source,
                                  bool from_plan, int32_t ranks, const struct yk_cluster *cluster,
                                  struct yk_device_choice *device)
 {
@@ -132,18 +133,18 @@ yk_status yk_train_devices_check(const struct yk_train_words *words, const char 
     }
     const bool gpu = cpus < cluster->device_count;
     if (gpu && cpus > 0) {
-        return refuse_devices(words, source, from_plan,
+        return refuse_devices(request, source, from_plan,
                               "training runs on CPUs or on GPUs, not on both at once");
     }
-    if (gpu && !device->gpu && !words->dry_run) {
-        return refuse_devices(words, source, from_plan,
+    if (gpu && !device->gpu && !request->dry_run) {
+        return refuse_devices(request, source, from_plan,
                               "no GPU is used here (yoke doctor says what is missing)");
     }
-    if (!gpu && device->gpu && words->device && strncmp(words->device, "cuda", 4) == 0) {
-        return refuse_devices(words, source, from_plan, "--device asks for a GPU");
+    if (!gpu && device->gpu && request->device && strncmp(request->device, "cuda", 4) == 0) {
+        return refuse_devices(request, source, from_plan, "--device asks for a GPU");
     }
     device->gpu = gpu;
-    if (!words->plan && cluster->device_count != ranks) {
+    if (!request->plan && cluster->device_count != ranks) {
         return yk_fail(YK_ERROR_INPUT,
                        "%s: %d device%s for %d rank%s; start one for each by --ranks %d, or by "
                        "mpirun or srun",

@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/log.h"
-#include "job/training/train.h"
 #include "train/checkpoint_folder.h"
 
 #include <errno.h>
@@ -11,6 +10,43 @@
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
+
+/* "llama" of "models/llama/config.json", "models/llama.json" and "models/llama/". */
+static void find_stem(const char *model, const char **stem, size_t *length)
+{
+    static const char *const endings[] = {"/config.json", ".json", "/"};
+    size_t end = strlen(model);
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        const size_t wanted = strlen(endings[i]);
+        if (end > wanted && strncmp(model + end - wanted, endings[i], wanted) == 0) {
+            end -= wanted;
+        }
+    }
+    size_t start = end;
+    while (start > 0 && model[start - 1] != '/') {
+        start--;
+    }
+    *stem = model + start;
+    *length = end - start;
+}
+
+yk_status yk_train_folder_find(const struct yk_train_request *request, struct yk_arena *arena,
+                               const char **out)
+{
+    if (request->out) {
+        *out = request->out;
+        return YK_OK;
+    }
+    const char *stem = request->model     ? request->model
+                       : request->weights ? request->weights
+                                          : "gpt-mini";
+    size_t length = 0;
+    find_stem(stem, &stem, &length);
+    const bool plain =
+        length > 0 && strncmp(stem, ".", length) != 0 && strncmp(stem, "..", length) != 0;
+    const char *name = plain ? yk_arena_copy_text(arena, stem, length) : "model";
+    return name ? yk_folder_path("runs", name, arena, out) : yk_fail_out_of_memory();
+}
 
 yk_status yk_train_folder_check(const char *folder)
 {
@@ -24,7 +60,7 @@ yk_status yk_train_folder_has_checkpoint(const char *folder, struct yk_arena *ar
 {
     struct yk_checkpoint_list list = {0};
     const char *path = NULL;
-    YK_TRY(yk_train_path(folder, "checkpoints", arena, &path));
+    YK_TRY(yk_folder_path(folder, "checkpoints", arena, &path));
     YK_TRY(yk_checkpoint_list(path, arena, &list));
     *out = list.count > 0;
     return YK_OK;
@@ -39,7 +75,7 @@ yk_status yk_train_folder_check_links(const char *folder, struct yk_arena *arena
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *path = NULL;
-        YK_TRY(yk_train_path(folder, names[i], arena, &path));
+        YK_TRY(yk_folder_path(folder, names[i], arena, &path));
         YK_TRY(yk_file_check_own(path));
     }
     return YK_OK;
@@ -51,7 +87,7 @@ yk_status yk_train_lock_take(struct yk_train_lock *lock, const char *folder, str
     if (lock->held) {
         return YK_OK;
     }
-    YK_TRY(yk_train_path(folder, "lock", arena, &path));
+    YK_TRY(yk_folder_path(folder, "lock", arena, &path));
     int descriptor = -1;
     YK_TRY(yk_file_open_own(path, O_RDWR, &descriptor));
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "job/training/request.h"
 
 #include <stdbool.h>
 
@@ -17,6 +18,10 @@ struct yk_train_lock {
     bool held;
     int descriptor;
 };
+
+/* The folder of the run: --out, or runs/MODEL. In the arena. */
+yk_status yk_train_folder_find(const struct yk_train_request *request, struct yk_arena *arena,
+                               const char **out) YK_MUST_USE;
 
 /* Refuses a path where something is that is no folder. */
 yk_status yk_train_folder_check(const char *folder) YK_MUST_USE;

@@ -1,21 +1,17 @@
+#include "job/training/layers.h"
+
 #include "base/file.h"
 #include "base/json.h"
+#include "base/json_write.h"
 #include "base/log.h"
-#include "cli/terminal.h"
 #include "job/training/folder.h"
-#include "job/training/train.h"
 #include "plan/plan_file.h"
 #include "train/checkpoint.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-enum {
-    MOST_PATH = 4096
-};
 
 /* With others, what the optimizer remembers or where the data stands would mean nothing. */
 static const char *const kept_settings[] = {
@@ -28,53 +24,6 @@ static const char *const noted_settings[] = {
     "rate",    "rate-rule",    "warmup",        "least-rate", "beta1",   "beta2",
     "epsilon", "decay",        "momentum",      "clip",
 };
-
-yk_status yk_train_path(const char *folder, const char *name, struct yk_arena *arena,
-                        const char **out)
-{
-    char path[MOST_PATH];
-    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (length < 0 || length >= (int)sizeof path) {
-        return yk_fail(YK_ERROR_USAGE, "%.60s…: this path is too long", folder);
-    }
-    *out = yk_arena_copy_text(arena, path, (size_t)length);
-    return *out ? YK_OK : yk_fail_out_of_memory();
-}
-
-/* "llama" of "models/llama/config.json", "models/llama.json" and "models/llama/". */
-static void find_stem(const char *model, const char **stem, size_t *length)
-{
-    static const char *const endings[] = {"/config.json", ".json", "/"};
-    size_t end = strlen(model);
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        const size_t wanted = strlen(endings[i]);
-        if (end > wanted && strncmp(model + end - wanted, endings[i], wanted) == 0) {
-            end -= wanted;
-        }
-    }
-    size_t start = end;
-    while (start > 0 && model[start - 1] != '/') {
-        start--;
-    }
-    *stem = model + start;
-    *length = end - start;
-}
-
-yk_status yk_train_folder(const struct yk_train_words *words, struct yk_arena *arena,
-                          const char **out)
-{
-    if (words->out) {
-        *out = words->out;
-        return YK_OK;
-    }
-    const char *stem = words->model ? words->model : words->weights ? words->weights : "gpt-mini";
-    size_t length = 0;
-    find_stem(stem, &stem, &length);
-    const bool plain =
-        length > 0 && strncmp(stem, ".", length) != 0 && strncmp(stem, "..", length) != 0;
-    const char *name = plain ? yk_arena_copy_text(arena, stem, length) : "model";
-    return name ? yk_train_path("runs", name, arena, out) : yk_fail_out_of_memory();
-}
 
 static yk_status add_layer(struct yk_option_layers *layers, struct yk_arena *arena,
                            const char *source, const char *json, size_t length)
@@ -90,24 +39,22 @@ static yk_status add_layer(struct yk_option_layers *layers, struct yk_arena *are
     return YK_OK;
 }
 
-/* `weights` are those of the command line; `resumed` becomes the checkpoint's path. */
-static yk_status add_resumed(const struct yk_train_words *words, const char *weights,
+/* `weights` are those that were asked for; `resumed` becomes the checkpoint's path. */
+static yk_status add_resumed(const struct yk_train_request *request, const char *weights,
                              struct yk_arena *arena, struct yk_option_layers *out,
                              const char **resumed)
 {
     const char *folder = NULL;
     struct yk_checkpoint *checkpoint = NULL;
     bool found = false;
-    YK_TRY(yk_train_folder(words, arena, &folder));
+    YK_TRY(yk_train_folder_find(request, arena, &folder));
     YK_TRY(yk_train_folder_has_checkpoint(folder, arena, &found));
     if (!found) {
         return yk_fail(YK_ERROR_INPUT, "%s holds no checkpoint yet; start the run without --resume",
                        folder);
     }
-    yk_log_set_sink(yk_terminal_repeats() ? NULL : yk_terminal_log, NULL);
-    yk_status status = yk_checkpoint_open(folder, &checkpoint);
-    yk_log_set_sink(yk_terminal_log, NULL);
-    YK_TRY(status);
+    YK_TRY(yk_checkpoint_open(folder, &checkpoint));
+    yk_status status = YK_OK;
     const char *json = checkpoint->settings_json;
     if (!json) {
         status = yk_fail(YK_ERROR_INPUT,
@@ -127,21 +74,19 @@ static yk_status add_resumed(const struct yk_train_words *words, const char *wei
     return YK_OK;
 }
 
-/* ,"key": value, if the plan has such a member. */
+/* The member as `to`, if the plan has it. */
 static void copy_member(const struct yk_json *object, const char *from, const char *to,
-                        struct yk_text *out)
+                        struct yk_json_writer *out)
 {
     const struct yk_json *value = yk_json_get(object, from);
     double number = 0;
     bool flag = false;
     if (yk_json_number(value, &number) && number > 0) {
-        yk_text_addf(out, ",\"%s\":", to);
-        yk_text_add_number(out, number);
+        yk_json_write_number(out, to, number);
     } else if (yk_json_string(value)) {
-        yk_text_addf(out, ",\"%s\":", to);
-        yk_text_add_json(out, yk_json_string(value));
+        yk_json_write_string(out, to, yk_json_string(value));
     } else if (yk_json_boolean(value, &flag) && flag) {
-        yk_text_addf(out, ",\"%s\":true", to);
+        yk_json_write_bool(out, to, true);
     }
 }
 
@@ -153,22 +98,21 @@ static void write_planned(const struct yk_json *plan, const struct yk_plan_sourc
         {"batch", "batch"}, {"sequence", "seq"}, {"precision", "precision"},
         {"lora", "lora"},   {"nf4", "nf4"},
     };
+    struct yk_json_writer writer = {.text = out};
     bool clip = true;
-    yk_text_add(out, "{\"comment\":\"from a plan\"");
+    yk_json_write_begin_object(&writer, NULL);
     if (!resumed) {
-        yk_text_add(out, ",\"model\":");
-        yk_text_add_json(out, sources->model);
+        yk_json_write_string(&writer, "model", sources->model);
     }
-    yk_text_add(out, ",\"cluster\":");
-    yk_text_add_json(out, sources->cluster);
-    copy_member(plan, "micro_batches", "micro-batches", out);
+    yk_json_write_string(&writer, "cluster", sources->cluster);
+    copy_member(plan, "micro_batches", "micro-batches", &writer);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        copy_member(yk_json_get(plan, "workload"), names[i][0], names[i][1], out);
+        copy_member(yk_json_get(plan, "workload"), names[i][0], names[i][1], &writer);
     }
     if (yk_json_boolean(yk_json_get(plan, "clip"), &clip) && !clip) {
-        yk_text_add(out, ",\"clip\":0");
+        yk_json_write_integer(&writer, "clip", 0);
     }
-    yk_text_add(out, "}");
+    yk_json_write_end_object(&writer);
 }
 
 /* The plan itself is read and checked once it is known what it is for. */
@@ -207,39 +151,39 @@ static yk_status add_file(const char *path, struct yk_arena *arena, struct yk_op
     return status;
 }
 
-static yk_status check_words(const struct yk_train_words *words)
+static yk_status check_request(const struct yk_train_request *request)
 {
-    if (words->steps > 0 && !isnan(words->epochs)) {
+    if (request->steps > 0 && !isnan(request->epochs)) {
         return yk_fail(YK_ERROR_USAGE, "--steps and --epochs both say how long; leave one out");
     }
-    if (words->weights && strcmp(words->weights, YK_CHECKPOINT_RANDOM) != 0 &&
-        access(words->weights, F_OK) != 0) {
-        return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", words->weights, strerror(errno));
+    if (request->weights && strcmp(request->weights, YK_CHECKPOINT_RANDOM) != 0 &&
+        access(request->weights, F_OK) != 0) {
+        return yk_fail(YK_ERROR_INPUT, "cannot open %s: %s", request->weights, strerror(errno));
     }
     return YK_OK;
 }
 
-yk_status yk_train_layers(void *given, struct yk_arena *arena, struct yk_option_layers *out)
+yk_status yk_train_layers(struct yk_train_request *request, struct yk_arena *arena,
+                          struct yk_option_layers *out)
 {
-    struct yk_train_words *words = given;
-    struct yk_train_words named = *words;
+    struct yk_train_request named = *request;
     const struct yk_option_layer *file = NULL;
     struct yk_option_layers from_file = {0};
-    YK_TRY(check_words(words));
-    if (words->config) {
-        YK_TRY(add_file(words->config, arena, &from_file));
+    YK_TRY(check_request(request));
+    if (request->config) {
+        YK_TRY(add_file(request->config, arena, &from_file));
         file = &from_file.layers[0];
         YK_TRY(yk_option_layer_apply(&yk_train_options, file, arena, &named));
-        if (named.config != words->config) {
+        if (named.config != request->config) {
             return yk_fail(YK_ERROR_INPUT, "%s: \"config\" names another file; one is enough",
-                           words->config);
+                           request->config);
         }
-        named.out = words->out ? words->out : named.out;
-        named.plan = words->plan ? words->plan : named.plan;
-        named.model = words->model ? words->model : named.model;
+        named.out = request->out ? request->out : named.out;
+        named.plan = request->plan ? request->plan : named.plan;
+        named.model = request->model ? request->model : named.model;
     }
     if (named.resume) {
-        YK_TRY(add_resumed(&named, words->weights, arena, out, &words->resumed));
+        YK_TRY(add_resumed(&named, request->weights, arena, out, &request->resumed));
     }
     if (named.plan) {
         YK_TRY(add_planned(named.plan, named.resume, arena, out));
@@ -313,13 +257,13 @@ static yk_status compare(const struct yk_json *before, const struct yk_json *now
     return status;
 }
 
-yk_status yk_train_check_resumed(const struct yk_train_words *words, const char *settings_json,
-                                 const char *source)
+yk_status yk_train_layers_check_resumed(const struct yk_train_request *request,
+                                        const char *settings_json, const char *source)
 {
     struct yk_text text = {0};
     struct yk_json *before = NULL;
     struct yk_json *now = NULL;
-    yk_status status = yk_option_layer_write(&yk_train_options, words, &text);
+    yk_status status = yk_option_layer_write(&yk_train_options, request, &text);
     if (status == YK_OK) {
         status = parse_settings(settings_json, &before);
     }

@@ -2,8 +2,6 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "cli/terminal.h"
-#include "cli/terminal_job.h"
 #include "comm/exchange.h"
 #include "job/profile_path.h"
 #include "job/search.h"
@@ -21,22 +19,23 @@ enum {
     TRIALS = 64,
 };
 
-yk_status yk_train_plan_workload(const struct yk_train_words *words,
+yk_status yk_train_plan_workload(const struct yk_train_request *request,
                                  const struct yk_model_config *config, struct yk_workload *out)
 {
     const struct yk_workload_request workload = {
-        .batch = words->batch,
-        .sequence = words->sequence,
-        .precision = words->precision,
-        .lora_rank = words->lora_rank,
-        .nf4 = words->nf4,
-        .recompute = words->recompute,
+        .batch = request->batch,
+        .sequence = request->sequence,
+        .precision = request->precision,
+        .lora_rank = request->lora_rank,
+        .nf4 = request->nf4,
+        .recompute = request->recompute,
     };
     return yk_workload_read(&workload, config, out);
 }
 
 /* `planned` is what the file of --plan says it is for, if there is one. */
-static yk_status open_cluster(const struct yk_train_words *words, const struct yk_train_team *team,
+static yk_status open_cluster(const struct yk_train_request *request,
+                              const struct yk_train_team *team,
                               const struct yk_plan_sources *planned, const char *source,
                               struct yk_arena *arena, struct yk_train_plan *out)
 {
@@ -44,10 +43,10 @@ static yk_status open_cluster(const struct yk_train_words *words, const struct y
     const bool first = yk_train_team_rank(team) == 0; /* the one that measurements are asked by */
     const char *profile = first ? planned->profile : NULL;
     YK_TRY(yk_cluster_open(source, &out->cluster));
-    YK_TRY(yk_train_devices_check(words, source, from_plan, yk_train_devices_ranks(words, team),
+    YK_TRY(yk_train_devices_check(request, source, from_plan, yk_train_devices_ranks(request, team),
                                   out->cluster, &out->device));
-    if (first && (words->profile || !words->plan)) {
-        YK_TRY(yk_profile_path_settle(words->profile, arena, &profile));
+    if (first && (request->profile || !request->plan)) {
+        YK_TRY(yk_profile_path_settle(request->profile, arena, &profile));
     }
     if (profile) {
         YK_TRY(yk_profile_open(profile, &out->profile));
@@ -57,27 +56,27 @@ static yk_status open_cluster(const struct yk_train_words *words, const struct y
     return YK_OK;
 }
 
-static void ask(const struct yk_train_words *words, const struct yk_model_config *config,
+static void ask(const struct yk_train_request *request, const struct yk_model_config *config,
                 const struct yk_workload *workload, const char *model_source,
                 struct yk_train_plan *out)
 {
     const struct yk_search_request search = {.moves = TRIALS, .seed = 1};
-    struct yk_plan_request *request = &out->request;
+    struct yk_plan_request *asked = &out->request;
     out->book = (struct yk_cost_book){
         .cluster = out->cluster, .profile = out->profile, .facts = out->facts};
-    request->book = &out->book;
-    request->config = config;
-    request->workload = *workload;
-    request->model_source = model_source;
-    request->memory_bytes = words->memory_bytes;
-    request->micro_batches = (int32_t)words->micro_batches;
-    request->clip = words->clip > 0;
-    request->strategy = YK_STRATEGY_COUNT;
-    request->decisions = YK_DECIDE_ALL;
-    if (words->recompute) {
-        request->decisions &= ~(uint32_t)YK_DECIDE_RECOMPUTATION;
+    asked->book = &out->book;
+    asked->config = config;
+    asked->workload = *workload;
+    asked->model_source = model_source;
+    asked->memory_bytes = request->memory_bytes;
+    asked->micro_batches = (int32_t)request->micro_batches;
+    asked->clip = request->clip > 0;
+    asked->strategy = YK_STRATEGY_COUNT;
+    asked->decisions = YK_DECIDE_ALL;
+    if (request->recompute) {
+        asked->decisions &= ~(uint32_t)YK_DECIDE_RECOMPUTATION;
     }
-    request->search = yk_search_options(&search, yk_terminal_job());
+    asked->search = yk_search_options(&search, request->job);
 }
 
 static yk_status fail_other(const char *path, const char *what, int64_t planned, int64_t asked)
@@ -100,27 +99,27 @@ static yk_status check_ranks(const char *path, const struct yk_plan *plan, int32
                    ranks == 1 ? "is" : "are", (int)plan->rank_count);
 }
 
-static yk_status check_plan(const struct yk_train_words *words, const struct yk_workload *workload,
-                            const struct yk_plan *plan)
+static yk_status check_plan(const struct yk_train_request *request,
+                            const struct yk_workload *workload, const struct yk_plan *plan)
 {
     const struct yk_workload *planned = &plan->workload;
     if (planned->batch != workload->batch) {
-        return fail_other(words->plan, "a batch", planned->batch, workload->batch);
+        return fail_other(request->plan, "a batch", planned->batch, workload->batch);
     }
     if (planned->sequence != workload->sequence) {
-        return fail_other(words->plan, "a sequence", planned->sequence, workload->sequence);
+        return fail_other(request->plan, "a sequence", planned->sequence, workload->sequence);
     }
     if (planned->lora_rank != workload->lora_rank) {
-        return fail_other(words->plan, "adapters", planned->lora_rank, workload->lora_rank);
+        return fail_other(request->plan, "adapters", planned->lora_rank, workload->lora_rank);
     }
     if (planned->precision != workload->precision || planned->nf4 != workload->nf4) {
-        return yk_fail(YK_ERROR_INPUT, "%s: the plan is for %s%s, not for %s%s", words->plan,
+        return yk_fail(YK_ERROR_INPUT, "%s: the plan is for %s%s, not for %s%s", request->plan,
                        yk_precision_name(planned->precision), planned->nf4 ? " and NF4" : "",
                        yk_precision_name(workload->precision), workload->nf4 ? " and NF4" : "");
     }
-    if (plan->clip != (words->clip > 0)) {
+    if (plan->clip != (request->clip > 0)) {
         return yk_fail(YK_ERROR_INPUT, "%s: the plan is for gradients that are %s; see --clip",
-                       words->plan, plan->clip ? "clipped" : "not clipped");
+                       request->plan, plan->clip ? "clipped" : "not clipped");
     }
     return YK_OK;
 }
@@ -137,12 +136,12 @@ static yk_status read_sources(const char *path, struct yk_arena *arena, struct y
 }
 
 /* The model that the plan names, but with the vocabulary of a text, is another. */
-static yk_status check_vocabulary(const struct yk_train_words *words,
+static yk_status check_vocabulary(const struct yk_train_request *request,
                                   const struct yk_model_config *config,
                                   const struct yk_plan_sources *planned, struct yk_arena *arena)
 {
     const struct yk_model_config *meant = NULL;
-    if (!words->model || !planned->model || strcmp(words->model, planned->model) != 0 ||
+    if (!request->model || !planned->model || strcmp(request->model, planned->model) != 0 ||
         yk_model_config_open(planned->model, arena, &meant) != YK_OK ||
         meant->vocabulary == config->vocabulary) {
         return YK_OK;
@@ -152,43 +151,43 @@ static yk_status check_vocabulary(const struct yk_train_words *words,
                    " tokens, but the characters of this text make a model with %" PRId64
                    "; take the plan.json of a run on this text, or leave --plan out: --dry-run "
                    "shows the plan that is found",
-                   words->plan, planned->model, meant->vocabulary, config->vocabulary);
+                   request->plan, planned->model, meant->vocabulary, config->vocabulary);
 }
 
 /* `text` is what the file of --plan holds, or what rank 0 has found. */
-static yk_status read_plan(const struct yk_train_words *words, const char *text, size_t length,
+static yk_status read_plan(const struct yk_train_request *request, const char *text, size_t length,
                            const char *path, struct yk_arena *arena, struct yk_train_plan *out)
 {
     const struct yk_plan_context context = yk_train_plan_context(out);
     const struct yk_plan *plan = NULL;
     YK_TRY(yk_plan_file_read(text, length, path, &context, arena, &plan));
-    YK_TRY(check_plan(words, &out->request.workload, plan));
+    YK_TRY(check_plan(request, &out->request.workload, plan));
     out->request.slowdown = plan->options.slowdown;
     YK_TRY(yk_planned_examine(&out->request, plan, false, &out->planned));
     return yk_planned_fail_unfit(out->planned);
 }
 
-static yk_status read_file(const struct yk_train_words *words, int32_t ranks,
+static yk_status read_file(const struct yk_train_request *request, int32_t ranks,
                            struct yk_arena *arena, struct yk_train_plan *out)
 {
     struct yk_text text = {0};
-    yk_status status = yk_file_read(words->plan, &text);
+    yk_status status = yk_file_read(request->plan, &text);
     if (status == YK_OK) {
-        status = read_plan(words, yk_text_chars(&text), text.length, words->plan, arena, out);
+        status = read_plan(request, yk_text_chars(&text), text.length, request->plan, arena, out);
     }
     if (status == YK_OK) {
-        status = check_ranks(words->plan, out->planned->plan, ranks);
+        status = check_ranks(request->plan, out->planned->plan, ranks);
     }
     yk_text_free(&text);
     return status;
 }
 
 /* A plan may leave devices out; those whose ranks have been started already take part. */
-static yk_status search(const struct yk_train_words *words, const struct yk_train_team *team,
+static yk_status search(const struct yk_train_request *request, const struct yk_train_team *team,
                         struct yk_train_plan *out)
 {
-    const int32_t ranks = yk_train_devices_ranks(words, team);
-    yk_terminal_progress_begin();
+    const int32_t ranks = yk_train_devices_ranks(request, team);
+    yk_job_begin(request->job);
     yk_status status = yk_planned_find(&out->request, &out->planned);
     const struct yk_plan *found = status == YK_OK ? out->planned->plan : NULL;
     if (found && found->rank_count < ranks) {
@@ -201,7 +200,7 @@ static yk_status search(const struct yk_train_words *words, const struct yk_trai
         status = yk_planned_find(&out->request, &out->planned);
         found = status == YK_OK && out->planned ? out->planned->plan : NULL;
     }
-    yk_terminal_progress_end();
+    yk_job_end(request->job);
     if (found && found->rank_count < ranks) {
         status = yk_fail(YK_ERROR_INPUT,
                          "with --batch %" PRId64
@@ -212,16 +211,16 @@ static yk_status search(const struct yk_train_words *words, const struct yk_trai
 }
 
 /* What one process does to have a plan: read it, or look for it. */
-static yk_status find_here(const struct yk_train_words *words, const struct yk_train_team *team,
+static yk_status find_here(const struct yk_train_request *request, const struct yk_train_team *team,
                            const struct yk_model_config *config,
                            const struct yk_plan_sources *planned, struct yk_arena *arena,
                            struct yk_train_plan *out)
 {
-    if (words->plan) {
-        YK_TRY(check_vocabulary(words, config, planned, arena));
-        return read_file(words, yk_train_devices_ranks(words, team), arena, out);
+    if (request->plan) {
+        YK_TRY(check_vocabulary(request, config, planned, arena));
+        return read_file(request, yk_train_devices_ranks(request, team), arena, out);
     }
-    return search(words, team, out);
+    return search(request, team, out);
 }
 
 /* What devices take besides, as rank 0 knows it: programs depend on it, and must be the same. */
@@ -241,12 +240,12 @@ static yk_status share_context(const struct yk_train_team *team, struct yk_arena
 }
 
 /* Of contexts that were measured: those that were not are no more than a guess. */
-static void count_streams(const struct yk_train_words *words, const struct yk_cluster *cluster,
+static void count_streams(const struct yk_train_request *request, const struct yk_cluster *cluster,
                           struct yk_device_facts *facts)
 {
     for (int32_t i = 0; i < cluster->device_count; i++) {
-        if (!cluster->devices[i].is_cpu && facts[i].context_bytes > 0 && words->qkv &&
-            strcmp(words->qkv, "streams") == 0) {
+        if (!cluster->devices[i].is_cpu && facts[i].context_bytes > 0 && request->qkv &&
+            strcmp(request->qkv, "streams") == 0) {
             facts[i].context_bytes += YK_BACKEND_SIDE_BYTES;
         }
     }
@@ -269,7 +268,7 @@ static yk_status write_for_others(const struct yk_train_plan *found, struct yk_a
 }
 
 /* Rank 0's plan becomes that of all; where it found none, all know. */
-static yk_status share(const struct yk_train_words *words, const struct yk_train_team *team,
+static yk_status share(const struct yk_train_request *request, const struct yk_train_team *team,
                        struct yk_arena *arena, struct yk_train_plan *out)
 {
     struct yk_text text = {0};
@@ -280,46 +279,47 @@ static yk_status share(const struct yk_train_words *words, const struct yk_train
     }
     if (status == YK_OK && team->ranks.rank > 0) {
         status =
-            read_plan(words, yk_text_chars(&text), text.length, "the plan of rank 0", arena, out);
+            read_plan(request, yk_text_chars(&text), text.length, "the plan of rank 0", arena, out);
     }
     yk_text_free(&text);
     return yk_train_team_agree(team, status);
 }
 
-yk_status yk_train_plan_find(const struct yk_train_words *words, const struct yk_train_team *team,
-                             const struct yk_model_config *config,
+yk_status yk_train_plan_find(const struct yk_train_request *request,
+                             const struct yk_train_team *team, const struct yk_model_config *config,
                              const struct yk_workload *workload, const char *model_source,
                              struct yk_arena *arena, struct yk_train_plan *out)
 {
     struct yk_plan_sources planned = {0};
     const char *source = NULL;
-    yk_status status = words->plan ? read_sources(words->plan, arena, &planned) : YK_OK;
+    yk_status status = request->plan ? read_sources(request->plan, arena, &planned) : YK_OK;
     YK_TRY(yk_train_team_agree(team, status));
-    YK_TRY(yk_train_devices_choose(words, team, &out->device));
-    YK_TRY(yk_train_devices_describe(words, team, &out->device, arena, &source));
-    status = open_cluster(words, team, &planned, source, arena, out);
+    YK_TRY(yk_train_devices_choose(request, team, &out->device));
+    YK_TRY(yk_train_devices_describe(request, team, &out->device, arena, &source));
+    status = open_cluster(request, team, &planned, source, arena, out);
     if (status == YK_OK) {
         status = yk_device_facts_find(out->profile, config->name, out->cluster, arena, &out->facts);
     }
     if (status == YK_OK) {
-        count_streams(words, out->cluster, out->facts);
+        count_streams(request, out->cluster, out->facts);
     }
     YK_TRY(yk_train_team_agree(team, status));
     if (!yk_train_team_is_alone(team)) {
         YK_TRY(share_context(team, arena, out->cluster->device_count, out->facts));
     }
-    ask(words, config, workload, model_source, out);
-    status = yk_train_team_rank(team) == 0 ? find_here(words, team, config, &planned, arena, out)
+    yk_train_progress_phase(request->progress, YK_TRAIN_PHASE_PLANNING);
+    ask(request, config, workload, model_source, out);
+    status = yk_train_team_rank(team) == 0 ? find_here(request, team, config, &planned, arena, out)
                                            : YK_OK;
     YK_TRY(yk_train_team_agree(team, status));
     if (!yk_train_team_is_alone(team)) {
-        YK_TRY(share(words, team, arena, out));
+        YK_TRY(share(request, team, arena, out));
     }
-    if (words->shuffle == 0 || !out->planned || !out->planned->plan) {
+    if (request->shuffle == 0 || !out->planned || !out->planned->plan) {
         return YK_OK;
     }
     /* One seed gives one program: all ranks draw the same. */
-    return yk_train_team_agree(team, yk_planned_shuffle(out->planned, (uint64_t)words->shuffle));
+    return yk_train_team_agree(team, yk_planned_shuffle(out->planned, (uint64_t)request->shuffle));
 }
 
 void yk_train_plan_close(struct yk_train_plan *plan)
@@ -330,12 +330,12 @@ void yk_train_plan_close(struct yk_train_plan *plan)
     *plan = (struct yk_train_plan){0};
 }
 
-int64_t yk_train_plan_threads(const struct yk_train_plan *plan, const struct yk_train_words *words,
-                              int32_t rank)
+int64_t yk_train_plan_threads(const struct yk_train_plan *plan,
+                              const struct yk_train_request *request, int32_t rank)
 {
     const struct yk_plan *found = plan->planned->plan;
     const int32_t device = found ? found->ranks[rank].device : 0;
-    return words->threads > 0 ? words->threads : plan->cluster->devices[device].cores;
+    return request->threads > 0 ? request->threads : plan->cluster->devices[device].cores;
 }
 
 struct yk_plan_context yk_train_plan_context(const struct yk_train_plan *plan)

@@ -7,8 +7,8 @@
 
 #include "cluster/cluster.h"
 #include "job/device.h"
+#include "job/training/request.h"
 #include "job/training/team.h"
-#include "job/training/train.h"
 #include "plan/plan_file.h"
 #include "planner/planned.h"
 
@@ -23,8 +23,8 @@ struct yk_train_plan {
     struct yk_planned *planned;
 };
 
-/* The workload that the words mean for `config`. */
-yk_status yk_train_plan_workload(const struct yk_train_words *words,
+/* The workload that are asked for for `config`. */
+yk_status yk_train_plan_workload(const struct yk_train_request *request,
                                  const struct yk_model_config *config,
                                  struct yk_workload *out) YK_MUST_USE;
 
@@ -32,16 +32,16 @@ yk_status yk_train_plan_workload(const struct yk_train_words *words,
  * Finds or reads the plan of a workload. `model_source` is what the plan's file calls the model.
  * Where nothing fits, `planned` says so (planned_facts.h) and has no plan.
  */
-yk_status yk_train_plan_find(const struct yk_train_words *words, const struct yk_train_team *team,
-                             const struct yk_model_config *config,
+yk_status yk_train_plan_find(const struct yk_train_request *request,
+                             const struct yk_train_team *team, const struct yk_model_config *config,
                              const struct yk_workload *workload, const char *model_source,
                              struct yk_arena *arena, struct yk_train_plan *out) YK_MUST_USE;
 
 void yk_train_plan_close(struct yk_train_plan *plan);
 
 /* The threads that a rank computes with: as said, or those of the device it is planned for. */
-int64_t yk_train_plan_threads(const struct yk_train_plan *plan, const struct yk_train_words *words,
-                              int32_t rank);
+int64_t yk_train_plan_threads(const struct yk_train_plan *plan,
+                              const struct yk_train_request *request, int32_t rank);
 
 struct yk_plan_context yk_train_plan_context(const struct yk_train_plan *plan);
 

@@ -1,37 +1,89 @@
 /*
- * Train progress: what a person sees of a run while it goes on, and what the summary needs of it.
+ * Train progress: what a training reports while it goes on, as callbacks of whoever runs it.
  *
- * One line a step on standard error, rewritten in place on a terminal; the first ten and then every
- * so many are kept. All on the thread that trains.
+ * They are made on the thread that trains, and by rank 0 alone, except where a comment says
+ * otherwise. Records and what they point to hold until the callback returns. Any may be NULL.
  */
 #ifndef YK_JOB_TRAINING_PROGRESS_H
 #define YK_JOB_TRAINING_PROGRESS_H
 
-#include "base/text.h"
-#include "job/training/balance.h"
-#include "measure/gauge.h"
-#include "train/run.h"
-
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Starts with what the first lines say, the rest 0. */
-struct yk_train_progress {
-    struct yk_train_balance *balance; /* NULL: alone */
-    struct yk_gauge *gauge;           /* that is told of steps; NULL: none */
-    int64_t first_step;               /* done before this run began */
-    int64_t log_every;
-    const struct yk_planned *planned; /* what is predicted */
-    bool scaled; /* half precision: gradients have a scale that skipped steps lower */
-    const atomic_bool *stop;
-
-    double usual_step_s;       /* of late: for the time that is left */
-    struct yk_text line;       /* being written */
-    struct yk_text checkpoint; /* the path of the newest */
+enum yk_train_phase {
+    YK_TRAIN_PHASE_PLANNING, /* from now on a job that is asked to stop searches no longer */
+    YK_TRAIN_PHASE_STEPS,    /* and from now on it saves, and returns YK_ERROR_STOPPED */
 };
 
-struct yk_run_watch yk_train_progress_watch(struct yk_train_progress *progress);
-void yk_train_progress_free(struct yk_train_progress *progress);
+/* What is going to happen, once the plan is known. */
+struct yk_train_start {
+    const char *model;
+    int64_t parameters;
+    int64_t trainable;
+    int64_t vocabulary;
+    const char *data;    /* what it is, in words */
+    int64_t epoch_units; /* samples, or batches of pairs, in an epoch */
+    int64_t batch_rows;  /* of such batches: tokens of a side at most; 0: samples */
+    int64_t sequence;
+    int64_t batch;
+    const char *precision;
+    const char *plan; /* in words */
+    double predicted_step_s;
+    double predicted_error; /* of that, as a part of it */
+    double predicted_s;     /* of all steps that are left */
+    double planned_bytes;   /* of rank 0 */
+    double limit_bytes;
+    const char *resumed; /* the checkpoint that the run goes on from; NULL: a new run */
+    int64_t steps_done;  /* by then */
+};
+
+/* A step that has ended. */
+struct yk_train_step {
+    int64_t step; /* from 1 */
+    int64_t steps;
+    double loss;
+    double norm; /* of the gradient */
+    double rate;
+    double loss_scale;
+    bool scaled;  /* half precision: gradients have a scale, which skipped steps lower */
+    bool skipped; /* the update */
+    double seconds;
+    double tokens_per_s;
+    double mfu; /* 0 to 1, see planner/planned_facts.h */
+    double exact_mfu;
+    double memory_bytes; /* of this process, now */
+    double predicted_s;
+    double left_s;       /* until the last step, by the steps of late */
+    int32_t slowest;     /* the rank that computes longest; -1: alone, or not known */
+    double slowest_part; /* of the step that it computes */
+};
+
+struct yk_train_evaluation {
+    int64_t step;
+    double loss;
+    int64_t tokens;
+};
+
+struct yk_train_checkpoint {
+    int64_t step;
+    const char *path;
+};
+
+struct yk_train_progress {
+    void *user;
+    void (*phase)(void *user, enum yk_train_phase phase); /* on every rank */
+    void (*start)(void *user, const struct yk_train_start *start);
+    void (*step)(void *user, const struct yk_train_step *step);
+    void (*evaluation)(void *user, const struct yk_train_evaluation *evaluation);
+    void (*checkpoint)(void *user, const struct yk_train_checkpoint *checkpoint);
+};
+
+static inline void yk_train_progress_phase(const struct yk_train_progress *progress,
+                                           enum yk_train_phase phase)
+{
+    if (progress && progress->phase) {
+        progress->phase(progress->user, phase);
+    }
+}
 
 #endif

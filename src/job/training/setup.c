@@ -7,6 +7,7 @@
 #include "job/outputs.h"
 #include "job/slow.h"
 #include "job/training/balance.h"
+#include "job/training/layers.h"
 #include "job/training/weights.h"
 #include "model/config_write.h"
 #include "train/exchanges.h"
@@ -21,35 +22,35 @@ enum {
     MOST_WARMUP = 100,
 };
 
-struct yk_optimizer yk_train_optimizer(const struct yk_train_words *words)
+struct yk_optimizer yk_train_optimizer(const struct yk_train_request *request)
 {
     struct yk_optimizer optimizer = {
-        .beta1 = words->beta1,
-        .beta2 = words->beta2,
-        .epsilon = words->epsilon,
-        .decay = words->decay,
-        .momentum = words->momentum,
+        .beta1 = request->beta1,
+        .beta2 = request->beta2,
+        .epsilon = request->epsilon,
+        .decay = request->decay,
+        .momentum = request->momentum,
     };
     /* The table of options has no other names. */
-    (void)yk_optimizer_find(words->optimizer, &optimizer.kind);
+    (void)yk_optimizer_find(request->optimizer, &optimizer.kind);
     return optimizer;
 }
 
-struct yk_rate yk_train_rate(const struct yk_train_words *words, int64_t steps)
+struct yk_rate yk_train_rate(const struct yk_train_request *request, int64_t steps)
 {
     const int64_t tenth = steps / 10;
-    const double usual = strcmp(words->optimizer, "sgd") == 0 ? 0.1
-                         : words->lora_rank > 0               ? 2e-4
-                                                              : 1e-3;
+    const double usual = strcmp(request->optimizer, "sgd") == 0 ? 0.1
+                         : request->lora_rank > 0               ? 2e-4
+                                                                : 1e-3;
     struct yk_rate rate = {
-        .most = isnan(words->rate) ? usual : words->rate,
-        .warmup = words->warmup >= 0    ? words->warmup
+        .most = isnan(request->rate) ? usual : request->rate,
+        .warmup = request->warmup >= 0  ? request->warmup
                   : tenth < MOST_WARMUP ? tenth
                                         : MOST_WARMUP,
         .steps = steps,
     };
-    rate.least = isnan(words->least_rate) ? rate.most / 10 : words->least_rate;
-    (void)yk_rate_rule_find(words->rate_rule, &rate.rule);
+    rate.least = isnan(request->least_rate) ? rate.most / 10 : request->least_rate;
+    (void)yk_rate_rule_find(request->rate_rule, &rate.rule);
     return rate;
 }
 
@@ -69,46 +70,48 @@ static yk_status check_new(struct yk_training *training)
 
 static yk_status open_folder(struct yk_training *training)
 {
-    const struct yk_train_words *words = &training->words;
-    YK_TRY(yk_train_folder(words, training->arena, &training->folder));
-    YK_TRY(yk_train_path(training->folder, "config.json", training->arena, &training->config_path));
+    const struct yk_train_request *request = &training->request;
+    YK_TRY(yk_train_folder_find(request, training->arena, &training->folder));
+    YK_TRY(
+        yk_folder_path(training->folder, "config.json", training->arena, &training->config_path));
     YK_TRY(yk_train_folder_check(training->folder));
     /* A run that is there is not even looked at while another process writes it. */
     const bool first = yk_train_team_rank(&training->team) == 0;
-    if (first && !words->dry_run && yk_folder_has(training->folder, "run.json")) {
+    if (first && !request->dry_run && yk_folder_has(training->folder, "run.json")) {
         YK_TRY(yk_train_lock_take(&training->lock, training->folder, training->arena));
     }
-    return words->dry_run || words->resumed || !first ? YK_OK : check_new(training);
+    return request->dry_run || request->resumed || !first ? YK_OK : check_new(training);
 }
 
 /* All ranks go on from one checkpoint. */
 static yk_status open_checkpoint(struct yk_training *training)
 {
-    const struct yk_train_words *words = &training->words;
+    const struct yk_train_request *request = &training->request;
     const struct yk_train_team *team = &training->team;
-    if (!words->resumed) {
+    if (!request->resumed) {
         return YK_OK;
     }
-    YK_TRY(yk_checkpoint_open_ranks(
-        words->resumed, yk_train_team_is_alone(team) ? NULL : &team->ranks, &training->checkpoint));
-    return yk_train_check_resumed(words, training->checkpoint->settings_json,
-                                  training->checkpoint->path);
+    YK_TRY(yk_checkpoint_open_ranks(request->resumed,
+                                    yk_train_team_is_alone(team) ? NULL : &team->ranks,
+                                    &training->checkpoint));
+    return yk_train_layers_check_resumed(request, training->checkpoint->settings_json,
+                                         training->checkpoint->path);
 }
 
 static yk_status count_steps(struct yk_training *training)
 {
-    const struct yk_train_words *words = &training->words;
-    training->steps = words->steps > 0 ? words->steps : USUAL_STEPS;
-    if (!isnan(words->epochs)) {
+    const struct yk_train_request *request = &training->request;
+    training->steps = request->steps > 0 ? request->steps : USUAL_STEPS;
+    if (!isnan(request->epochs)) {
         const struct yk_sampler *sampler = training->source.samples;
         const struct yk_plan *plan = training->plan.planned->plan;
         const int64_t pieces = plan ? plan->micro_batches : 1;
-        const int64_t units = sampler->piece_rows > 0 ? pieces : words->batch;
-        const double all = words->epochs * (double)sampler->epoch_units;
+        const int64_t units = sampler->piece_rows > 0 ? pieces : request->batch;
+        const double all = request->epochs * (double)sampler->epoch_units;
         const double steps = fmax(1, ceil(all / (double)units));
         if (steps > 1e9) {
             return yk_fail(YK_ERROR_USAGE, "%g epochs are more than a billion steps",
-                           words->epochs);
+                           request->epochs);
         }
         training->steps = (int64_t)steps;
     }
@@ -123,15 +126,15 @@ static yk_status count_steps(struct yk_training *training)
 
 static yk_status open_net(struct yk_training *training)
 {
-    const struct yk_train_words *words = &training->words;
+    const struct yk_train_request *request = &training->request;
     const struct yk_net_settings settings = {
-        .dropout = words->dropout,
-        .label_smoothing = words->label_smoothing,
-        .lora_alpha = words->lora_rank > 0 ? words->lora_alpha : 0,
-        .seed = (uint64_t)words->seed,
+        .dropout = request->dropout,
+        .label_smoothing = request->label_smoothing,
+        .lora_alpha = request->lora_rank > 0 ? request->lora_alpha : 0,
+        .seed = (uint64_t)request->seed,
     };
-    if (words->lora_rank > 0 && !words->weights && !training->rough && !training->checkpoint &&
-        !words->dry_run) {
+    if (request->lora_rank > 0 && !request->weights && !training->rough && !training->checkpoint &&
+        !request->dry_run) {
         return yk_fail(YK_ERROR_USAGE,
                        "adapters are trained beside weights that stay as they are; name those by "
                        "--weights, or try it out with --weights random");
@@ -142,28 +145,28 @@ static yk_status open_net(struct yk_training *training)
 /* The length of samples, and the tokens of a step in samples of that length. */
 static yk_status settle_batch(struct yk_training *training)
 {
-    struct yk_train_words *words = &training->words;
+    struct yk_train_request *request = &training->request;
     const struct yk_model_config *config = training->source.config;
     struct yk_workload workload;
-    if (words->sequence == 0) {
+    if (request->sequence == 0) {
         const int64_t usual = yk_known_usual_sequence(training->source.kind);
-        words->sequence = usual < config->positions ? usual : config->positions;
+        request->sequence = usual < config->positions ? usual : config->positions;
     }
-    YK_TRY(yk_train_plan_workload(words, config, &workload));
-    if (words->batch_tokens > 0 && words->batch_tokens < workload.sequence) {
+    YK_TRY(yk_train_plan_workload(request, config, &workload));
+    if (request->batch_tokens > 0 && request->batch_tokens < workload.sequence) {
         return yk_fail(YK_ERROR_USAGE,
                        "a step of %" PRId64 " tokens has no room for a sample of %" PRId64
                        "; see --batch-tokens and --seq",
-                       words->batch_tokens, workload.sequence);
+                       request->batch_tokens, workload.sequence);
     }
-    if (words->batch_tokens > 0) {
-        words->batch = words->batch_tokens / workload.sequence;
-        words->batch_tokens = 0; /* said otherwise: --batch may change it when the run goes on */
+    if (request->batch_tokens > 0) {
+        request->batch = request->batch_tokens / workload.sequence;
+        request->batch_tokens = 0; /* said otherwise: --batch may change it when the run goes on */
     }
-    if (words->micro_batches > words->batch) {
+    if (request->micro_batches > request->batch) {
         return yk_fail(YK_ERROR_USAGE,
                        "%" PRId64 " samples cannot be split into %" PRId64 " micro-batches",
-                       words->batch, words->micro_batches);
+                       request->batch, request->micro_batches);
     }
     return YK_OK;
 }
@@ -185,9 +188,9 @@ static void note_other_data(const struct yk_training *training)
 /* What this rank finds out by itself. */
 static yk_status open_data(struct yk_training *training)
 {
-    const struct yk_train_words *words = &training->words;
+    const struct yk_train_request *request = &training->request;
     YK_TRY(yk_train_weights_adapt(training));
-    YK_TRY(yk_train_source_open(words, training->checkpoint, training->arena, &training->source));
+    YK_TRY(yk_train_source_open(request, training->checkpoint, training->arena, &training->source));
     return settle_batch(training);
 }
 
@@ -195,7 +198,7 @@ static yk_status read_slow(struct yk_training *training)
 {
     const struct yk_train_team *team = &training->team;
     double *factors = NULL;
-    YK_TRY(yk_slow_read(training->words.slow, yk_train_team_is_alone(team) ? 1 : team->ranks.size,
+    YK_TRY(yk_slow_read(training->request.slow, yk_train_team_is_alone(team) ? 1 : team->ranks.size,
                         training->arena, &factors));
     training->slow = factors[yk_train_team_rank(team)];
     return YK_OK;
@@ -203,12 +206,12 @@ static yk_status read_slow(struct yk_training *training)
 
 static yk_status open_rest(struct yk_training *training)
 {
-    const struct yk_train_words *words = &training->words;
+    const struct yk_train_request *request = &training->request;
     const struct yk_plan *plan = training->plan.planned->plan;
     struct yk_workload workload;
-    YK_TRY(yk_train_plan_workload(words, training->source.config, &workload));
+    YK_TRY(yk_train_plan_workload(request, training->source.config, &workload));
     YK_TRY(
-        yk_train_source_cut(&training->source, words, &workload, plan ? plan->micro_batches : 1));
+        yk_train_source_cut(&training->source, request, &workload, plan ? plan->micro_batches : 1));
     if (yk_train_team_rank(&training->team) == 0) {
         note_other_data(training);
     }
@@ -218,19 +221,19 @@ static yk_status open_rest(struct yk_training *training)
 
 yk_status yk_training_open(struct yk_training *training, const struct yk_launcher *launcher)
 {
-    const struct yk_train_words *words = &training->words;
+    const struct yk_train_request *request = &training->request;
     const struct yk_train_team *team = &training->team;
     struct yk_workload workload;
     YK_TRY(yk_arena_create(&training->arena));
-    const struct yk_train_team_wish wish = {words->threads, words->device};
-    YK_TRY(yk_train_team_open(launcher, &wish, training->arena, &training->team));
+    const struct yk_train_team_request joining = {request->threads, request->device, request->job};
+    YK_TRY(yk_train_team_open(launcher, &joining, training->arena, &training->team));
     YK_TRY(yk_train_team_agree(team, read_slow(training)));
     YK_TRY(yk_train_team_agree(team, yk_train_weights_settle(training)));
     YK_TRY(yk_train_team_agree(team, open_folder(training)));
     YK_TRY(yk_train_team_agree(team, open_checkpoint(training)));
     YK_TRY(yk_train_team_agree(team, open_data(training)));
-    YK_TRY(yk_train_plan_workload(words, training->source.config, &workload));
-    YK_TRY(yk_train_plan_find(words, team, training->source.config, &workload,
+    YK_TRY(yk_train_plan_workload(request, training->source.config, &workload));
+    YK_TRY(yk_train_plan_find(request, team, training->source.config, &workload,
                               training->config_path, training->arena, &training->plan));
     return yk_train_team_agree(team, open_rest(training));
 }
@@ -240,15 +243,15 @@ static yk_status open_engine(struct yk_training *training)
     const struct yk_cores *cores = &training->team.cores;
     const bool pinned = !yk_train_team_is_alone(&training->team) && !cores->shared;
     const struct yk_backend_options options = {
-        .threads = (int32_t)yk_train_plan_threads(&training->plan, &training->words,
+        .threads = (int32_t)yk_train_plan_threads(&training->plan, &training->request,
                                                   yk_train_team_rank(&training->team)),
         .cores = pinned ? cores->compute : NULL,
         .core_count = pinned ? cores->compute_count : 0,
         .comm_core = cores->message,
-        .attention = training->words.attention,
-        .side_streams = training->words.qkv && strcmp(training->words.qkv, "streams") == 0,
-        .graphs = training->words.graphs && strcmp(training->words.graphs, "on") == 0,
-        .messages = yk_train_team_processors(&training->team, training->words.wire),
+        .attention = training->request.attention,
+        .side_streams = training->request.qkv && strcmp(training->request.qkv, "streams") == 0,
+        .graphs = training->request.graphs && strcmp(training->request.graphs, "on") == 0,
+        .messages = yk_train_team_processors(&training->team, training->request.wire),
     };
     return yk_engine_open(&training->plan.device, &options, &training->engine);
 }
@@ -263,7 +266,7 @@ static yk_status open_store(struct yk_training *training)
                                &holdings));
     YK_TRY(yk_exchanges_order(program, training->arena, &order));
     YK_TRY(yk_store_create_held(training->net, &training->engine,
-                                yk_train_optimizer(&training->words).kind,
+                                yk_train_optimizer(&training->request).kind,
                                 &(struct yk_store_layout){holdings, order}, &training->store));
     return yk_train_weights_fill(training);
 }
@@ -279,10 +282,10 @@ static yk_status write_beginning(struct yk_training *training, struct yk_outputs
     plan->model_source = training->config_path;
     YK_TRY(yk_model_config_write(training->source.config, training->net->workload.precision,
                                  yk_outputs_add_own(outputs, training->config_path)));
-    YK_TRY(yk_train_path(training->folder, "plan.json", training->arena, &path));
+    YK_TRY(yk_folder_path(training->folder, "plan.json", training->arena, &path));
     context.path = path;
     YK_TRY(yk_plan_file_write(plan, &context, yk_outputs_add_own(outputs, path)));
-    YK_TRY(yk_train_path(training->folder, "run.json", training->arena, &path));
+    YK_TRY(yk_folder_path(training->folder, "run.json", training->arena, &path));
     yk_text_add(yk_outputs_add_own(outputs, path), yk_text_chars(&training->settings_json));
     return yk_outputs_write(outputs);
 }
@@ -305,7 +308,7 @@ static struct yk_executor_options executor_options(struct yk_training *training)
     struct yk_train_team *team = &training->team;
     return (struct yk_executor_options){
         .ranks = yk_train_team_is_alone(team) ? NULL : yk_train_team_work(team),
-        .wide = strcmp(training->words.reduce, "fp32") == 0,
+        .wide = strcmp(training->request.reduce, "fp32") == 0,
         .slow = training->slow,
         .spare_samples = spare_samples(training),
         .begins = yk_train_team_is_alone(team) ? NULL : yk_train_team_begins,
@@ -316,7 +319,7 @@ static struct yk_executor_options executor_options(struct yk_training *training)
 
 static void set_run(struct yk_training *training, const char *base)
 {
-    const struct yk_train_words *words = &training->words;
+    const struct yk_train_request *request = &training->request;
     const struct yk_train_source *source = &training->source;
     training->run = (struct yk_run){
         .program = training->plan.planned->trial.program,
@@ -327,21 +330,21 @@ static void set_run(struct yk_training *training, const char *base)
         .settings =
             {
                 .steps = training->steps,
-                .batch = words->batch,
-                .rate = yk_train_rate(words, training->steps),
-                .optimizer = yk_train_optimizer(words),
-                .clip = words->clip,
-                .evaluate_every = words->eval_every,
-                .evaluate_samples = words->eval_samples,
-                .save_every = words->save_every,
-                .keep = (int32_t)words->keep,
-                .saves_nothing = words->keep == 0,
+                .batch = request->batch,
+                .rate = yk_train_rate(request, training->steps),
+                .optimizer = yk_train_optimizer(request),
+                .clip = request->clip,
+                .evaluate_every = request->eval_every,
+                .evaluate_samples = request->eval_samples,
+                .save_every = request->save_every,
+                .keep = (int32_t)request->keep,
+                .saves_nothing = request->keep == 0,
             },
         .folder = training->folder,
         .settings_json = yk_text_chars(&training->settings_json),
         .base_model = base,
         .tokenizer = source->tokenizer,
-        .state = {.seed = (uint64_t)words->seed,
+        .state = {.seed = (uint64_t)request->seed,
                   .scaler = yk_scaler_start(training->net->workload.precision)},
         .evaluation_loss = NAN,
     };
@@ -374,7 +377,7 @@ yk_status yk_training_prepare(struct yk_training *training)
     const char *base = NULL;
     YK_TRY(yk_train_team_agree(team, open_store(training)));
     YK_TRY(yk_train_team_agree(team, yk_train_weights_base(training, &base)));
-    YK_TRY(yk_option_layer_write(&yk_train_options, &training->words, &training->settings_json));
+    YK_TRY(yk_option_layer_write(&yk_train_options, &training->request, &training->settings_json));
     YK_TRY(yk_train_team_agree(team, begin_folder(training)));
     set_run(training, base);
     return YK_OK;

@@ -10,18 +10,18 @@
 
 #include "job/training/folder.h"
 #include "job/training/plan.h"
+#include "job/training/request.h"
 #include "job/training/source.h"
 #include "job/training/team.h"
-#include "job/training/train.h"
 #include "measure/gauge.h"
 #include "report/run_summary.h"
 #include "train/run.h"
 
 struct yk_train_balance;
 
-/* Starts with its words alone. */
+/* Starts with its request alone. */
 struct yk_training {
-    struct yk_train_words words; /* with what an adapter's folder says filled in */
+    struct yk_train_request request; /* with what an adapter's folder says filled in */
     struct yk_arena *arena;
     struct yk_train_team team;
     double slow; /* this rank computes so many times as long */
@@ -64,8 +64,8 @@ const struct yk_planned *yk_training_planned(const struct yk_training *training)
  * the whole run, too. */
 double yk_training_planned_bytes(const struct yk_training *training, int32_t rank);
 
-/* The learning rate and optimizer that the words mean. */
-struct yk_rate yk_train_rate(const struct yk_train_words *words, int64_t steps);
-struct yk_optimizer yk_train_optimizer(const struct yk_train_words *words);
+/* The learning rate and optimizer that are asked for. */
+struct yk_rate yk_train_rate(const struct yk_train_request *request, int64_t steps);
+struct yk_optimizer yk_train_optimizer(const struct yk_train_request *request);
 
 #endif

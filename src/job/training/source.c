@@ -9,38 +9,40 @@
 
 #define USUAL_MODEL "gpt-mini"
 
-static yk_status find_data(const struct yk_train_words *words, const char **out)
+static yk_status find_data(const struct yk_train_request *request, const char **out)
 {
-    if (!words->data) {
+    if (!request->data) {
         return yk_fail(YK_ERROR_USAGE,
                        "there is nothing to train on: name a text, a folder of texts, token shards "
                        "(.bin) or instructions (.jsonl, .json) by --data");
     }
-    *out = words->data;
+    *out = request->data;
     return YK_OK;
 }
 
-yk_status yk_train_weights_folder(const struct yk_train_words *words, struct yk_arena *arena,
+yk_status yk_train_weights_folder(const struct yk_train_request *request, struct yk_arena *arena,
                                   const char **out)
 {
-    const char *end = strrchr(words->weights, '/');
-    *out = words->weights;
-    if (!yk_folder_is(words->weights)) {
-        const size_t length = !end ? 0 : end == words->weights ? 1 : (size_t)(end - words->weights);
-        *out = end ? yk_arena_copy_text(arena, words->weights, length) : ".";
+    const char *end = strrchr(request->weights, '/');
+    *out = request->weights;
+    if (!yk_folder_is(request->weights)) {
+        const size_t length = !end                      ? 0
+                              : end == request->weights ? 1
+                                                        : (size_t)(end - request->weights);
+        *out = end ? yk_arena_copy_text(arena, request->weights, length) : ".";
     }
     return *out ? YK_OK : yk_fail_out_of_memory();
 }
 
-static yk_status open_config(const struct yk_train_words *words, struct yk_arena *arena,
+static yk_status open_config(const struct yk_train_request *request, struct yk_arena *arena,
                              const struct yk_model_config **out)
 {
-    const char *word = words->model ? words->model : USUAL_MODEL;
-    if (!words->model && words->weights) {
-        YK_TRY(yk_train_weights_folder(words, arena, &word));
+    const char *word = request->model ? request->model : USUAL_MODEL;
+    if (!request->model && request->weights) {
+        YK_TRY(yk_train_weights_folder(request, arena, &word));
     }
     if (yk_folder_is(word) && yk_folder_has(word, "config.json")) {
-        YK_TRY(yk_train_path(word, "config.json", arena, &word));
+        YK_TRY(yk_folder_path(word, "config.json", arena, &word));
     }
     return yk_model_config_open(word, arena, out);
 }
@@ -112,43 +114,44 @@ static bool is_written(const struct yk_model_config *config)
 }
 
 /* A sentence fits into a micro-batch and has a position for each of its tokens. */
-static int64_t longest_pair(const struct yk_train_words *words,
+static int64_t longest_pair(const struct yk_train_request *request,
                             const struct yk_model_config *config, int64_t sequence)
 {
-    const int64_t micro_batches = words->micro_batches > 0 ? words->micro_batches : 1;
-    const int64_t samples = words->batch_tokens > 0 ? words->batch_tokens / sequence : words->batch;
+    const int64_t micro_batches = request->micro_batches > 0 ? request->micro_batches : 1;
+    const int64_t samples =
+        request->batch_tokens > 0 ? request->batch_tokens / sequence : request->batch;
     const int64_t rows = samples / micro_batches * sequence;
     const int64_t most = rows > 1 && rows < config->positions ? rows : config->positions;
-    return words->longest > 0 && words->longest < most ? words->longest : most;
+    return request->longest > 0 && request->longest < most ? request->longest : most;
 }
 
-static yk_status request_data(const struct yk_train_words *words, const char *path,
+static yk_status request_data(const struct yk_train_request *request, const char *path,
                               const struct yk_model_config *config, struct yk_dataset_request *out)
 {
     enum yk_dataset_kind kind = YK_DATASET_WINDOWS;
     YK_TRY(yk_known_kind(config, path, &kind));
     const int64_t usual = yk_known_usual_sequence(kind);
-    const int64_t sequence = words->sequence > 0 ? words->sequence : usual;
+    const int64_t sequence = request->sequence > 0 ? request->sequence : usual;
     *out = (struct yk_dataset_request){
         .kind = kind,
         .path = path,
-        .target_path = words->target,
-        .part = words->data_part,
-        .held_out = words->eval_data ? 0 : words->eval_part,
-        .longest = kind == YK_DATASET_PAIRS ? longest_pair(words, config, sequence) : sequence,
-        .skip_faulty = strcmp(words->faulty, "skip") == 0,
-        .packed = words->packed,
+        .target_path = request->target,
+        .part = request->data_part,
+        .held_out = request->eval_data ? 0 : request->eval_part,
+        .longest = kind == YK_DATASET_PAIRS ? longest_pair(request, config, sequence) : sequence,
+        .skip_faulty = strcmp(request->faulty, "skip") == 0,
+        .packed = request->packed,
     };
     return YK_OK;
 }
 
-/* The tokenizer that words or weights bring along. */
-static yk_status open_tokenizer(const struct yk_train_words *words, struct yk_arena *arena,
+/* The tokenizer that is named, or that weights bring along. */
+static yk_status open_tokenizer(const struct yk_train_request *request, struct yk_arena *arena,
                                 struct yk_train_source *out)
 {
-    const char *path = words->tokenizer;
-    if (!path && words->weights) {
-        YK_TRY(yk_train_weights_folder(words, arena, &path));
+    const char *path = request->tokenizer;
+    if (!path && request->weights) {
+        YK_TRY(yk_train_weights_folder(request, arena, &path));
         path = yk_folder_has(path, "tokenizer.json") || yk_folder_has(path, "vocabulary.json")
                    ? path
                    : NULL;
@@ -160,85 +163,86 @@ static yk_status open_tokenizer(const struct yk_train_words *words, struct yk_ar
     return YK_OK;
 }
 
-static yk_status check_words(const struct yk_train_words *words,
-                             const struct yk_model_config *config)
+static yk_status check_longest(const struct yk_train_request *request,
+                               const struct yk_model_config *config)
 {
-    if (words->longest > 0 && config->encoder_layers == 0) {
+    if (request->longest > 0 && config->encoder_layers == 0) {
         return yk_fail(YK_ERROR_USAGE, "--longest goes with pairs of sentences; see --seq");
     }
     return YK_OK;
 }
 
-static yk_status open_new(const struct yk_train_words *words, struct yk_arena *arena,
+static yk_status open_new(const struct yk_train_request *request, struct yk_arena *arena,
                           struct yk_train_source *out)
 {
-    YK_TRY(open_config(words, arena, &out->config));
-    YK_TRY(check_words(words, out->config));
-    YK_TRY(open_tokenizer(words, arena, out));
+    YK_TRY(open_config(request, arena, &out->config));
+    YK_TRY(check_longest(request, out->config));
+    YK_TRY(open_tokenizer(request, arena, out));
     const bool written = is_written(out->config);
     if (out->tokenizer) {
-        YK_TRY(words->weights ? fit_weights(out->tokenizer, arena, &out->config)
-                              : fit_vocabulary(out->tokenizer, written, arena, &out->config));
+        YK_TRY(request->weights ? fit_weights(out->tokenizer, arena, &out->config)
+                                : fit_vocabulary(out->tokenizer, written, arena, &out->config));
     }
-    struct yk_dataset_request request;
-    YK_TRY(request_data(words, out->data, out->config, &request));
-    out->kind = request.kind;
-    if (words->weights || out->tokenizer) {
-        const char *model = words->weights ? words->weights : out->config->name;
+    struct yk_dataset_request wanted;
+    YK_TRY(request_data(request, out->data, out->config, &wanted));
+    out->kind = wanted.kind;
+    if (request->weights || out->tokenizer) {
+        const char *model = request->weights ? request->weights : out->config->name;
         const struct yk_known known = {model, out->tokenizer, out->config};
-        return yk_known_open(&request, &known, &out->dataset);
+        return yk_known_open(&wanted, &known, &out->dataset);
     }
-    YK_TRY(yk_known_open_any(&request, out->config, NULL, &out->dataset));
+    YK_TRY(yk_known_open_any(&wanted, out->config, NULL, &out->dataset));
     out->tokenizer = yk_dataset_tokenizer(out->dataset);
     return out->tokenizer ? fit_vocabulary(out->tokenizer, written, arena, &out->config)
                           : yk_known_check(out->dataset, out->data, out->config);
 }
 
-static yk_status open_other(const struct yk_train_words *words, struct yk_train_source *out)
+static yk_status open_other(const struct yk_train_request *request, struct yk_train_source *out)
 {
-    struct yk_dataset_request request;
+    struct yk_dataset_request wanted;
     const struct yk_known known = {out->config->name, out->tokenizer, out->config};
-    if (words->target && !words->eval_target) {
+    if (request->target && !request->eval_target) {
         return yk_fail(YK_ERROR_USAGE, "name the translations of %s by --eval-target",
-                       words->eval_data);
+                       request->eval_data);
     }
-    YK_TRY(request_data(words, words->eval_data, out->config, &request));
-    request.target_path = words->eval_target;
-    request.part = 1;
-    return yk_known_open(&request, &known, &out->other);
+    YK_TRY(request_data(request, request->eval_data, out->config, &wanted));
+    wanted.target_path = request->eval_target;
+    wanted.part = 1;
+    return yk_known_open(&wanted, &known, &out->other);
 }
 
-yk_status yk_train_source_open(const struct yk_train_words *words,
+yk_status yk_train_source_open(const struct yk_train_request *request,
                                const struct yk_checkpoint *checkpoint, struct yk_arena *arena,
                                struct yk_train_source *out)
 {
-    struct yk_dataset_request request;
-    YK_TRY(find_data(words, &out->data));
+    struct yk_dataset_request wanted;
+    YK_TRY(find_data(request, &out->data));
     if (checkpoint) {
         out->config = checkpoint->config;
         out->tokenizer = checkpoint->tokenizer;
-        YK_TRY(request_data(words, out->data, out->config, &request));
-        out->kind = request.kind;
+        YK_TRY(request_data(request, out->data, out->config, &wanted));
+        out->kind = wanted.kind;
         const struct yk_known known = {checkpoint->path, out->tokenizer, out->config};
-        YK_TRY(yk_known_open(&request, &known, &out->dataset));
+        YK_TRY(yk_known_open(&wanted, &known, &out->dataset));
     } else {
-        YK_TRY(open_new(words, arena, out));
+        YK_TRY(open_new(request, arena, out));
     }
-    return words->eval_data ? open_other(words, out) : YK_OK;
+    return request->eval_data ? open_other(request, out) : YK_OK;
 }
 
-yk_status yk_train_source_cut(struct yk_train_source *source, const struct yk_train_words *words,
+yk_status yk_train_source_cut(struct yk_train_source *source,
+                              const struct yk_train_request *request,
                               const struct yk_workload *workload, int32_t micro_batches)
 {
     const struct yk_dataset_cut cut = {
         .sequence = workload->sequence,
         .piece_rows = workload->batch / micro_batches * workload->sequence,
-        .seed = (uint64_t)words->seed,
+        .seed = (uint64_t)request->seed,
     };
     const struct yk_dataset *evaluated = source->other ? source->other : source->dataset;
     YK_TRY(yk_dataset_sample(source->dataset, &cut, &source->samples));
     YK_TRY(yk_dataset_sample_in_order(evaluated, &cut, source->other != NULL, &source->evaluation));
-    if (!source->evaluation && words->eval_part > 0) {
+    if (!source->evaluation && request->eval_part > 0) {
         yk_log(YK_LOG_NOTE, "the data is too short to keep a part of it for evaluation");
     }
     return YK_OK;

@@ -9,7 +9,7 @@
 #define YK_JOB_TRAINING_SOURCE_H
 
 #include "data/dataset.h"
-#include "job/training/train.h"
+#include "job/training/request.h"
 #include "model/config.h"
 #include "plan/plan.h"
 #include "train/checkpoint.h"
@@ -28,16 +28,17 @@ struct yk_train_source {
 };
 
 /* `checkpoint` is that of the run to go on with, or NULL. */
-yk_status yk_train_source_open(const struct yk_train_words *words,
+yk_status yk_train_source_open(const struct yk_train_request *request,
                                const struct yk_checkpoint *checkpoint, struct yk_arena *arena,
                                struct yk_train_source *out) YK_MUST_USE;
 
 /* The folder that --weights, which are there, lie in: where their config.json would be. */
-yk_status yk_train_weights_folder(const struct yk_train_words *words, struct yk_arena *arena,
+yk_status yk_train_weights_folder(const struct yk_train_request *request, struct yk_arena *arena,
                                   const char **out) YK_MUST_USE;
 
 /* The samples of the data, once it is planned how much a micro-batch holds. */
-yk_status yk_train_source_cut(struct yk_train_source *source, const struct yk_train_words *words,
+yk_status yk_train_source_cut(struct yk_train_source *source,
+                              const struct yk_train_request *request,
                               const struct yk_workload *workload,
                               int32_t micro_batches) YK_MUST_USE;
 

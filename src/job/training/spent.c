@@ -1,5 +1,6 @@
 #include "job/training/spent.h"
 
+#include "base/folder.h"
 #include "comm/exchange.h"
 #include "train/round_spent.h"
 
@@ -93,6 +94,6 @@ yk_status yk_train_add_spent(const struct yk_training *training, struct yk_outpu
     if (!training->spent) {
         return YK_OK;
     }
-    YK_TRY(yk_train_path(training->folder, "op-times.json", training->arena, &path));
+    YK_TRY(yk_folder_path(training->folder, "op-times.json", training->arena, &path));
     return yk_spent_write(training->spent, yk_outputs_add_own(outputs, path));
 }

@@ -1,6 +1,5 @@
 #include "job/training/team.h"
 
-#include "cli/terminal.h"
 #include "cluster/topology.h"
 #include "comm/exchange.h"
 
@@ -105,16 +104,17 @@ static yk_status join_without_mpi(struct yk_train_team *team, const char *word)
 }
 
 yk_status yk_train_team_open(const struct yk_launcher *launcher,
-                             const struct yk_train_team_wish *wish, struct yk_arena *arena,
+                             const struct yk_train_team_request *request, struct yk_arena *arena,
                              struct yk_train_team *out)
 {
+    out->job = request->job;
     out->launcher = *launcher;
     if (launcher->size <= 1) {
         return YK_OK;
     }
     (void)pthread_mutex_init(&out->lock, NULL);
-    YK_TRY(choose_cores(out, wish->threads, arena));
-    return launcher->meets ? join_without_mpi(out, wish->device) : join_by_mpi(out);
+    YK_TRY(choose_cores(out, request->threads, arena));
+    return launcher->meets ? join_without_mpi(out, request->device) : join_by_mpi(out);
 }
 
 /* MPI sends from the host's memory. */
@@ -176,9 +176,9 @@ yk_status yk_train_team_say(const struct yk_train_team *team, yk_status agreed)
     if (team->ranks.rank == 0) {
         const char *sentence = yk_status_message();
         sentence += strncmp(sentence, first, sizeof first - 1) == 0 ? sizeof first - 1 : 0;
-        yk_terminal_progress_end();
-        if (*sentence != '\0') { /* else it was said when all came to it before */
-            yk_terminal_complain(sentence);
+        yk_job_end(team->job);
+        if (*sentence != '\0') { /* else it was reported when all came to it before */
+            yk_job_failed(team->job, sentence);
         }
     }
     return yk_fail(agreed, "%s", "");
@@ -324,7 +324,7 @@ yk_status yk_train_team_announce(const struct yk_train_team *team, struct yk_are
         yk_exchange_collect(&team->ranks, yk_text_chars(&text), text.length, arena, &said);
     for (int32_t i = 0; status == YK_OK && said && i < team->ranks.size; i++) {
         if (said[i].size > 0) {
-            yk_terminal_line(said[i].bytes, true);
+            yk_job_line(team->job, said[i].bytes, true);
         }
     }
     yk_text_free(&text);

@@ -14,6 +14,7 @@
 #include "comm/ranks.h"
 #include "comm/watch.h"
 #include "job/device.h"
+#include "job/job.h"
 #include "job/training/wire.h"
 #include "program/program.h"
 #include "train/executor.h"
@@ -25,6 +26,7 @@
 
 /* Starts as {0}. */
 struct yk_train_team {
+    const struct yk_job *job; /* whom failures are reported to; may be NULL */
     struct yk_launcher launcher;
     struct yk_cores cores;
     struct yk_backend_device *device; /* of the comm lane */
@@ -33,20 +35,22 @@ struct yk_train_team {
     struct yk_train_wire wire; /* of ranks on GPUs; without MPI `ranks` are the same ones */
     struct yk_watch *watch;
     const struct yk_program *program; /* whose ops the watch is told of */
-    atomic_bool judged;               /* the watch is about to end this process */
+    atomic_bool judged;               /* the watch has found a rank lost */
+    yk_status leaving;                /* what this process is about to end with */
     pthread_mutex_t lock;             /* for the two below */
     const struct yk_executor *executor;
     struct yk_executor_place seen[YK_LANE_COUNT]; /* when it was last asked */
 };
 
-struct yk_train_team_wish {
-    int64_t threads;    /* of each rank on a CPU; 0: as many as it has cores */
-    const char *device; /* as --device says; NULL: auto */
+struct yk_train_team_request {
+    int64_t threads;          /* of each rank on a CPU; 0: as many as it has cores */
+    const char *device;       /* as --device says; NULL: auto */
+    const struct yk_job *job; /* outlives the team; may be NULL */
 };
 
 /* Joins the others, where a launcher has started several. */
 yk_status yk_train_team_open(const struct yk_launcher *launcher,
-                             const struct yk_train_team_wish *wish, struct yk_arena *arena,
+                             const struct yk_train_team_request *request, struct yk_arena *arena,
                              struct yk_train_team *out) YK_MUST_USE;
 void yk_train_team_close(struct yk_train_team *team);
 
@@ -70,7 +74,7 @@ yk_status yk_train_team_choose(const struct yk_train_team *team, const char *wor
                                struct yk_device_choice *out) YK_MUST_USE;
 
 /* From now on GPUs exchange what is in their memory: by --wire's `word`. Nothing on CPUs or alone.
- * All ranks call it, and fail alike: then it has been said. */
+ * All ranks call it, and fail alike: then it has been reported. */
 yk_status yk_train_team_connect(struct yk_train_team *team, const struct yk_device_choice *choice,
                                 const char *word) YK_MUST_USE;
 
@@ -81,14 +85,14 @@ static inline const struct yk_ranks *yk_train_team_work(const struct yk_train_te
 }
 
 /* What all come to when each has come to `mine`: the first failure of any is that of all. With
- * several ranks it has been said when this returns, and the sentence left is empty. */
+ * several ranks it has been reported when this returns, and the sentence left is empty. */
 yk_status yk_train_team_agree(const struct yk_train_team *team, yk_status mine) YK_MUST_USE;
 
 /* numbers (count) become those of rank 0. */
 yk_status yk_train_team_follow(const struct yk_train_team *team, double *numbers,
                                int64_t count) YK_MUST_USE;
 
-/* A failure that all ranks have come to: rank 0 says it, and the sentence left is empty. Alone
+/* A failure that all ranks have come to: rank 0 reports it, and the sentence left is empty. Alone
  * nothing changes. */
 yk_status yk_train_team_say(const struct yk_train_team *team, yk_status agreed) YK_MUST_USE;
 
@@ -98,12 +102,12 @@ yk_status yk_train_team_describe(const struct yk_train_team *team,
                                  const struct yk_device_choice *choice, int64_t threads,
                                  struct yk_arena *arena, const char **out) YK_MUST_USE;
 
-/* Says which cores each rank uses, or how GPUs exchange numbers, by rank 0. */
+/* Reports which cores each rank uses, or how GPUs exchange numbers, in lines of rank 0's job. */
 yk_status yk_train_team_announce(const struct yk_train_team *team,
                                  struct yk_arena *arena) YK_MUST_USE;
 
 /* From now on a rank that is lost, stopped, or hangs longer than `op_s` in an op of the program,
- * ends all of them, and is named. */
+ * ends all of them, and is named: see `lost` and `leave` of job/job.h. */
 yk_status yk_train_team_watch(struct yk_train_team *team, const struct yk_program *program,
                               double op_s) YK_MUST_USE;
 
@@ -112,7 +116,8 @@ yk_status yk_train_team_watch(struct yk_train_team *team, const struct yk_progra
 void yk_train_team_begins(void *user, enum yk_lane lane, int32_t op);
 void yk_train_team_watched(void *user, const struct yk_executor *executor);
 
-/* This rank cannot go on, and the others do not know it: they end as well. */
+/* This rank cannot go on, and the others do not know it: they end as well. It returns only where
+ * the job has no `leave`. */
 void yk_train_team_give_up(struct yk_train_team *team, yk_status status);
 
 #endif

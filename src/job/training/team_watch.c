@@ -1,5 +1,4 @@
 /* What becomes of a team when a rank is lost. */
-#include "cli/terminal.h"
 #include "job/training/team.h"
 
 #include <stdlib.h>
@@ -58,17 +57,26 @@ static void add_op(const struct yk_train_team *team, const struct yk_watch_verdi
     }
 }
 
-static void *leave(void *code)
+static bool can_leave(const struct yk_train_team *team)
 {
-    (void)usleep(LEAVING_US);
-    _exit((int)(intptr_t)code);
+    return team->job && team->job->leave;
 }
 
-/* Whatever this thread waits for from now on, the process ends; false: the system refuses that. */
-static bool leave_soon(yk_status status)
+static void *leave(void *user)
+{
+    const struct yk_train_team *team = user;
+    (void)usleep(LEAVING_US);
+    team->job->leave(team->job->user, team->leaving);
+    return NULL;
+}
+
+/* Whatever this thread waits for from now on, the process ends; false: nobody can end it, or the
+ * system refuses that. */
+static bool leave_soon(struct yk_train_team *team, yk_status status)
 {
     pthread_t thread;
-    return pthread_create(&thread, NULL, leave, (void *)(intptr_t)status) == 0;
+    team->leaving = status;
+    return can_leave(team) && pthread_create(&thread, NULL, leave, team) == 0;
 }
 
 /* A device that other processes share may suffer when one ends in the middle of an exchange. */
@@ -80,19 +88,25 @@ static void let_go(const struct yk_train_team *team)
     }
 }
 
+static void report_lost(const struct yk_train_team *team, const char *sentence)
+{
+    if (team->job && team->job->lost) {
+        team->job->lost(team->job->user, sentence);
+    }
+}
+
 /*
- * On the watch's thread. The main thread may be in an exchange that never ends, with locks of
- * streams or of MPI in its hands, and nothing can call it back: so this thread ends the process
- * itself, by _exit(), which runs nothing that could wait for those locks. What it says goes out by
- * write(2), and even a reader who does not read holds it up only until leave_soon() ends it. It
- * reads of the team what was set before the watch began.
+ * On the watch's thread. The thread that trains may be in an exchange that never ends, with locks
+ * of streams or of MPI in its hands, and nothing can call it back: so this thread has the process
+ * ended. Even a report that nobody reads holds it up only until leave_soon() ends it. It reads of
+ * the team what was set before the watch began.
  */
 static void end_all(void *user, const struct yk_watch_verdict *verdict)
 {
     struct yk_train_team *team = user;
     struct yk_text text = {0};
     const int32_t speaker = verdict->rank == 0 ? 1 : 0;
-    const bool ends = leave_soon(YK_ERROR_LOST);
+    const bool ends = leave_soon(team, YK_ERROR_LOST);
     atomic_store(&team->judged, true);
     yk_watch_describe(verdict, &text);
     if (verdict->rank < team->program->rank_count) {
@@ -100,43 +114,49 @@ static void end_all(void *user, const struct yk_watch_verdict *verdict)
     }
     yk_text_add(&text, "; start again with --resume to go on from the last checkpoint");
     if (team->ranks.rank == speaker) {
-        yk_terminal_last_words(yk_text_chars(&text));
+        report_lost(team, yk_text_chars(&text));
     }
     (void)usleep(SHORT_PAUSE_US);
     if (ends) {
         let_go(team);
     }
-    _exit(YK_ERROR_LOST);
+    if (can_leave(team)) {
+        team->job->leave(team->job->user, YK_ERROR_LOST);
+    }
+    team->ranks.comm->abort(team->ranks.world, YK_ERROR_LOST);
+    yk_text_free(&text);
 }
 
 /* What this rank takes for trouble of its own may come of another's end, which the watch hears of
- * at about the same time: then it is the watch that speaks, and ends this process. */
+ * at about the same time: then it is the watch that reports it, and ends this process. */
 static void await_verdict(const struct yk_train_team *team, yk_status status)
 {
     const bool is_own = status != YK_ERROR_LOST && status != YK_ERROR_SYSTEM;
-    for (int i = 0; team->watch && !is_own && (i < LOOKS || atomic_load(&team->judged)); i++) {
+    const bool ends = can_leave(team);
+    for (int i = 0; team->watch && !is_own && (i < LOOKS || (ends && atomic_load(&team->judged)));
+         i++) {
         (void)usleep(SHORT_PAUSE_US);
     }
 }
 
 void yk_train_team_give_up(struct yk_train_team *team, yk_status status)
 {
-    if (!yk_train_team_is_alone(team)) {
-        await_verdict(team, status);
-        yk_terminal_progress_end();
-        if (*yk_status_message() != '\0') { /* else all have come to it, and it was said */
-            yk_terminal_complain(yk_status_message());
-        }
-        if (yk_train_team_work(team) != &team->ranks && leave_soon(status)) {
-            let_go(team);
-        }
-        team->ranks.comm->abort(team->ranks.world, (int)status);
-        /* Where no launcher ends the others, they hear of this rank's end, if it has one at once.
-         */
-        if (team->launcher.meets) {
-            (void)usleep(SHORT_PAUSE_US);
-            _exit((int)status);
-        }
+    if (yk_train_team_is_alone(team)) {
+        return;
+    }
+    await_verdict(team, status);
+    yk_job_end(team->job);
+    if (*yk_status_message() != '\0') { /* else all have come to it, and it was reported */
+        yk_job_failed(team->job, yk_status_message());
+    }
+    if (yk_train_team_work(team) != &team->ranks && leave_soon(team, status)) {
+        let_go(team);
+    }
+    team->ranks.comm->abort(team->ranks.world, (int)status);
+    /* Where no launcher ends the others, they hear of this rank's end, if it has one at once. */
+    if (team->launcher.meets && can_leave(team)) {
+        (void)usleep(SHORT_PAUSE_US);
+        team->job->leave(team->job->user, status);
     }
 }
 

@@ -1,15 +1,13 @@
 #include "job/training/train.h"
 
-#include "cli/interrupt.h"
-#include "cli/terminal.h"
 #include "job/counters.h"
 #include "job/launch.h"
-#include "job/outputs.h"
+#include "job/planning/plan_output.h"
 #include "job/training/balance.h"
-#include "job/training/progress.h"
 #include "job/training/results.h"
 #include "job/training/setup.h"
 #include "job/training/spent.h"
+#include "job/training/steps.h"
 #include "job/training/summary.h"
 #include "planner/planned_facts.h"
 
@@ -20,17 +18,17 @@
 #define LEAST_HANG_S 30.0
 #define HANG_FACTOR 5.0
 
-static yk_status check(const struct yk_train_words *words)
+yk_status yk_train_check(const struct yk_train_request *request)
 {
-    if (!isnan(words->lora_alpha) && words->lora_rank == 0 && !words->adapter) {
+    if (!isnan(request->lora_alpha) && request->lora_rank == 0 && !request->adapter) {
         return yk_fail(YK_ERROR_USAGE, "--lora-alpha scales adapters; add them with --lora 8");
     }
-    if (words->shuffle > 0 && words->rebalance) {
+    if (request->shuffle > 0 && request->rebalance) {
         return yk_fail(YK_ERROR_USAGE,
                        "--rebalance goes on by the order of a plan, which --shuffle "
                        "is to do without; leave one of them out");
     }
-    const struct yk_rate rate = yk_train_rate(words, 1);
+    const struct yk_rate rate = yk_train_rate(request, 1);
     if (rate.least > rate.most) {
         return yk_fail(YK_ERROR_USAGE, "--least-rate %g is more than --rate, which is %g",
                        rate.least, rate.most);
@@ -48,22 +46,19 @@ static yk_status fail_stopped(const struct yk_training *training)
 }
 
 /* Stopped or done, what was measured is kept, by rank 0. */
-static yk_status finish(struct yk_training *training, const struct yk_train_progress *progress,
-                        yk_status trained, struct yk_text *out)
+static yk_status finish(struct yk_training *training, const char *checkpoint, yk_status trained,
+                        struct yk_train_result *out)
 {
     yk_status status = yk_train_collect_results(training);
     if (status == YK_OK) {
         status = yk_train_collect_spent(training);
     }
     if (status == YK_OK && yk_train_team_rank(&training->team) == 0) {
-        struct yk_outputs outputs = {0};
-        status = trained == YK_OK ? yk_train_summarise(training, progress, out) : YK_OK;
-        yk_outputs_made(&outputs, yk_train_write_results(training, progress));
-        yk_outputs_made(&outputs, yk_train_write_page(training));
+        out->stopped = trained != YK_OK;
+        status = yk_train_summary_measure(training, checkpoint, out);
         if (status == YK_OK) {
-            status = yk_terminal_print_despite(yk_outputs_write(&outputs), out);
+            status = yk_train_summary_write(training, out);
         }
-        yk_outputs_free(&outputs);
     }
     YK_TRY(yk_train_team_agree(&training->team, status));
     return trained == YK_OK ? YK_OK : fail_stopped(training);
@@ -81,76 +76,146 @@ static yk_status run_gauged(struct yk_training *training)
     return status;
 }
 
-static yk_status train(struct yk_training *training, struct yk_text *out)
+static yk_status report_start(const struct yk_training *training)
+{
+    const struct yk_train_progress *progress = training->request.progress;
+    const struct yk_planned *planned = training->plan.planned;
+    const struct yk_model *model = planned->study->model;
+    struct yk_text data = {0};
+    if (!progress || !progress->start || yk_train_team_rank(&training->team) > 0) {
+        return YK_OK;
+    }
+    yk_dataset_describe(training->source.dataset, &data);
+    const struct yk_train_start start = {
+        .model = model->config->name,
+        .parameters = model->parameters,
+        .trainable = model->trainable,
+        .vocabulary = yk_model_config_target_vocabulary(model->config),
+        .data = yk_text_chars(&data),
+        .epoch_units = training->source.samples->epoch_units,
+        .batch_rows = training->source.samples->piece_rows,
+        .sequence = model->workload.sequence,
+        .batch = planned->plan->workload.batch,
+        .precision = yk_precision_name(planned->plan->workload.precision),
+        .plan = planned->summary,
+        .predicted_step_s = planned->trial.step_s,
+        .predicted_error = yk_band_error(&planned->trial.band),
+        .predicted_s = yk_train_summary_left_s(training),
+        .planned_bytes = yk_training_planned_bytes(training, 0),
+        .limit_bytes = planned->plan->ranks[0].limit_bytes,
+        .resumed = training->checkpoint ? training->checkpoint->path : NULL,
+        .steps_done = training->checkpoint ? training->checkpoint->state.step : 0,
+    };
+    const yk_status status = yk_text_status(&data);
+    if (status == YK_OK) {
+        progress->start(progress->user, &start);
+    }
+    yk_text_free(&data);
+    return status;
+}
+
+/* Everything that the first step needs. */
+static yk_status begin(struct yk_training *training)
 {
     const struct yk_planned *planned = training->plan.planned;
     struct yk_train_team *team = &training->team;
     if (!planned->plan) {
         return yk_planned_fail_unfound(planned);
     }
-    YK_TRY(yk_train_announce(training));
-    YK_TRY(yk_train_team_connect(team, &training->plan.device, training->words.wire));
+    YK_TRY(report_start(training));
+    YK_TRY(yk_train_team_connect(team, &training->plan.device, training->request.wire));
     YK_TRY(yk_train_team_announce(team, training->arena));
-    if (training->words.counters) {
+    if (training->request.counters) {
         YK_TRY(
             yk_train_team_agree(team, yk_counters_open(&training->plan.device, &training->gauge)));
     }
     YK_TRY(yk_training_prepare(training));
-    YK_TRY(yk_train_team_watch(team, planned->trial.program,
-                               fmax(LEAST_HANG_S, HANG_FACTOR * planned->trial.step_s)));
+    return yk_train_team_watch(team, planned->trial.program,
+                               fmax(LEAST_HANG_S, HANG_FACTOR * planned->trial.step_s));
+}
+
+static yk_status run_steps(struct yk_training *training, struct yk_train_steps *steps,
+                           struct yk_train_result *out)
+{
+    struct yk_train_team *team = &training->team;
+    training->run.watch = yk_train_steps_watch(steps);
+    yk_train_progress_phase(training->request.progress, YK_TRAIN_PHASE_STEPS);
+    const yk_status status = run_gauged(training);
+    yk_job_end(training->request.job);
+    if (status == YK_OK || status == YK_ERROR_STOPPED) {
+        return finish(training, yk_text_chars(&steps->checkpoint), status, out);
+    }
+    if (training->run.agreed) {
+        return yk_train_team_say(team, status);
+    }
+    yk_train_team_give_up(team, status);
+    return status;
+}
+
+static yk_status train(struct yk_training *training, struct yk_train_result *out)
+{
+    const struct yk_planned *planned = training->plan.planned;
+    struct yk_train_team *team = &training->team;
+    YK_TRY(begin(training));
     struct yk_train_balance balance = {
         .request = &training->plan.request,
         .planned = planned,
         .arena = training->arena,
-        .changes = training->words.rebalance,
+        .changes = training->request.rebalance,
+        .reports = yk_train_team_rank(team) == 0,
     };
     YK_TRY(yk_train_balance_open(&balance));
     YK_TRY(yk_train_team_follow(team, balance.planned_s, planned->plan->rank_count));
     training->balance = yk_train_team_is_alone(team) ? NULL : &balance;
-    struct yk_train_progress progress = {
+    struct yk_train_steps steps = {
+        .request = &training->request,
+        .reports = yk_train_team_rank(team) == 0,
         .balance = yk_train_team_is_alone(team) ? NULL : &balance,
         .gauge = training->gauge,
-        .first_step = training->run.state.step,
-        .log_every = training->words.log_every,
         .planned = planned,
-        .scaled = planned->plan->workload.precision == YK_PRECISION_FP16,
-        .stop = yk_interrupt_watch_termination(),
     };
-    training->run.watch = yk_train_progress_watch(&progress);
-    yk_status status = run_gauged(training);
-    yk_terminal_progress_end();
-    if (status == YK_OK || status == YK_ERROR_STOPPED) {
-        status = finish(training, &progress, status, out);
-    } else if (training->run.agreed) {
-        status = yk_train_team_say(team, status);
-    } else {
-        yk_train_team_give_up(team, status);
-    }
+    const yk_status status = run_steps(training, &steps, out);
     training->run.program = planned->trial.program;
     training->balance = NULL;
     yk_train_balance_close(&balance);
-    yk_train_progress_free(&progress);
+    yk_train_steps_free(&steps);
     return status;
 }
 
-yk_status yk_train_run(const void *given, struct yk_text *out)
+static yk_status forecast(const struct yk_training *training, struct yk_train_result *out)
 {
-    struct yk_training training = {.words = *(const struct yk_train_words *)given};
+    const struct yk_planned *planned = training->plan.planned;
+    const bool json = training->request.json;
+    if (!planned->plan) {
+        YK_TRY(json ? yk_plan_output_json(planned, &out->plan)
+                    : yk_plan_output_text(planned, &out->plan));
+        return yk_planned_fail_unfound(planned);
+    }
+    YK_TRY(yk_train_summary_predict(training, out));
+    return json ? YK_OK : yk_plan_output_text(planned, &out->plan);
+}
+
+yk_status yk_train_run(const struct yk_train_request *request, struct yk_train_result *out)
+{
+    struct yk_training training = {.request = *request};
     struct yk_launcher launcher;
     bool launches = false;
-    if (training.words.quiet) {
-        yk_terminal_be_quiet();
-    }
-    YK_TRY(check(&training.words));
-    YK_TRY(yk_launch_find(&training.words.hand, &launcher));
-    YK_TRY(yk_launch_decide(&launcher, training.words.ranks, &launches));
-    if (launches && !training.words.dry_run) {
-        return yk_launch_again(training.words.ranks);
+    YK_TRY(yk_train_check(request));
+    YK_TRY(yk_launch_find(&request->hand, &launcher));
+    YK_TRY(yk_launch_decide(&launcher, request->ranks, &launches));
+    if (launches && !request->dry_run) {
+        return yk_fail(YK_ERROR_USAGE,
+                       "%" PRId64 " ranks are as many processes, which are not there; start them "
+                       "by a launcher",
+                       request->ranks);
     }
     yk_status status = yk_training_open(&training, &launcher);
     if (status == YK_OK) {
-        status = training.words.dry_run ? yk_train_forecast(&training, out) : train(&training, out);
+        status = request->dry_run ? forecast(&training, out) : train(&training, out);
     }
+    /* What the result points to is in the training's arena. */
+    out->arena = training.arena;
+    training.arena = NULL;
     yk_training_close(&training);
     return status;
 }

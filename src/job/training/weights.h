@@ -10,10 +10,11 @@
 #include "base/status.h"
 #include "job/training/setup.h"
 
-/* Which weights are meant, in words.weights. They may be those of a run: its newest checkpoint. */
+/* Which weights are meant, in request.weights. They may be those of a run: its newest checkpoint.
+ */
 yk_status yk_train_weights_settle(struct yk_training *training) YK_MUST_USE;
 
-/* Rank and scale of adapters, in the words. An adapter says its own. */
+/* Rank and scale of adapters, in the request. An adapter says its own. */
 yk_status yk_train_weights_adapt(struct yk_training *training) YK_MUST_USE;
 
 /* Fills the store. */

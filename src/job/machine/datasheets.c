@@ -1,11 +1,12 @@
-#include "cli/commands/datasheets.h"
+#include "job/machine/datasheets.h"
 
+#include "base/json_write.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "cluster/datasheet.h"
 #include "cluster/interconnect.h"
 
-#include <stdio.h>
+#include <math.h>
 
 /* A rate in TFLOPS, or "-" where the device has none: one unit for all, to compare down a column.
  */
@@ -85,66 +86,65 @@ yk_status yk_datasheets_write_text(struct yk_text *out)
     return add_links(out);
 }
 
-static void add_text(struct yk_text *out, const char *key, const char *words)
+static void write_rates(struct yk_json_writer *json, const struct yk_datasheet *sheet)
 {
-    yk_text_addf(out, ",\"%s\":", key);
-    if (words) {
-        yk_text_add_json(out, words);
-    } else {
-        yk_text_add(out, "null");
-    }
-}
-
-static void add_number(struct yk_text *out, const char *key, double value)
-{
-    yk_text_addf(out, ",\"%s\":", key);
-    yk_text_add_number(out, value);
-}
-
-static void add_sheet_object(struct yk_text *out, const struct yk_datasheet *sheet)
-{
-    yk_text_add(out, "\n  {\"name\":");
-    yk_text_add_json(out, sheet->name);
-    add_text(out, "title", sheet->title);
-    add_text(out, "generation", yk_generation_name(sheet->generation));
-    yk_text_addf(out, ",\"plan_only\":%s", sheet->plan_only ? "true" : "false");
-    add_number(out, "memory_bytes", sheet->memory_bytes);
-    add_number(out, "memory_bytes_per_s", sheet->memory_bytes_per_s);
-    add_number(out, "vector_flops", sheet->vector_flops);
-    yk_text_add(out, ",\"matrix_flops\":{");
+    yk_json_write_begin_object(json, "matrix_flops");
     for (int i = 0; i < YK_PRECISION_COUNT; i++) {
-        yk_text_addf(out, "%s\"%s\":", i > 0 ? "," : "", yk_precision_name((enum yk_precision)i));
-        if (sheet->matrix_flops[i] > 0) {
-            yk_text_add_number(out, sheet->matrix_flops[i]);
-        } else {
-            yk_text_add(out, "null");
-        }
+        const char *name = yk_precision_name((enum yk_precision)i);
+        yk_json_write_number(json, name, sheet->matrix_flops[i] > 0 ? sheet->matrix_flops[i] : NAN);
     }
-    yk_text_add(out, "}");
-    add_text(out, "bus", sheet->bus);
-    add_text(out, "peer", sheet->peer);
-    add_text(out, "source", sheet->source);
-    yk_text_add(out, "}");
+    yk_json_write_end_object(json);
+}
+
+static void write_sheet(struct yk_json_writer *json, const struct yk_datasheet *sheet)
+{
+    yk_json_write_line(json, 2);
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_string(json, "name", sheet->name);
+    yk_json_write_string(json, "title", sheet->title);
+    yk_json_write_string(json, "generation", yk_generation_name(sheet->generation));
+    yk_json_write_bool(json, "plan_only", sheet->plan_only);
+    yk_json_write_number(json, "memory_bytes", sheet->memory_bytes);
+    yk_json_write_number(json, "memory_bytes_per_s", sheet->memory_bytes_per_s);
+    yk_json_write_number(json, "vector_flops", sheet->vector_flops);
+    write_rates(json, sheet);
+    yk_json_write_string(json, "bus", sheet->bus);
+    yk_json_write_string(json, "peer", sheet->peer);
+    yk_json_write_string(json, "source", sheet->source);
+    yk_json_write_end_object(json);
+}
+
+static void write_link(struct yk_json_writer *json, const struct yk_interconnect *link)
+{
+    yk_json_write_line(json, 2);
+    yk_json_write_begin_object(json, NULL);
+    yk_json_write_string(json, "name", link->name);
+    yk_json_write_string(json, "title", link->title);
+    yk_json_write_number(json, "latency_s", link->latency_s);
+    yk_json_write_number(json, "bytes_per_s", link->bytes_per_s);
+    yk_json_write_string(json, "source", link->source);
+    yk_json_write_end_object(json);
 }
 
 yk_status yk_datasheets_write_json(struct yk_text *out)
 {
-    yk_text_add(out, "{\"yoke\":1,\"kind\":\"datasheets\",\n \"devices\":[");
+    struct yk_json_writer json = {.text = out};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "datasheets");
+    yk_json_write_line(&json, 1);
+    yk_json_write_begin_array(&json, "devices");
     for (size_t i = 0; i < yk_datasheet_count; i++) {
-        yk_text_add(out, i > 0 ? "," : "");
-        add_sheet_object(out, &yk_datasheets[i]);
+        write_sheet(&json, &yk_datasheets[i]);
     }
-    yk_text_add(out, "],\n \"links\":[");
+    yk_json_write_end_array(&json);
+    yk_json_write_line(&json, 1);
+    yk_json_write_begin_array(&json, "links");
     for (size_t i = 0; i < yk_interconnect_count; i++) {
-        const struct yk_interconnect *link = &yk_interconnects[i];
-        yk_text_add(out, i > 0 ? ",\n  {\"name\":" : "\n  {\"name\":");
-        yk_text_add_json(out, link->name);
-        add_text(out, "title", link->title);
-        add_number(out, "latency_s", link->latency_s);
-        add_number(out, "bytes_per_s", link->bytes_per_s);
-        add_text(out, "source", link->source);
-        yk_text_add(out, "}");
+        write_link(&json, &yk_interconnects[i]);
     }
-    yk_text_add(out, "]}\n");
+    yk_json_write_end_array(&json);
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
     return yk_text_status(out);
 }

@@ -1,11 +1,10 @@
-#include "job/profiling/calibrate_run.h"
+#include "job/profiling/finished_run.h"
 
 #include "base/file.h"
 #include "base/folder.h"
 #include "job/profile_path.h"
 #include "job/reporting/run_planned.h"
 #include "job/reporting/run_settings.h"
-#include "job/training/train.h"
 #include "measure/timings.h"
 #include "report/run_metrics.h"
 #include "report/run_summary.h"
@@ -17,7 +16,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-typedef yk_status (*taker)(struct yk_calibrate_run *run, const char *path,
+typedef yk_status (*taker)(struct yk_finished_run *run, const char *path,
                            const struct yk_text *text);
 
 /* Whether the process that writes the folder still holds its lock. */
@@ -32,14 +31,14 @@ static bool is_running(const char *lock)
     return held;
 }
 
-static yk_status check(const struct yk_calibrate_run *run)
+static yk_status check(const struct yk_finished_run *run)
 {
     const char *lock = NULL;
     if (!yk_folder_is(run->folder)) {
         return yk_fail(YK_ERROR_INPUT, "%s is no folder of a run; name the --out of a yoke train",
                        run->folder);
     }
-    YK_TRY(yk_train_path(run->folder, "lock", run->arena, &lock));
+    YK_TRY(yk_folder_path(run->folder, "lock", run->arena, &lock));
     if (is_running(lock)) {
         return yk_fail(YK_ERROR_INPUT, "%s is still being trained; calibrate when that has ended",
                        run->folder);
@@ -62,11 +61,11 @@ static yk_status check(const struct yk_calibrate_run *run)
     return YK_OK;
 }
 
-static yk_status read_file(struct yk_calibrate_run *run, const char *name, taker take)
+static yk_status read_file(struct yk_finished_run *run, const char *name, taker take)
 {
     struct yk_text text = {0};
     const char *path = NULL;
-    YK_TRY(yk_train_path(run->folder, name, run->arena, &path));
+    YK_TRY(yk_folder_path(run->folder, name, run->arena, &path));
     yk_status status = yk_file_read_most(path, YK_FILE_RECORD_BYTES, &text);
     if (status == YK_OK) {
         status = take(run, path, &text);
@@ -75,7 +74,7 @@ static yk_status read_file(struct yk_calibrate_run *run, const char *name, taker
     return status;
 }
 
-static yk_status take_times(struct yk_calibrate_run *run, const char *path,
+static yk_status take_times(struct yk_finished_run *run, const char *path,
                             const struct yk_text *text)
 {
     return yk_spent_read(yk_text_chars(text), text->length, path, run->arena, &run->spent);
@@ -99,7 +98,7 @@ static yk_status find_step(const struct yk_run_metrics *metrics, struct yk_arena
     return YK_OK;
 }
 
-static yk_status take_metrics(struct yk_calibrate_run *run, const char *path,
+static yk_status take_metrics(struct yk_finished_run *run, const char *path,
                               const struct yk_text *text)
 {
     struct yk_run_metrics metrics = {0};
@@ -108,7 +107,7 @@ static yk_status take_metrics(struct yk_calibrate_run *run, const char *path,
     return run->measured_step_s > 0 ? YK_OK : yk_fail(YK_ERROR_INPUT, "%s: there is no step", path);
 }
 
-static yk_status take_summary(struct yk_calibrate_run *run, const char *path,
+static yk_status take_summary(struct yk_finished_run *run, const char *path,
                               const struct yk_text *text)
 {
     struct yk_run_summary summary = {.predicted_step_s = NAN};
@@ -118,7 +117,7 @@ static yk_status take_summary(struct yk_calibrate_run *run, const char *path,
 }
 
 /* Another program than the plan's own was drawn by --shuffle. */
-static yk_status take_settings(struct yk_calibrate_run *run, const char *path,
+static yk_status take_settings(struct yk_finished_run *run, const char *path,
                                const struct yk_text *text)
 {
     const struct yk_run_report_setting *settings = NULL;
@@ -134,22 +133,15 @@ static yk_status take_settings(struct yk_calibrate_run *run, const char *path,
 }
 
 /* The profile that is to be calibrated. */
-static yk_status find_profile(struct yk_calibrate_run *run, const char *word,
-                              const struct yk_plan_sources *sources)
+static yk_status find_profile(struct yk_finished_run *run, const struct yk_plan_sources *sources)
 {
-    if (word && strcmp(word, "none") == 0) {
+    if (run->profile && strcmp(run->profile, "none") == 0) {
         return yk_fail(YK_ERROR_USAGE,
                        "--profile none: there is nothing to calibrate; name a file");
     }
-    run->profile = word ? word : sources->profile;
-    run->is_usual = !run->profile;
-    if (run->is_usual) {
-        YK_TRY(yk_profile_path_usual(run->arena, &run->profile));
-    }
-    if (!run->profile) {
-        return yk_fail(YK_ERROR_USAGE,
-                       "there is no home to keep the profile in; name a file by --profile");
-    }
+    const char *named = run->profile ? run->profile : sources->profile;
+    run->is_usual = !named;
+    YK_TRY(yk_profile_path_keep(named, run->arena, &run->profile));
     run->has_profile = access(run->profile, F_OK) == 0;
     if (run->has_profile && run->writes) {
         struct yk_profile *profile = NULL;
@@ -159,7 +151,7 @@ static yk_status find_profile(struct yk_calibrate_run *run, const char *word,
     return YK_OK;
 }
 
-static yk_status examine(struct yk_calibrate_run *run, struct yk_planned **out)
+static yk_status examine(struct yk_finished_run *run, struct yk_planned **out)
 {
     struct yk_planned *planned = NULL;
     YK_TRY(yk_planned_examine(&run->planning.request, run->plan, false, &planned));
@@ -173,7 +165,7 @@ static yk_status examine(struct yk_calibrate_run *run, struct yk_planned **out)
 }
 
 /* --rebalance gave ranks other samples than the plan's file says. */
-static yk_status follow_shares(struct yk_calibrate_run *run)
+static yk_status follow_shares(struct yk_finished_run *run)
 {
     double *shares = NULL;
     YK_TRY_NEW(run->arena, shares, (int64_t)run->spent.rank_count + 1);
@@ -184,24 +176,24 @@ static yk_status follow_shares(struct yk_calibrate_run *run)
                                  run->spent.rank_count, run->arena, &run->plan);
 }
 
-static yk_status take_plan(struct yk_calibrate_run *run, const char *path,
+static yk_status take_plan(struct yk_finished_run *run, const char *path,
                            const struct yk_text *text)
 {
-    struct yk_planning_request words = {.profile = run->profile, .any_profile = true};
+    struct yk_planning_request request = {.any_profile = true};
     struct yk_plan_sources sources;
     YK_TRY(yk_plan_file_sources(yk_text_chars(text), text->length, path, run->arena, &sources));
-    YK_TRY(find_profile(run, run->profile, &sources));
-    words.profile = run->has_profile ? run->profile : "none";
+    YK_TRY(find_profile(run, &sources));
+    request.profile = run->has_profile ? run->profile : "none";
     if (yk_folder_has(run->folder, "config.json")) {
-        YK_TRY(yk_train_path(run->folder, "config.json", run->arena, &words.model));
+        YK_TRY(yk_folder_path(run->folder, "config.json", run->arena, &request.model));
     }
-    YK_TRY(yk_planning_open_plan(path, &words, &run->planning, &run->plan));
+    YK_TRY(yk_planning_open_plan(path, &request, &run->planning, &run->plan));
     YK_TRY(follow_shares(run));
     return examine(run, &run->planned);
 }
 
-yk_status yk_calibrate_run_open(const char *folder, const char *profile, bool writes,
-                                struct yk_calibrate_run *out)
+yk_status yk_finished_run_open(const char *folder, const char *profile, bool writes,
+                               struct yk_finished_run *out)
 {
     out->writes = writes;
     out->folder = folder;
@@ -215,16 +207,16 @@ yk_status yk_calibrate_run_open(const char *folder, const char *profile, bool wr
     return read_file(out, "plan.json", take_plan);
 }
 
-void yk_calibrate_run_close(struct yk_calibrate_run *run)
+void yk_finished_run_close(struct yk_finished_run *run)
 {
     yk_planned_destroy(run->planned);
     yk_planning_close(&run->planning);
     yk_arena_destroy(run->arena);
-    *run = (struct yk_calibrate_run){0};
+    *run = (struct yk_finished_run){0};
 }
 
-yk_status yk_calibrate_run_predict(struct yk_calibrate_run *run, struct yk_profile *profile,
-                                   double *out_s)
+yk_status yk_finished_run_predict(struct yk_finished_run *run, struct yk_profile *profile,
+                                  double *out_s)
 {
     struct yk_planned *planned = NULL;
     struct yk_profile *own = run->planning.book.profile;

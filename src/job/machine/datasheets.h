@@ -1,6 +1,6 @@
 /* Datasheets: the devices and links that can be named in a cluster, as tables and as JSON. */
-#ifndef YK_CLI_COMMANDS_DATASHEETS_H
-#define YK_CLI_COMMANDS_DATASHEETS_H
+#ifndef YK_JOB_MACHINE_DATASHEETS_H
+#define YK_JOB_MACHINE_DATASHEETS_H
 
 #include "base/status.h"
 #include "base/text.h"

@@ -1,19 +1,12 @@
-#include "job/library.h"
+#include "job/machine/library.h"
 
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The build tells what it was compiled with: the headers of others stay in the rooms that wrap
- * them. */
-#ifdef YOKE_JANSSON_VERSION
-#define COMPILED_JANSSON YOKE_JANSSON_VERSION
-#else
-#define COMPILED_JANSSON NULL
-#endif
-
-void *yk_library_load(const char *const *files, size_t count)
+/* The first of the files that loads, or NULL. */
+static void *load(const char *const *files, size_t count)
 {
     void *handle = NULL;
     for (size_t i = 0; i < count && files[i] && !handle; i++) {
@@ -22,7 +15,8 @@ void *yk_library_load(const char *const *files, size_t count)
     return handle;
 }
 
-bool yk_library_symbol(void *handle, const char *name, void *function)
+/* Points `function`, the address of a function pointer, at the library's function. */
+static bool find_symbol(void *handle, const char *name, void *function)
 {
     void *address = dlsym(handle, name);
     memcpy(function, &address, sizeof address);
@@ -47,7 +41,7 @@ static bool copy_first_number(const char *words, char out[YK_LIBRARY_VERSION_SIZ
 static bool ask_for_text(void *handle, const char *name, char out[YK_LIBRARY_VERSION_SIZE])
 {
     const char *(*ask)(void) = NULL;
-    if (!yk_library_symbol(handle, name, &ask)) {
+    if (!find_symbol(handle, name, &ask)) {
         return false;
     }
     const char *answer = ask();
@@ -62,7 +56,7 @@ static bool jansson_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
 static bool hwloc_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
 {
     unsigned (*ask)(void) = NULL;
-    if (!yk_library_symbol(handle, "hwloc_get_api_version", &ask)) {
+    if (!find_symbol(handle, "hwloc_get_api_version", &ask)) {
         return false;
     }
     const unsigned version = ask();
@@ -80,8 +74,8 @@ static bool mpi_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
     int (*ask)(char *, int *) = NULL;
     char answer[8192 + 1] = ""; /* the largest MPI_MAX_LIBRARY_VERSION_STRING around */
     int length = 0;
-    return yk_library_symbol(handle, "MPI_Get_library_version", &ask) &&
-           ask(answer, &length) == 0 && copy_first_number(answer, out);
+    return find_symbol(handle, "MPI_Get_library_version", &ask) && ask(answer, &length) == 0 &&
+           copy_first_number(answer, out);
 }
 
 static bool cbc_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
@@ -99,7 +93,7 @@ static bool pcre2_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
     const uint32_t config_version = 11; /* PCRE2_CONFIG_VERSION */
     int (*ask)(uint32_t, void *) = NULL;
     char answer[64] = "";
-    return yk_library_symbol(handle, "pcre2_config_8", &ask) && ask(config_version, answer) > 0 &&
+    return find_symbol(handle, "pcre2_config_8", &ask) && ask(config_version, answer) > 0 &&
            copy_first_number(answer, out);
 }
 
@@ -112,7 +106,7 @@ static bool cuda_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
 {
     int (*ask)(int *) = NULL;
     int version = 0;
-    if (!yk_library_symbol(handle, "cuDriverGetVersion", &ask) || ask(&version) != 0) {
+    if (!find_symbol(handle, "cuDriverGetVersion", &ask) || ask(&version) != 0) {
         return false;
     }
     snprintf(out, YK_LIBRARY_VERSION_SIZE, "%d.%d", version / 1000, version % 1000 / 10);
@@ -123,8 +117,8 @@ static bool nvml_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
 {
     int (*begin)(void) = NULL;
     int (*ask)(char *, unsigned) = NULL;
-    return yk_library_symbol(handle, "nvmlInit_v2", &begin) &&
-           yk_library_symbol(handle, "nvmlSystemGetNVMLVersion", &ask) && begin() == 0 &&
+    return find_symbol(handle, "nvmlInit_v2", &begin) &&
+           find_symbol(handle, "nvmlSystemGetNVMLVersion", &ask) && begin() == 0 &&
            ask(out, YK_LIBRARY_VERSION_SIZE) == 0;
 }
 
@@ -132,7 +126,7 @@ static bool cublas_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
 {
     int (*ask)(int, int *) = NULL; /* 0 major, 1 minor, 2 patch level */
     int parts[3] = {0};
-    if (!yk_library_symbol(handle, "cublasLtGetProperty", &ask)) {
+    if (!find_symbol(handle, "cublasLtGetProperty", &ask)) {
         return false;
     }
     for (int i = 0; i < 3; i++) {
@@ -147,7 +141,7 @@ static bool cublas_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
 static bool cudnn_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
 {
     size_t (*ask)(void) = NULL;
-    if (!yk_library_symbol(handle, "cudnnGetVersion", &ask)) {
+    if (!find_symbol(handle, "cudnnGetVersion", &ask)) {
         return false;
     }
     const size_t version = ask();
@@ -160,7 +154,7 @@ static bool nccl_version(void *handle, char out[YK_LIBRARY_VERSION_SIZE])
 {
     int (*ask)(int *) = NULL;
     int version = 0;
-    if (!yk_library_symbol(handle, "ncclGetVersion", &ask) || ask(&version) != 0) {
+    if (!find_symbol(handle, "ncclGetVersion", &ask) || ask(&version) != 0) {
         return false;
     }
     snprintf(out, YK_LIBRARY_VERSION_SIZE, "%d.%d.%d", version / 10000, version / 100 % 100,
@@ -174,7 +168,8 @@ const struct yk_library yk_libraries[] = {
         .needed_for = "reading JSON",
         .package = "libjansson4",
         .files = {"libjansson.so.4"},
-        .compiled = COMPILED_JANSSON,
+        /* From the build: the headers of others stay in the rooms that wrap them. */
+        .compiled = YOKE_JANSSON_VERSION,
         .version = jansson_version,
     },
     {
@@ -266,7 +261,7 @@ const size_t yk_library_count = sizeof yk_libraries / sizeof yk_libraries[0];
 
 bool yk_library_find(const struct yk_library *library, char out[YK_LIBRARY_VERSION_SIZE])
 {
-    void *handle = yk_library_load(library->files, YK_LIBRARY_MOST_FILES);
+    void *handle = load(library->files, YK_LIBRARY_MOST_FILES);
     if (!handle) {
         return false;
     }
@@ -279,14 +274,13 @@ bool yk_library_find(const struct yk_library *library, char out[YK_LIBRARY_VERSI
 bool yk_library_describe_blas(char out[YK_LIBRARY_VERSION_SIZE])
 {
     static const char *const files[] = {"libopenblas.so.0"};
-    void *handle = yk_library_load(files, 1);
+    void *handle = load(files, 1);
     const char *(*ask_core)(void) = NULL;
     char version[YK_LIBRARY_VERSION_SIZE] = "";
     if (!handle || !openblas_version(handle, version)) {
         return false;
     }
-    const char *core =
-        yk_library_symbol(handle, "openblas_get_corename", &ask_core) ? ask_core() : NULL;
+    const char *core = find_symbol(handle, "openblas_get_corename", &ask_core) ? ask_core() : NULL;
     snprintf(out, YK_LIBRARY_VERSION_SIZE, "OpenBLAS %.20s%s%.20s", version,
              core ? ", kernels for " : "", core ? core : "");
     return true;

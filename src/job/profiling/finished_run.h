@@ -1,11 +1,11 @@
 /*
- * Calibrate run: the run that `yoke calibrate` looks at: what it was planned with, the prediction
- * by the profile that is to be calibrated, and what its ops took.
+ * Finished run: a run that has ended and is to be calibrated by: what it was planned with, the
+ * prediction by the profile that is to be calibrated, and what its ops took.
  *
  * Starts as {0}; owns what it points to.
  */
-#ifndef YK_JOB_PROFILING_CALIBRATE_RUN_H
-#define YK_JOB_PROFILING_CALIBRATE_RUN_H
+#ifndef YK_JOB_PROFILING_FINISHED_RUN_H
+#define YK_JOB_PROFILING_FINISHED_RUN_H
 
 #include "base/arena.h"
 #include "base/status.h"
@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct yk_calibrate_run {
+struct yk_finished_run {
     struct yk_arena *arena;
     const char *folder;
     const char *profile; /* the file that is to be calibrated */
@@ -32,15 +32,15 @@ struct yk_calibrate_run {
     double predicted_step_s; /* when the run began; NAN: not known */
 };
 
-/* `profile` is the word of --profile; NULL: the file that the run was planned with, or the usual
- * one. One that is to be written and is damaged is set aside. Refuses runs that cannot be used,
+/* `profile` is the file to calibrate; NULL: that which the run was planned with, or the usual one.
+ * One that is to be written and is damaged is set aside. Refuses runs that cannot be used,
  * each with its reason. */
-yk_status yk_calibrate_run_open(const char *folder, const char *profile, bool writes,
-                                struct yk_calibrate_run *out) YK_MUST_USE;
-void yk_calibrate_run_close(struct yk_calibrate_run *run);
+yk_status yk_finished_run_open(const char *folder, const char *profile, bool writes,
+                               struct yk_finished_run *out) YK_MUST_USE;
+void yk_finished_run_close(struct yk_finished_run *run);
 
 /* The step that would be predicted of the run's plan by another profile. */
-yk_status yk_calibrate_run_predict(struct yk_calibrate_run *run, struct yk_profile *profile,
-                                   double *out_s) YK_MUST_USE;
+yk_status yk_finished_run_predict(struct yk_finished_run *run, struct yk_profile *profile,
+                                  double *out_s) YK_MUST_USE;
 
 #endif

@@ -2,11 +2,10 @@
 
 #include "base/log.h"
 #include "base/process_memory.h"
-#include "cli/interrupt.h"
-#include "cli/terminal.h"
 #include "job/profile_path.h"
+#include "job/profiling/targets.h"
 #include "job/slow.h"
-#include "job/workload.h"
+#include "measure/noise.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,35 +16,24 @@ enum {
     MIB = 1024 * 1024,
 };
 
+/* Where a process is the only one. */
+static const struct yk_launcher alone = {.size = 1, .local_size = 1};
+
 /* The workload of the target at hand. */
 static yk_status read_workload(struct yk_profiling *profiling)
 {
-    const struct yk_profile_words *words = &profiling->words;
-    const struct yk_workload_request workload = {
-        .batch = words->batch,
-        .sequence = words->sequence,
-        .target_sequence = words->target_sequence,
-        .precision = yk_precision_name(profiling->targets[profiling->target].precision),
-        .lora_rank = words->lora_rank,
-        .nf4 = words->nf4,
-    };
+    struct yk_workload_request workload = profiling->request->workload;
+    workload.precision = yk_precision_name(profiling->targets[profiling->target].precision);
     return yk_workload_read(&workload, profiling->config, &profiling->workload);
 }
 
-yk_status yk_profiling_find_path(const struct yk_profile_words *words, struct yk_arena *arena,
-                                 const char **out)
+yk_status yk_profile_find_path(const char *profile, struct yk_arena *arena, const char **out)
 {
-    if (words->profile && strcmp(words->profile, "none") == 0) {
+    if (profile && strcmp(profile, "none") == 0) {
         return yk_fail(YK_ERROR_USAGE, "--profile none: that is for commands that plan; name a "
                                        "file here, or leave it out for the usual one");
     }
-    *out = words->profile;
-    if (!*out) {
-        YK_TRY(yk_profile_path_usual(arena, out));
-    }
-    return *out ? YK_OK
-                : yk_fail(YK_ERROR_USAGE, "there is no home to keep the profile in; name a file by "
-                                          "--profile");
+    return yk_profile_path_keep(profile, arena, out);
 }
 
 static yk_status describe(struct yk_profiling *profiling)
@@ -60,9 +48,9 @@ static yk_status describe(struct yk_profiling *profiling)
     }
     yk_status status = yk_text_status(&versions);
     if (status == YK_OK) {
-        profiling->versions =
+        profiling->result->versions =
             yk_arena_copy_text(profiling->arena, yk_text_chars(&versions), versions.length);
-        status = profiling->versions ? YK_OK : yk_fail_out_of_memory();
+        status = profiling->result->versions ? YK_OK : yk_fail_out_of_memory();
     }
     yk_text_free(&versions);
     return status;
@@ -78,7 +66,7 @@ static yk_status open_engine(struct yk_profiling *profiling)
         .cores = pinned ? team->cores.compute : NULL,
         .core_count = pinned ? team->cores.compute_count : 0,
         .comm_core = team->cores.message,
-        .messages = yk_train_team_processors(team, profiling->words.wire),
+        .messages = yk_train_team_processors(team, profiling->request->wire),
     };
     return yk_engine_open(&profiling->targets[profiling->target].choice, &options,
                           &profiling->engine);
@@ -92,7 +80,7 @@ static yk_status open_ranks(struct yk_profiling *profiling)
     profiling->all = (struct yk_measure_ranks){.ranks = &team->ranks, .engine = *engine};
     if (!yk_train_team_is_alone(team)) {
         const struct yk_profile_target *target = &profiling->targets[profiling->target];
-        YK_TRY(yk_train_team_connect(team, &target->choice, profiling->words.wire));
+        YK_TRY(yk_train_team_connect(team, &target->choice, profiling->request->wire));
         profiling->all.work = yk_train_team_work(team);
         return YK_OK;
     }
@@ -107,7 +95,7 @@ static yk_status open_ranks(struct yk_profiling *profiling)
 /* What a rank does by itself; others know whether it could when they agree on it. */
 static yk_status open_device(struct yk_profiling *profiling)
 {
-    if (profiling->words.counters) {
+    if (profiling->request->counters) {
         YK_TRY(yk_counters_open(&profiling->targets[profiling->target].choice, &profiling->gauge));
     }
     return open_engine(profiling);
@@ -166,11 +154,11 @@ static double held_bytes(const struct yk_engine *engine)
                                  : yk_process_memory().peak_bytes;
 }
 
-/* What the survey tells while it goes on; `user` is the profiling. */
+/* Callbacks of the survey; `user` is the profiling. */
 static bool is_stopped(void *user)
 {
-    (void)user;
-    return atomic_load(yk_interrupt_watch_termination());
+    const struct yk_profiling *profiling = user;
+    return yk_job_is_stopped(profiling->request->job);
 }
 
 /* Layers come first and take most of the time, links or copies the rest. */
@@ -190,7 +178,8 @@ static void show_progress(void *user, const char *what, double done)
     char line[128];
     (void)snprintf(line, sizeof line, "%s, %s: %s", profiling->cluster->devices[rank].name,
                    yk_precision_name(profiling->workload.precision), what);
-    yk_terminal_progress(NULL, line, (profiling->target + whole) / profiling->target_count);
+    yk_job_progress(profiling->request->job, line,
+                    (profiling->target + whole) / profiling->target_count);
 }
 
 static void note_step(void *user, const struct yk_run_times *times)
@@ -230,19 +219,22 @@ static yk_status name_counted(const struct yk_profiling *profiling, const char *
     return status;
 }
 
-/* With --counters, what the device's meters showed meanwhile. */
+/* With counters, what the device's meters showed meanwhile. */
 static yk_status survey_layers(struct yk_profiling *profiling, const struct yk_survey_wish *wish)
 {
     if (!profiling->gauge) {
-        return yk_survey_layers(&profiling->survey, &profiling->all, wish);
+        return yk_survey_layers(&profiling->result->survey, &profiling->all, wish);
     }
-    struct yk_counter_rank *counted = &profiling->counted[profiling->target];
+    struct yk_counter_ranks *all = &profiling->result->counted;
+    struct yk_counter_rank *counted = &all->all[all->count];
     YK_TRY(yk_gauge_start(profiling->gauge));
-    const yk_status status = yk_survey_layers(&profiling->survey, &profiling->all, wish);
+    const yk_status status = yk_survey_layers(&profiling->result->survey, &profiling->all, wish);
     yk_gauge_stop(profiling->gauge);
     YK_TRY(status);
     YK_TRY(yk_gauge_tell(profiling->gauge, NAN, profiling->arena, counted));
-    return name_counted(profiling, &counted->device);
+    YK_TRY(name_counted(profiling, &counted->device));
+    all->count++;
+    return YK_OK;
 }
 
 /* Whether the most that this process has taken will be what this target takes, and not what one
@@ -260,23 +252,23 @@ static yk_status survey(struct yk_profiling *profiling)
         .workload = profiling->workload,
         .cluster = profiling->cluster,
         .slowness = profiling->slowness[profiling->all.ranks->rank],
-        .seconds = profiling->words.seconds,
+        .seconds = profiling->request->seconds,
         .held_bytes = begins_anew(profiling) ? held_bytes : NULL,
-        .again = profiling->words.again,
-        .versions = profiling->versions,
+        .again = profiling->request->again,
+        .versions = profiling->result->versions,
         .watch = {.user = profiling,
                   .progress = show_progress,
                   .stop = is_stopped,
                   .ran = profiling->gauge ? note_step : NULL},
     };
     YK_TRY(survey_layers(profiling, &wish));
-    if (profiling->engine.backend->used && !profiling->survey.stopped) {
-        YK_TRY(yk_survey_copies(&profiling->survey, &profiling->all, &wish));
+    if (profiling->engine.backend->used && !profiling->result->survey.stopped) {
+        YK_TRY(yk_survey_copies(&profiling->result->survey, &profiling->all, &wish));
     }
-    if (profiling->all.ranks->size > 1 && !profiling->survey.stopped) {
+    if (profiling->all.ranks->size > 1 && !profiling->result->survey.stopped) {
         int64_t most = 0;
         YK_TRY(most_bytes(profiling, &most));
-        YK_TRY(yk_survey_links(&profiling->survey, &profiling->all, &wish, most));
+        YK_TRY(yk_survey_links(&profiling->result->survey, &profiling->all, &wish, most));
     }
     return YK_OK;
 }
@@ -284,10 +276,10 @@ static yk_status survey(struct yk_profiling *profiling)
 /* A line about what was measured where, for who reads the results. */
 static yk_status note_target(struct yk_profiling *profiling)
 {
-    const struct yk_survey *survey = &profiling->survey;
-    struct yk_text *out = &profiling->notes;
+    const struct yk_survey *survey = &profiling->result->survey;
+    struct yk_text *out = &profiling->result->notes;
     yk_workload_add_title(profiling->config, profiling->cluster, &profiling->workload, out);
-    yk_text_addf(out, "\n  %s\n", profiling->versions);
+    yk_text_addf(out, "\n  %s\n", profiling->result->versions);
     if (survey->blocks > 0) {
         yk_text_addf(out, "  measured by %lld of its blocks, which are alike\n",
                      (long long)survey->blocks);
@@ -308,25 +300,25 @@ static yk_status pass_over(struct yk_profiling *profiling, yk_status status)
         return status;
     }
     yk_workload_add_title(profiling->config, profiling->cluster, &profiling->workload,
-                          &profiling->notes);
-    yk_text_addf(&profiling->notes, "\n  left out: %s\n", yk_status_message());
-    return yk_text_status(&profiling->notes);
+                          &profiling->result->notes);
+    yk_text_addf(&profiling->result->notes, "\n  left out: %s\n", yk_status_message());
+    return yk_text_status(&profiling->result->notes);
 }
 
 /* The first rank keeps what is measured. */
 static yk_status open_profile(struct yk_profiling *profiling)
 {
-    YK_TRY(yk_survey_begin(&profiling->survey));
+    YK_TRY(yk_survey_begin(&profiling->result->survey));
     return yk_train_team_rank(&profiling->team) == 0
-               ? yk_profile_path_create(profiling->words.profile, profiling->path,
-                                        &profiling->survey.profile)
+               ? yk_profile_path_create(profiling->request->profile, profiling->result->path,
+                                        &profiling->result->survey.profile)
                : YK_OK;
 }
 
 static yk_status measure(struct yk_profiling *profiling)
 {
     for (profiling->target = 0;
-         profiling->target < profiling->target_count && !profiling->survey.stopped;
+         profiling->target < profiling->target_count && !profiling->result->survey.stopped;
          profiling->target++) {
         YK_TRY(open_target(profiling));
         if (profiling->target == 0) { /* nothing is left behind where no device can be had */
@@ -341,50 +333,107 @@ static yk_status measure(struct yk_profiling *profiling)
     return YK_OK;
 }
 
-yk_status yk_profiling_open(struct yk_profiling *profiling, int32_t ranks)
+/* Opens what is named, for so many ranks. */
+static yk_status open_profiling(struct yk_profiling *profiling, int32_t ranks)
 {
-    const struct yk_profile_words *words = &profiling->words;
-    YK_TRY(yk_arena_create(&profiling->arena));
-    if (!words->model) {
+    const struct yk_profile_request *request = profiling->request;
+    if (!request->model) {
         return yk_fail(YK_ERROR_USAGE, "name a model: --model gpt-mini; yoke model lists them");
     }
-    YK_TRY(yk_model_config_open(words->model, profiling->arena, &profiling->config));
-    YK_TRY(yk_profiling_find_path(words, profiling->arena, &profiling->path));
-    YK_TRY(yk_slow_read(words->slow, ranks, profiling->arena, &profiling->slowness));
-    if (words->cluster) {
+    YK_TRY(yk_model_config_open(request->model, profiling->arena, &profiling->config));
+    YK_TRY(yk_profile_find_path(request->profile, profiling->arena, &profiling->result->path));
+    YK_TRY(yk_slow_read(request->slow, ranks, profiling->arena, &profiling->slowness));
+    if (request->cluster) {
         YK_TRY(yk_profiling_read_cluster(profiling, ranks));
     }
     YK_TRY(yk_profiling_find_targets(profiling, ranks));
-    YK_TRY_NEW(profiling->arena, profiling->counted, profiling->target_count);
     return read_workload(profiling);
 }
 
-yk_status yk_profiling_run(struct yk_profiling *profiling, const struct yk_launcher *launcher)
+static yk_status measure_all(struct yk_profiling *profiling)
 {
     struct yk_train_team *team = &profiling->team;
-    const struct yk_train_team_wish wish = {.device = yk_profiling_device(profiling)};
-    YK_TRY(yk_train_team_open(launcher, &wish, profiling->arena, team));
+    const struct yk_job *job = profiling->request->job;
+    const struct yk_train_team_request request = {
+        .device = yk_profiling_device(profiling),
+        .job = job,
+    };
+    const struct yk_launcher *launcher = profiling->request->launcher;
+    YK_TRY(yk_train_team_open(launcher ? launcher : &alone, &request, profiling->arena, team));
     if (!yk_train_team_is_alone(team)) {
         YK_TRY(yk_profiling_find_targets(profiling, team->ranks.size));
-        YK_TRY_NEW(profiling->arena, profiling->counted, profiling->target_count);
     }
-    yk_terminal_progress_begin();
+    YK_TRY_NEW(profiling->arena, profiling->result->counted.all, profiling->target_count);
+    yk_job_begin(job);
     const yk_status status = measure(profiling);
-    yk_terminal_progress_end();
+    yk_job_end(job);
     if (status != YK_OK) {
-        yk_train_team_give_up(&profiling->team, status);
+        yk_train_team_give_up(team, status);
         return status;
     }
-    return yk_train_team_agree(&profiling->team, YK_OK);
+    return yk_train_team_agree(team, YK_OK);
 }
 
-void yk_profiling_close(struct yk_profiling *profiling)
+/* What is left for the caller to know. */
+static void finish(struct yk_profiling *profiling)
 {
+    struct yk_profile_result *result = profiling->result;
+    result->rank = yk_train_team_rank(&profiling->team);
+    result->noise = yk_survey_noise(&result->survey);
+    result->target_count = profiling->target_count;
+    result->counters = profiling->request->counters;
+    result->cluster = profiling->cluster;
+    profiling->cluster = NULL;
+}
+
+static void close_profiling(struct yk_profiling *profiling)
+{
+    struct yk_survey *survey = &profiling->result->survey;
     close_target(profiling);
-    yk_profile_close(profiling->survey.profile);
-    yk_survey_free(&profiling->survey);
-    yk_text_free(&profiling->notes);
+    yk_profile_close(survey->profile);
+    survey->profile = NULL;
     yk_train_team_close(&profiling->team);
     yk_cluster_destroy(profiling->cluster);
-    yk_arena_destroy(profiling->arena);
+}
+
+yk_status yk_profile_check(const struct yk_profile_request *request, int32_t ranks)
+{
+    struct yk_profile_result result = {0};
+    struct yk_profiling profiling = {.request = request, .result = &result};
+    YK_TRY(yk_arena_create(&result.arena));
+    profiling.arena = result.arena;
+    const yk_status status = open_profiling(&profiling, ranks);
+    close_profiling(&profiling);
+    yk_profile_result_free(&result);
+    return status;
+}
+
+yk_status yk_profile_run(const struct yk_profile_request *request, struct yk_profile_result *out)
+{
+    struct yk_profiling profiling = {.request = request, .result = out};
+    YK_TRY(yk_arena_create(&out->arena));
+    profiling.arena = out->arena;
+    yk_status status = open_profiling(&profiling, request->launcher ? request->launcher->size : 1);
+    if (status == YK_OK) {
+        status = measure_all(&profiling);
+    }
+    if (status == YK_OK) {
+        finish(&profiling);
+    }
+    close_profiling(&profiling);
+    return status;
+}
+
+void yk_profile_result_free(struct yk_profile_result *result)
+{
+    yk_survey_free(&result->survey);
+    yk_text_free(&result->notes);
+    yk_cluster_destroy(result->cluster);
+    yk_arena_destroy(result->arena);
+    *result = (struct yk_profile_result){0};
+}
+
+yk_status yk_profile_write_cluster(const struct yk_profile_result *result, struct yk_text *out)
+{
+    return yk_cluster_write(result->cluster, out);
 }

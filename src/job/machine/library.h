@@ -4,8 +4,8 @@
  * Libraries are looked for by loading them, and stay loaded: some do not survive being unloaded.
  * One thread at a time.
  */
-#ifndef YK_JOB_LIBRARY_H
-#define YK_JOB_LIBRARY_H
+#ifndef YK_JOB_MACHINE_LIBRARY_H
+#define YK_JOB_MACHINE_LIBRARY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,11 +35,5 @@ bool yk_library_find(const struct yk_library *library, char out[YK_LIBRARY_VERSI
 bool yk_library_describe_blas(char out[YK_LIBRARY_VERSION_SIZE]);
 /* "cuBLASLt 13.1.0", on NVIDIA GPUs. */
 bool yk_library_describe_cublas(char out[YK_LIBRARY_VERSION_SIZE]);
-
-/* The first of the files that loads, or NULL. */
-void *yk_library_load(const char *const *files, size_t count);
-
-/* Points `function`, the address of a function pointer, at the library's function. */
-bool yk_library_symbol(void *handle, const char *name, void *function);
 
 #endif

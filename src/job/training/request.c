@@ -1,0 +1,80 @@
+#include "job/training/request.h"
+
+#include "base/option_layers.h"
+#include "job/training/layers.h"
+
+#include <string.h>
+
+enum {
+    MOST_NAMES = 128
+};
+
+static yk_status fail_unknown(const char *name)
+{
+    const char *names[MOST_NAMES];
+    size_t count = 0;
+    while (count < MOST_NAMES && count < yk_train_options.count) {
+        names[count] = yk_train_options.rows[count].name;
+        count++;
+    }
+    const char *meant = yk_option_nearest(name, names, count);
+    return meant ? yk_fail(YK_ERROR_USAGE, "there is no setting \"%s\"; did you mean \"%s\"?", name,
+                           meant)
+                 : yk_fail(YK_ERROR_USAGE, "there is no setting \"%s\"", name);
+}
+
+static yk_status store_flag(const struct yk_option *option, const char *value,
+                            struct yk_arena *arena, struct yk_train_request *out)
+{
+    if (strcmp(value, "true") == 0) {
+        return yk_option_store(option, NULL, arena, out);
+    }
+    if (strcmp(value, "false") != 0) {
+        return yk_fail(YK_ERROR_USAGE, "--%s: true or false, not \"%s\"", option->name, value);
+    }
+    yk_option_clear(option, out);
+    return YK_OK;
+}
+
+static yk_status store(const struct yk_train_setting *setting, bool over_layers,
+                       struct yk_arena *arena, struct yk_train_request *out)
+{
+    const struct yk_option *option = yk_option_find(&yk_train_options, setting->name);
+    if (!option) {
+        return fail_unknown(setting->name);
+    }
+    if (option->kind == YK_OPTION_FLAG) {
+        return store_flag(option, setting->value, arena, out);
+    }
+    const char *kept = yk_arena_copy_text(arena, setting->value, strlen(setting->value));
+    if (!kept) {
+        return yk_fail_out_of_memory();
+    }
+    return over_layers ? yk_option_layers_store(&yk_train_options, option, kept, arena, out)
+                       : yk_option_store(option, kept, arena, out);
+}
+
+static yk_status store_all(const struct yk_train_setting *settings, size_t count, bool over_layers,
+                           struct yk_arena *arena, struct yk_train_request *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        YK_TRY(store(&settings[i], over_layers, arena, out));
+    }
+    return YK_OK;
+}
+
+yk_status yk_train_request_make(const struct yk_train_setting *settings, size_t count,
+                                struct yk_arena *arena, struct yk_train_request *out)
+{
+    struct yk_train_request request = {0};
+    struct yk_option_layers layers = {0};
+    YK_TRY(yk_option_store_presets(&yk_train_options, arena, &request));
+    YK_TRY(store_all(settings, count, false, arena, &request));
+    YK_TRY(yk_train_layers(&request, arena, &layers));
+    if (layers.count > 0) {
+        YK_TRY(yk_option_layers_apply(&yk_train_options, &layers, arena, &request));
+        YK_TRY(store_all(settings, count, true, arena, &request));
+    }
+    *out = request;
+    return YK_OK;
+}
