@@ -121,11 +121,11 @@ static yk_status check_request(const struct yk_dataset_request *request)
     return YK_OK;
 }
 
-yk_status yk_known_open_any(const struct yk_dataset_request *wish,
+yk_status yk_known_open_any(const struct yk_dataset_request *wanted,
                             const struct yk_model_config *config,
                             const struct yk_tokenizer *tokenizer, struct yk_dataset **out)
 {
-    struct yk_dataset_request request = *wish;
+    struct yk_dataset_request request = *wanted;
     request.tokenizer = tokenizer;
     request.start = tokenizer ? yk_known_start(config, tokenizer) : -1;
     YK_TRY(check_request(&request));

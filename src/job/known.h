@@ -19,7 +19,7 @@
 yk_status yk_known_kind(const struct yk_model_config *config, const char *path,
                         enum yk_dataset_kind *out) YK_MUST_USE;
 
-/* Length of a sample of such data where no words say it; 0: what the model can take. */
+/* Length of a sample of such data where nobody says it; 0: what the model can take. */
 int64_t yk_known_usual_sequence(enum yk_dataset_kind kind);
 
 /* What a decoder is given first: what the config says, else what begins texts, else the padding;
@@ -28,7 +28,7 @@ int32_t yk_known_start(const struct yk_model_config *config, const struct yk_tok
 
 /* Opens data for a model whose tokens have no meaning yet. The request's kind is that of
  * yk_known_kind(); its tokenizer and start are filled in. */
-yk_status yk_known_open_any(const struct yk_dataset_request *wish,
+yk_status yk_known_open_any(const struct yk_dataset_request *wanted,
                             const struct yk_model_config *config,
                             const struct yk_tokenizer *tokenizer,
                             struct yk_dataset **out) YK_MUST_USE;

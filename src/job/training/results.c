@@ -121,7 +121,7 @@ static yk_status merge(struct yk_training *training, const struct yk_exchange_by
     return status;
 }
 
-yk_status yk_train_collect_results(struct yk_training *training)
+yk_status yk_train_results_collect(struct yk_training *training)
 {
     const struct yk_planned *planned = yk_training_planned(training);
     struct yk_exchange_bytes *handed = NULL;

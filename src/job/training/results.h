@@ -6,6 +6,6 @@
 
 /* All ranks call it, after the last step. On rank 0 the run's trace is then that of all ranks, and
  * training->ranks (ranks of the plan) says what each computed, waited and held at most. */
-yk_status yk_train_collect_results(struct yk_training *training) YK_MUST_USE;
+yk_status yk_train_results_collect(struct yk_training *training) YK_MUST_USE;
 
 #endif

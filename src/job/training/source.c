@@ -20,8 +20,8 @@ static yk_status find_data(const struct yk_train_request *request, const char **
     return YK_OK;
 }
 
-yk_status yk_train_weights_folder(const struct yk_train_request *request, struct yk_arena *arena,
-                                  const char **out)
+yk_status yk_train_source_weights_folder(const struct yk_train_request *request,
+                                         struct yk_arena *arena, const char **out)
 {
     const char *end = strrchr(request->weights, '/');
     *out = request->weights;
@@ -39,7 +39,7 @@ static yk_status open_config(const struct yk_train_request *request, struct yk_a
 {
     const char *word = request->model ? request->model : USUAL_MODEL;
     if (!request->model && request->weights) {
-        YK_TRY(yk_train_weights_folder(request, arena, &word));
+        YK_TRY(yk_train_source_weights_folder(request, arena, &word));
     }
     if (yk_folder_is(word) && yk_folder_has(word, "config.json")) {
         YK_TRY(yk_folder_path(word, "config.json", arena, &word));
@@ -151,7 +151,7 @@ static yk_status open_tokenizer(const struct yk_train_request *request, struct y
 {
     const char *path = request->tokenizer;
     if (!path && request->weights) {
-        YK_TRY(yk_train_weights_folder(request, arena, &path));
+        YK_TRY(yk_train_source_weights_folder(request, arena, &path));
         path = yk_folder_has(path, "tokenizer.json") || yk_folder_has(path, "vocabulary.json")
                    ? path
                    : NULL;

@@ -33,8 +33,8 @@ yk_status yk_train_source_open(const struct yk_train_request *request,
                                struct yk_train_source *out) YK_MUST_USE;
 
 /* The folder that --weights, which are there, lie in: where their config.json would be. */
-yk_status yk_train_weights_folder(const struct yk_train_request *request, struct yk_arena *arena,
-                                  const char **out) YK_MUST_USE;
+yk_status yk_train_source_weights_folder(const struct yk_train_request *request,
+                                         struct yk_arena *arena, const char **out) YK_MUST_USE;
 
 /* The samples of the data, once it is planned how much a micro-batch holds. */
 yk_status yk_train_source_cut(struct yk_train_source *source,

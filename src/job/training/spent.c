@@ -79,7 +79,7 @@ static yk_status collect(struct yk_training *training, struct yk_arena *scratch)
     return status;
 }
 
-yk_status yk_train_collect_spent(struct yk_training *training)
+yk_status yk_train_spent_collect(struct yk_training *training)
 {
     struct yk_arena *scratch = NULL;
     YK_TRY(yk_train_team_agree(&training->team, yk_arena_create(&scratch)));
@@ -88,7 +88,7 @@ yk_status yk_train_collect_spent(struct yk_training *training)
     return status;
 }
 
-yk_status yk_train_add_spent(const struct yk_training *training, struct yk_outputs *outputs)
+yk_status yk_train_spent_add(const struct yk_training *training, struct yk_outputs *outputs)
 {
     const char *path = NULL;
     if (!training->spent) {

@@ -8,10 +8,10 @@
 
 /* All ranks call it, after the last step. On rank 0 training->spent is set, unless too few steps
  * were run. */
-yk_status yk_train_collect_spent(struct yk_training *training) YK_MUST_USE;
+yk_status yk_train_spent_collect(struct yk_training *training) YK_MUST_USE;
 
 /* Adds the file; none where there is nothing to write. */
-yk_status yk_train_add_spent(const struct yk_training *training,
+yk_status yk_train_spent_add(const struct yk_training *training,
                              struct yk_outputs *outputs) YK_MUST_USE;
 
 #endif

@@ -110,7 +110,7 @@ static yk_status add_files(const struct yk_training *training, const struct yk_t
     struct yk_trace *predicted = NULL;
     YK_TRY(yk_folder_path(training->folder, "summary.json", training->arena, &path));
     YK_TRY(yk_train_result_write_json(result, yk_outputs_add_own(outputs, path)));
-    YK_TRY(yk_train_add_spent(training, outputs));
+    YK_TRY(yk_train_spent_add(training, outputs));
     if (training->run.trace) {
         YK_TRY(yk_folder_path(training->folder, "trace.json", training->arena, &path));
         YK_TRY(yk_trace_write_chrome(training->run.trace, yk_outputs_add_own(outputs, path)));

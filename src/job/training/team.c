@@ -148,8 +148,8 @@ yk_status yk_train_team_connect(struct yk_train_team *team, const struct yk_devi
         YK_TRY(yk_train_team_agree(team, check_wire(team, choice, word)));
     }
     const bool needed = choice->gpu && !yk_train_team_is_alone(team) && team->wire.ranks.size == 0;
-    return needed ? yk_train_team_say(team,
-                                      yk_train_wire_open(&team->ranks, choice, word, &team->wire))
+    return needed ? yk_train_team_report(
+                        team, yk_train_wire_open(&team->ranks, choice, word, &team->wire))
                   : YK_OK;
 }
 
@@ -167,7 +167,7 @@ void yk_train_team_close(struct yk_train_team *team)
 }
 
 /* At once, before any rank leaves: a launcher ends the others when one has. */
-yk_status yk_train_team_say(const struct yk_train_team *team, yk_status agreed)
+yk_status yk_train_team_report(const struct yk_train_team *team, yk_status agreed)
 {
     static const char first[] = "rank 0: ";
     if (yk_train_team_is_alone(team) || agreed == YK_OK || agreed == YK_ERROR_STOPPED) {
@@ -188,7 +188,7 @@ yk_status yk_train_team_agree(const struct yk_train_team *team, yk_status mine)
 {
     return yk_train_team_is_alone(team)
                ? mine
-               : yk_train_team_say(team, yk_exchange_agree(&team->ranks, mine));
+               : yk_train_team_report(team, yk_exchange_agree(&team->ranks, mine));
 }
 
 yk_status yk_train_team_follow(const struct yk_train_team *team, double *numbers, int64_t count)

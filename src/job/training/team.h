@@ -94,7 +94,7 @@ yk_status yk_train_team_follow(const struct yk_train_team *team, double *numbers
 
 /* A failure that all ranks have come to: rank 0 reports it, and the sentence left is empty. Alone
  * nothing changes. */
-yk_status yk_train_team_say(const struct yk_train_team *team, yk_status agreed) YK_MUST_USE;
+yk_status yk_train_team_report(const struct yk_train_team *team, yk_status agreed) YK_MUST_USE;
 
 /* The ranks' processors as a line that a plan's file can keep: those of one machine side by side.
  * The same on all ranks. */

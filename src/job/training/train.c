@@ -49,9 +49,9 @@ static yk_status fail_stopped(const struct yk_training *training)
 static yk_status finish(struct yk_training *training, const char *checkpoint, yk_status trained,
                         struct yk_train_result *out)
 {
-    yk_status status = yk_train_collect_results(training);
+    yk_status status = yk_train_results_collect(training);
     if (status == YK_OK) {
-        status = yk_train_collect_spent(training);
+        status = yk_train_spent_collect(training);
     }
     if (status == YK_OK && yk_train_team_rank(&training->team) == 0) {
         out->stopped = trained != YK_OK;
@@ -146,7 +146,7 @@ static yk_status run_steps(struct yk_training *training, struct yk_train_steps *
         return finish(training, yk_text_chars(&steps->checkpoint), status, out);
     }
     if (training->run.agreed) {
-        return yk_train_team_say(team, status);
+        return yk_train_team_report(team, status);
     }
     yk_train_team_give_up(team, status);
     return status;

@@ -41,7 +41,7 @@ static yk_status check_weights(const struct yk_training *training)
     if (request->model) {
         return YK_OK;
     }
-    YK_TRY(yk_train_weights_folder(request, training->arena, &folder));
+    YK_TRY(yk_train_source_weights_folder(request, training->arena, &folder));
     if (yk_folder_has(folder, "config.json")) {
         return YK_OK;
     }
