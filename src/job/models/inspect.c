@@ -3,9 +3,10 @@
 #include "base/folder.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "base/option_layers.h"
 #include "base/text.h"
 #include "data/token_shard.h"
-#include "job/training/train.h"
+#include "job/training/request.h"
 #include "model/architecture.h"
 #include "train/checkpoint_folder.h"
 #include "train/shard.h"
@@ -66,7 +67,7 @@ static yk_status open_all(const char *path, struct yk_inspect_result *out)
     YK_TRY(yk_tensor_set_open(out->opened->path, &out->set));
     if (yk_folder_has(out->opened->path, "optimizer.safetensors")) {
         const char *file = NULL;
-        YK_TRY(yk_train_path(out->opened->path, "optimizer.safetensors", out->arena, &file));
+        YK_TRY(yk_folder_path(out->opened->path, "optimizer.safetensors", out->arena, &file));
         YK_TRY(yk_tensor_file_open(file, &out->optimizer_file));
     }
     return YK_OK;

@@ -4,7 +4,6 @@
 #include "base/folder.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "job/training/train.h"
 #include "nn/weights.h"
 
 /* With what makes tokens of text, the folder is whole for yoke and for other tools. */
@@ -16,7 +15,7 @@ static yk_status save_tokenizer(const struct yk_weights_request *request,
     if (!loaded->tokenizer) {
         return YK_OK;
     }
-    YK_TRY(yk_train_path(request->output, yk_tokenizer_file_name(loaded->tokenizer), loaded->arena,
+    YK_TRY(yk_folder_path(request->output, yk_tokenizer_file_name(loaded->tokenizer), loaded->arena,
                          &path));
     yk_tokenizer_write(loaded->tokenizer, &text);
     yk_status status = yk_text_status(&text);
