@@ -2,8 +2,6 @@
 
 #include "program/layout.h"
 
-#include <math.h>
-
 enum {
     BUFFERS_OF_PASS = 7,     /* at most, of one layer and micro-batch */
     BUFFERS_OF_CROSSING = 3, /* likewise */
@@ -84,7 +82,7 @@ static void add(struct finding *finding, struct yk_lifetime lifetime)
 }
 
 static struct yk_lifetime new_activation(enum yk_buffer_kind kind, int32_t layer,
-                                         int32_t micro_batch, int64_t samples, double bytes)
+                                         int32_t micro_batch, int64_t samples)
 {
     struct yk_lifetime lifetime = yk_lifetime_new();
     lifetime.kind = kind;
@@ -92,7 +90,6 @@ static struct yk_lifetime new_activation(enum yk_buffer_kind kind, int32_t layer
     lifetime.layer = layer;
     lifetime.micro_batch = micro_batch;
     lifetime.samples = samples;
-    lifetime.bytes = bytes;
     return lifetime;
 }
 
@@ -204,24 +201,12 @@ static int32_t first_taker(const struct finding *finding, int32_t producer, int3
     return first;
 }
 
-static double output_bytes(const struct finding *finding, const struct yk_model *model,
-                           int32_t layer)
-{
-    double bytes = 0;
-    for (int32_t i = finding->first_edge[layer]; i < finding->first_edge[layer + 1]; i++) {
-        bytes = fmax(bytes, (double)model->edges[finding->edges[i]].bytes);
-    }
-    return bytes;
-}
-
 /* ---- passes ---- */
 
-static void add_output(struct finding *finding, int32_t layer, int32_t micro_batch, int64_t samples,
-                       double bytes)
+static void add_output(struct finding *finding, int32_t layer, int32_t micro_batch, int64_t samples)
 {
     const struct yk_facts *facts = finding->facts;
-    struct yk_lifetime output =
-        new_activation(YK_BUFFER_OUTPUT, layer, micro_batch, samples, bytes);
+    struct yk_lifetime output = new_activation(YK_BUFFER_OUTPUT, layer, micro_batch, samples);
     begin(finding, &output, finding->view->forward[cell(finding, layer, micro_batch)]);
     end_with_takers(finding, layer, facts->plan->layers[layer].group, micro_batch, &output);
     output.memory = is_any(output.end) ? YK_MEMORY_ACTIVATIONS : YK_MEMORY_BUFFERS;
@@ -238,17 +223,20 @@ static void add_output(struct finding *finding, int32_t layer, int32_t micro_bat
 /* What backward of a layer starts from: its takers add to it as they go backward, other groups send
  * theirs. One that does not go backward itself is sent one all the same. */
 static void add_output_gradient(struct finding *finding, int32_t layer, int32_t micro_batch,
-                                int64_t samples, double bytes)
+                                int64_t samples)
 {
     const int32_t group = finding->facts->plan->layers[layer].group;
     const int32_t backward = finding->view->backward[cell(finding, layer, micro_batch)];
     struct yk_lifetime gradient =
-        new_activation(YK_BUFFER_OUTPUT_GRADIENT, layer, micro_batch, samples, bytes);
+        new_activation(YK_BUFFER_OUTPUT_GRADIENT, layer, micro_batch, samples);
+    if (finding->first_edge[layer] == finding->first_edge[layer + 1]) {
+        return; /* nobody takes the output */
+    }
     live_with_takers(finding, layer, group, micro_batch, &gradient);
     if (yk_lifetimes_is_direct(finding->view, layer, micro_batch)) {
         gradient.memory = YK_MEMORY_BUFFERS;
         begin(finding, &gradient, finding->first_recv[1][micro_batch]);
-    } else if (bytes > 0) {
+    } else {
         begin(finding, &gradient, backward);
     }
     end(finding, &gradient, backward);
@@ -265,59 +253,44 @@ static void add_between(struct finding *finding, struct yk_lifetime lifetime,
     add(finding, lifetime);
 }
 
-static yk_status add_pass(struct finding *finding, int32_t layer, int32_t micro_batch)
+static void add_pass(struct finding *finding, int32_t layer, int32_t micro_batch)
 {
     const struct yk_rank_view *view = finding->view;
-    const struct yk_facts *facts = finding->facts;
     const int64_t at = cell(finding, layer, micro_batch);
     const int32_t forward = view->forward[at];
     const int32_t backward = view->backward[at];
+    const int32_t recompute =
+        finding->facts->model->layers[layer].is_block ? view->recompute[at] : YK_OP_NONE;
     const int64_t samples = forward >= 0 ? finding->list->ops[forward].samples : 0;
-    const struct yk_model *model = NULL;
     if (samples == 0) {
-        return YK_OK;
+        return;
     }
-    YK_TRY(yk_sizes_get(facts->program->sizes, samples, false, &model));
-    const struct yk_layer *described = &model->layers[layer];
-    const int32_t recompute = described->is_block ? view->recompute[at] : YK_OP_NONE;
-    const double out_bytes = output_bytes(finding, model, layer);
-    double saved_bytes = (double)described->saved_bytes;
-    for (int32_t e = facts->first_edge_to[layer];
-         e < facts->first_edge_to[layer + 1] && described->keeps_input; e++) {
-        saved_bytes -= (double)model->edges[e].bytes; /* where it was put out, or came in */
-    }
-    add_output(finding, layer, micro_batch, samples, out_bytes);
-    add_output_gradient(finding, layer, micro_batch, samples, out_bytes);
-    struct yk_lifetime saved =
-        new_activation(YK_BUFFER_SAVED, layer, micro_batch, samples, fmax(saved_bytes, 0));
+    const struct yk_lifetime saved = new_activation(YK_BUFFER_SAVED, layer, micro_batch, samples);
     struct yk_lifetime work = saved;
     work.memory = YK_MEMORY_BUFFERS;
-    work.bytes = (double)described->workspace_bytes;
+    add_output(finding, layer, micro_batch, samples);
+    add_output_gradient(finding, layer, micro_batch, samples);
     add_between(finding, saved, YK_BUFFER_SAVED, forward,
                 recompute >= 0 || backward < 0 ? forward : backward);
     add_between(finding, saved, YK_BUFFER_RECOMPUTED, recompute, backward);
     add_between(finding, work, YK_BUFFER_FORWARD_WORK, forward, forward);
     add_between(finding, work, YK_BUFFER_RECOMPUTE_WORK, recompute, recompute);
     add_between(finding, work, YK_BUFFER_BACKWARD_WORK, backward, backward);
-    return YK_OK;
 }
 
 /* ---- crossings ---- */
 
 /* On the side that takes an output: its rows, from when they come or are copied here; and their
  * gradient, until it has been sent, or added up here. */
-static yk_status add_input(struct finding *finding, int32_t crossing, int32_t micro_batch)
+static void add_input(struct finding *finding, int32_t crossing, int32_t micro_batch)
 {
     const struct yk_crossing *at = &finding->facts->crossings[crossing];
     const int32_t producer = at->producer;
     const int64_t samples = samples_in(finding->view, at->group, micro_batch);
-    const struct yk_model *model = NULL;
     if (samples == 0) {
-        return YK_OK;
+        return;
     }
-    YK_TRY(yk_sizes_get(finding->facts->program->sizes, samples, false, &model));
-    struct yk_lifetime input = new_activation(YK_BUFFER_INPUT, producer, micro_batch, samples,
-                                              output_bytes(finding, model, producer));
+    struct yk_lifetime input = new_activation(YK_BUFFER_INPUT, producer, micro_batch, samples);
     input.crossing = crossing;
     struct yk_lifetime gradient = input;
     begin(finding, &input, finding->first_recv[0][micro_batch]);
@@ -330,29 +303,25 @@ static yk_status add_input(struct finding *finding, int32_t crossing, int32_t mi
     end(finding, &gradient, finding->view->backward[cell(finding, producer, micro_batch)]);
     add(finding, input);
     add(finding, gradient);
-    return YK_OK;
 }
 
 /* On the side that made it: what comes back from one of several sides. */
-static yk_status add_returned(struct finding *finding, int32_t crossing, int32_t micro_batch)
+static void add_returned(struct finding *finding, int32_t crossing, int32_t micro_batch)
 {
     const int32_t producer = finding->facts->crossings[crossing].producer;
     const int64_t at = cell(finding, producer, micro_batch);
     const int32_t forward = finding->view->forward[at];
     const int64_t samples = forward >= 0 ? finding->list->ops[forward].samples : 0;
-    const struct yk_model *model = NULL;
     if (samples == 0 || yk_lifetimes_is_direct(finding->view, producer, micro_batch)) {
-        return YK_OK;
+        return;
     }
-    YK_TRY(yk_sizes_get(finding->facts->program->sizes, samples, false, &model));
-    struct yk_lifetime returned = new_activation(YK_BUFFER_RETURNED, producer, micro_batch, samples,
-                                                 output_bytes(finding, model, producer));
+    struct yk_lifetime returned =
+        new_activation(YK_BUFFER_RETURNED, producer, micro_batch, samples);
     returned.memory = YK_MEMORY_BUFFERS;
     returned.crossing = crossing;
     begin(finding, &returned, finding->first_recv[1][micro_batch]);
     end(finding, &returned, finding->view->backward[at]);
     add(finding, returned);
-    return YK_OK;
 }
 
 /* ---- weights and their gradients ---- */
@@ -367,7 +336,6 @@ static struct yk_lifetime new_message(const struct finding *finding, enum yk_buf
     lifetime.layer = op->layer;
     lifetime.micro_batch = op->micro_batch;
     lifetime.op = number;
-    lifetime.bytes = op->bytes;
     return lifetime;
 }
 
@@ -467,7 +435,7 @@ static void add_buckets(struct finding *finding)
 
 /* ---- all of them ---- */
 
-static yk_status find_all(struct finding *finding)
+static void find_all(struct finding *finding)
 {
     const struct yk_facts *facts = finding->facts;
     for (int32_t l = 0; l < facts->L; l++) {
@@ -476,7 +444,7 @@ static yk_status find_all(struct finding *finding)
         }
         find_messages(finding, l);
         for (int32_t m = 0; m < facts->M; m++) {
-            YK_TRY(add_pass(finding, l, m));
+            add_pass(finding, l, m);
         }
         if (yk_layout_is_gathered(facts->program, l)) {
             add_weights(finding, l);
@@ -488,12 +456,11 @@ static yk_status find_all(struct finding *finding)
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         find_messages(finding, facts->crossings[c].producer);
         for (int32_t m = 0; m < facts->M; m++) {
-            YK_TRY(add_input(finding, c, m));
-            YK_TRY(add_returned(finding, c, m));
+            add_input(finding, c, m);
+            add_returned(finding, c, m);
         }
     }
     add_buckets(finding);
-    return YK_OK;
 }
 
 static yk_status sort_edges(struct finding *finding)
@@ -546,9 +513,9 @@ yk_status yk_lifetimes_find(const struct yk_rank_view *view, struct yk_arena *ar
     };
     *out = (struct yk_lifetimes){0};
     YK_TRY(yk_arena_create(&finding.arena));
-    yk_status status = make_room(&finding, arena);
+    const yk_status status = make_room(&finding, arena);
     if (status == YK_OK) {
-        status = find_all(&finding);
+        find_all(&finding);
     }
     yk_arena_destroy(finding.arena);
     return status;

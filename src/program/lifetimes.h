@@ -9,7 +9,8 @@
  * and gradients that are scattered in several, are one buffer in parts that lie behind each other:
  * each part lives from its own message on, or until it.
  *
- * Bytes are those of the model's description; the trainer asks its layers.
+ * How many bytes a buffer has is not said here: program/memory counts them by the model's
+ * description, the trainer asks its layers.
  */
 #ifndef YK_PROGRAM_LIFETIMES_H
 #define YK_PROGRAM_LIFETIMES_H
@@ -60,7 +61,7 @@ struct yk_lifetime {
     int32_t crossing;    /* input, input gradient, returned: in the facts; else −1 */
     int32_t op;          /* weights, gradient, bucket: the message; else YK_OP_NONE */
     int64_t samples;     /* of the pass, or of the rank's rows in the crossing; 0 of weights */
-    double bytes;        /* counted, may be 0 */
+    double bytes;        /* as program/memory counts them, where it does; may be 0 */
     int32_t begin[YK_LIFETIME_LANES]; /* ops; YK_OP_NONE: none on that lane */
     int32_t end[YK_LIFETIME_LANES];
     int32_t lag; /* rounds from the begin to the end: 0 or 1 */

@@ -21,6 +21,8 @@ const char *yk_memory_kind_name(enum yk_memory_kind kind)
     return names[kind];
 }
 
+/* ---- what is always held ---- */
+
 /* State that the rank keeps of a layer; see the table in docs/planning.md. */
 static void count_state(struct counting *counting, int32_t layer, double part)
 {
@@ -39,8 +41,8 @@ static void count_state(struct counting *counting, int32_t layer, double part)
  * has the blocks in it; where the device's memory is the host's, as it is where a context is
  * measured, checkpoints are saved through some of it, too.
  */
-static void count_buffers(struct counting *counting, const struct yk_device *device,
-                          double largest_message, double largest_layer, int64_t most_samples)
+static void count_room(struct counting *counting, const struct yk_device *device,
+                       double largest_message, double largest_layer, int64_t most_samples)
 {
     const struct yk_plan *plan = counting->program->plan;
     const struct yk_workload *workload = &plan->workload;
@@ -82,19 +84,88 @@ static void count_always(struct counting *counting, int32_t rank)
         }
     }
     const struct yk_device *device = &program->cluster->devices[plan->ranks[rank].device];
-    count_buffers(counting, device, largest_message, largest_layer, most_samples);
+    count_room(counting, device, largest_message, largest_layer, most_samples);
     counting->memory->always_bytes[YK_MEMORY_CONTEXT] = yk_cost_context_bytes(device);
 }
 
-static yk_status find_lifetimes(const struct counting *counting, int32_t rank,
-                                struct yk_arena *scratch, struct yk_arena *arena)
+/* ---- buffers ---- */
+
+/* Of each layer, the largest of the model's edges that its output goes along; −1: none. */
+static yk_status find_outputs(const struct yk_model *model, struct yk_arena *arena, int32_t **out)
+{
+    YK_TRY_NEW(arena, *out, model->layer_count);
+    for (int32_t l = 0; l < model->layer_count; l++) {
+        (*out)[l] = -1;
+    }
+    for (int32_t e = 0; e < model->edge_count; e++) {
+        int32_t *largest = &(*out)[model->edges[e].from];
+        *largest =
+            *largest < 0 || model->edges[e].bytes > model->edges[*largest].bytes ? e : *largest;
+    }
+    return YK_OK;
+}
+
+/* Without what was sent to it: that is another buffer. */
+static double saved_bytes(const struct yk_facts *facts, const struct yk_model *model, int32_t layer)
+{
+    double bytes = (double)model->layers[layer].saved_bytes;
+    for (int32_t e = facts->first_edge_to[layer];
+         e < facts->first_edge_to[layer + 1] && model->layers[layer].keeps_input; e++) {
+        bytes -= (double)model->edges[e].bytes;
+    }
+    return fmax(bytes, 0);
+}
+
+static yk_status count_bytes(const struct yk_rank_view *view, const int32_t *outputs,
+                             struct yk_lifetime *lifetime)
+{
+    const struct yk_facts *facts = view->facts;
+    const struct yk_model *model = facts->model;
+    if (lifetime->samples > 0) {
+        YK_TRY(yk_sizes_get(facts->program->sizes, lifetime->samples, false, &model));
+    }
+    switch (lifetime->kind) {
+    case YK_BUFFER_OUTPUT:
+    case YK_BUFFER_OUTPUT_GRADIENT:
+    case YK_BUFFER_INPUT:
+    case YK_BUFFER_INPUT_GRADIENT:
+    case YK_BUFFER_RETURNED:
+        lifetime->bytes = (double)model->edges[outputs[lifetime->layer]].bytes;
+        break;
+    case YK_BUFFER_SAVED:
+    case YK_BUFFER_RECOMPUTED:
+        lifetime->bytes = saved_bytes(facts, model, lifetime->layer);
+        break;
+    case YK_BUFFER_FORWARD_WORK:
+    case YK_BUFFER_RECOMPUTE_WORK:
+    case YK_BUFFER_BACKWARD_WORK:
+        lifetime->bytes = (double)model->layers[lifetime->layer].workspace_bytes;
+        break;
+    case YK_BUFFER_WEIGHTS:
+    case YK_BUFFER_GRADIENT:
+    case YK_BUFFER_BUCKET:
+    case YK_BUFFER_KIND_COUNT:
+    default:
+        lifetime->bytes = view->list->ops[lifetime->op].bytes;
+        break;
+    }
+    return YK_OK;
+}
+
+static yk_status count_buffers(const struct counting *counting, int32_t rank,
+                               struct yk_arena *scratch, struct yk_arena *arena)
 {
     struct yk_facts *facts = NULL;
     struct yk_rank_view *view = NULL;
     struct yk_lifetimes lifetimes;
+    int32_t *outputs = NULL;
     YK_TRY(yk_facts_make(counting->program, scratch, &facts));
     YK_TRY(yk_rank_view_look_up(facts, rank, scratch, &view));
     YK_TRY(yk_lifetimes_find(view, arena, &lifetimes));
+    YK_TRY(find_outputs(facts->model, scratch, &outputs));
+    for (int32_t i = 0; i < lifetimes.count; i++) {
+        YK_TRY(count_bytes(view, outputs, &lifetimes.items[i]));
+    }
     counting->memory->lifetimes = lifetimes.items;
     counting->memory->lifetime_count = lifetimes.count;
     return YK_OK;
@@ -108,7 +179,7 @@ yk_status yk_program_memory_count(const struct yk_program *program, int32_t rank
     YK_TRY_NEW(arena, counting.memory, 1);
     count_always(&counting, rank);
     YK_TRY(yk_arena_create(&scratch));
-    const yk_status status = find_lifetimes(&counting, rank, scratch, arena);
+    const yk_status status = count_buffers(&counting, rank, scratch, arena);
     yk_arena_destroy(scratch);
     *out = counting.memory;
     return status;
