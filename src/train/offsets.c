@@ -2,12 +2,21 @@
 
 #include "backend/backend.h"
 #include "base/grow.h"
+#include "base/random.h"
+#include "program/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     FAR = 3, /* rounds: lanes are never further apart than that from anything that matters */
+    /* Of each order that the search for a better one starts from: how many are tried, and how many
+     * buffers get an offset in them altogether, so that it stays quick. */
+    MOST_TRIES = 64,
+    MOST_PLACED = 1 << 15,
 };
+
+static const double WASTE = 1.01; /* times the least: better is not looked for */
 
 void yk_offsets_free(struct yk_offsets *offsets)
 {
@@ -158,9 +167,6 @@ static yk_status make_nearby(const struct yk_offsets *offsets, const struct yk_r
     if (!out->lives || !out->compute || !out->seen) {
         return yk_fail_out_of_memory();
     }
-    for (int32_t i = 0; i <= CELLS; i++) {
-        out->heads[i] = -1;
-    }
     for (int32_t i = 0; i < view->list->op_count; i++) {
         if (view->list->ops[i].lane == YK_LANE_COMPUTE) {
             out->compute[position++] = i;
@@ -170,6 +176,16 @@ static yk_status make_nearby(const struct yk_offsets *offsets, const struct yk_r
         out->lives[i] = find_life(view, &offsets->parts[i].lifetime);
     }
     return YK_OK;
+}
+
+/* Lists nobody any more. */
+static void clear_nearby(struct nearby *nearby, int32_t parts)
+{
+    for (int32_t i = 0; i <= CELLS; i++) {
+        nearby->heads[i] = -1;
+    }
+    nearby->count = 0;
+    memset(nearby->seen, 0, (size_t)parts * sizeof *nearby->seen);
 }
 
 /* Whether the op at that position of the compute lane knows the part to have ended. */
@@ -240,6 +256,9 @@ struct buffer {
     int32_t count;
     int32_t begin; /* the first op that it begins with */
     size_t bytes;  /* a multiple of the alignment */
+    int64_t span;  /* ops of the list, from the first to the last */
+    size_t offset; /* in the order that was accepted last */
+    size_t best;   /* in the best order so far */
 };
 
 static size_t align(size_t bytes)
@@ -254,6 +273,13 @@ static int32_t first_op(const struct yk_lifetime *lifetime)
     return compute == YK_OP_NONE || (comm != YK_OP_NONE && comm < compute) ? comm : compute;
 }
 
+static int32_t last_op(const struct yk_lifetime *lifetime)
+{
+    const int32_t compute = lifetime->end[YK_LANE_COMPUTE];
+    const int32_t comm = lifetime->end[YK_LANE_COMM];
+    return comm > compute ? comm : compute;
+}
+
 static int compare_parts(const void *a, const void *b)
 {
     const struct yk_offsets_part *left = a;
@@ -264,22 +290,38 @@ static int compare_parts(const void *a, const void *b)
     return left->at < right->at ? -1 : left->at > right->at;
 }
 
-/* The largest first; of equal ones the earlier. */
-static int compare_buffers(const void *a, const void *b)
+static int compare_begins(const struct buffer *left, const struct buffer *right)
 {
-    const struct buffer *left = a;
-    const struct buffer *right = b;
-    if (left->bytes != right->bytes) {
-        return left->bytes > right->bytes ? -1 : 1;
-    }
     if (left->begin != right->begin) {
         return left->begin < right->begin ? -1 : 1;
     }
     return left->number < right->number ? -1 : left->number > right->number;
 }
 
+/* The largest first; of equal ones the earlier. */
+static int compare_bytes(const void *a, const void *b)
+{
+    const struct buffer *left = *(struct buffer *const *)a;
+    const struct buffer *right = *(struct buffer *const *)b;
+    if (left->bytes != right->bytes) {
+        return left->bytes > right->bytes ? -1 : 1;
+    }
+    return compare_begins(left, right);
+}
+
+/* Those that live longest first. */
+static int compare_spans(const void *a, const void *b)
+{
+    const struct buffer *left = *(struct buffer *const *)a;
+    const struct buffer *right = *(struct buffer *const *)b;
+    if (left->span != right->span) {
+        return left->span > right->span ? -1 : 1;
+    }
+    return compare_bytes(a, b);
+}
+
 /* Puts parts together as buffers, in the order in which these get their offsets. */
-static int32_t sort_buffers(struct yk_offsets *offsets, struct buffer *buffers)
+static int32_t join_parts(struct yk_offsets *offsets, int32_t ops, struct buffer *buffers)
 {
     int32_t count = 0;
     qsort(offsets->parts, (size_t)offsets->count, sizeof *offsets->parts, compare_parts);
@@ -293,9 +335,10 @@ static int32_t sort_buffers(struct yk_offsets *offsets, struct buffer *buffers)
         struct buffer *buffer = &buffers[count - 1];
         buffer->count++;
         buffer->begin = begin < buffer->begin ? begin : buffer->begin;
+        const int64_t span = last_op(&part->lifetime) + (int64_t)part->lifetime.lag * ops - begin;
+        buffer->span = span > buffer->span ? span : buffer->span;
         buffer->bytes = align(part->at + part->bytes); /* the last part's is the buffer's */
     }
-    qsort(buffers, (size_t)count, sizeof *buffers, compare_buffers);
     return count;
 }
 
@@ -314,10 +357,14 @@ static int compare_ranges(const void *a, const void *b)
 
 struct placing {
     const struct yk_offsets_part *parts;
+    int32_t part_count;
     struct nearby nearby;
-    struct buffer *buffers; /* (parts, at most) */
-    size_t *out;            /* (buffers, by number) */
-    struct range *ranges;   /* of the buffer at hand */
+    struct buffer *buffers;
+    int32_t count;
+    struct buffer **order;    /* (buffers) in which they get their offsets */
+    struct buffer **accepted; /* (buffers) the last one that made nothing worse */
+    size_t *out;              /* (buffers, by number) */
+    struct range *ranges;     /* of the buffer at hand */
     int32_t range_count;
     int32_t range_capacity;
 };
@@ -391,14 +438,139 @@ static yk_status place(struct placing *placing, const struct buffer *buffer, siz
     return YK_OK;
 }
 
-static yk_status place_all(struct placing *placing, int32_t count, size_t *out_bytes)
+/* In the order at hand. */
+static yk_status place_all(struct placing *placing, size_t *out_bytes)
 {
-    for (int32_t i = 0; i < count; i++) {
+    *out_bytes = 0;
+    clear_nearby(&placing->nearby, placing->part_count);
+    for (int32_t i = 0; i < placing->count; i++) {
         size_t end = 0;
-        YK_TRY(place(placing, &placing->buffers[i], &end));
+        YK_TRY(place(placing, placing->order[i], &end));
         *out_bytes = end > *out_bytes ? end : *out_bytes;
     }
     return YK_OK;
+}
+
+/* What is alive at once at most, which no offsets can do with less than. */
+static yk_status find_least(const struct yk_offsets *offsets, const struct yk_rank_view *view,
+                            double *out)
+{
+    struct yk_program_memory memory = {.lifetime_count = offsets->count};
+    struct yk_memory_peak peak = {0};
+    memory.lifetimes = calloc((size_t)offsets->count, sizeof *memory.lifetimes);
+    if (!memory.lifetimes) {
+        return yk_fail_out_of_memory();
+    }
+    for (int32_t i = 0; i < offsets->count; i++) {
+        memory.lifetimes[i] = offsets->parts[i].lifetime;
+        memory.lifetimes[i].bytes = (double)offsets->parts[i].bytes;
+    }
+    const yk_status status =
+        yk_program_memory_peak(view->facts->program, view->rank, &memory, &peak);
+    free(memory.lifetimes);
+    *out = peak.bytes;
+    return status;
+}
+
+/* ---- the order ---- */
+
+/* Moves one that ends above the limit to an earlier place in the order, both by chance. */
+static void move_one(struct placing *placing, size_t limit, struct yk_random *random)
+{
+    int32_t chosen = 0;
+    int64_t above = 0;
+    for (int32_t i = 1; i < placing->count; i++) {
+        if (placing->order[i]->offset + placing->order[i]->bytes > limit) {
+            above++;
+            chosen = yk_random_below(random, above) == 0 ? i : chosen;
+        }
+    }
+    const int32_t to = chosen > 0 ? (int32_t)yk_random_below(random, chosen) : 0;
+    struct buffer *moved = placing->order[chosen];
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    memmove(placing->order + to + 1, placing->order + to,
+            (size_t)(chosen - to) * sizeof *placing->order);
+    placing->order[to] = moved;
+}
+
+static void accept(struct placing *placing, bool is_best)
+{
+    for (int32_t i = 0; i < placing->count; i++) {
+        struct buffer *buffer = &placing->buffers[i];
+        buffer->offset = placing->out[buffer->number];
+        buffer->best = is_best ? buffer->offset : buffer->best;
+    }
+}
+
+/* Whether another order is worth a try. */
+static bool wastes(size_t bytes, double least)
+{
+    return bytes == SIZE_MAX || (double)bytes > WASTE * least;
+}
+
+/* From one order on, moves that make nothing worse, until little is wasted or `tries` are over. */
+static yk_status search(struct placing *placing, double least, int64_t tries,
+                        struct yk_random *random, size_t *out_bytes)
+{
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    const size_t order_bytes = (size_t)placing->count * sizeof *placing->order;
+    size_t current = SIZE_MAX;
+    for (int64_t i = 0; i <= tries && wastes(*out_bytes, least); i++) {
+        size_t bytes = 0;
+        memcpy(placing->accepted, placing->order, order_bytes);
+        if (i > 0) {
+            move_one(placing, (size_t)least, random);
+        }
+        YK_TRY(place_all(placing, &bytes));
+        if (bytes <= current) {
+            accept(placing, bytes < *out_bytes);
+            current = bytes;
+            *out_bytes = bytes < *out_bytes ? bytes : *out_bytes;
+        } else {
+            memcpy(placing->order, placing->accepted, order_bytes);
+        }
+    }
+    return YK_OK;
+}
+
+static yk_status place_best(struct placing *placing, double least, size_t *out_bytes)
+{
+    static int (*const orders[])(const void *, const void *) = {compare_bytes, compare_spans};
+    const int64_t some = MOST_PLACED / placing->count;
+    const int64_t tries = some < MOST_TRIES ? some : MOST_TRIES;
+    struct yk_random random = yk_random_from_seed(1);
+    *out_bytes = SIZE_MAX;
+    for (int32_t i = 0; i < placing->count; i++) {
+        placing->order[i] = &placing->buffers[i];
+    }
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+        qsort(placing->order, (size_t)placing->count, sizeof *placing->order, orders[i]);
+        YK_TRY(search(placing, least, tries, &random, out_bytes));
+    }
+    for (int32_t i = 0; i < placing->count; i++) {
+        placing->out[placing->buffers[i].number] = placing->buffers[i].best;
+    }
+    return YK_OK;
+}
+
+static yk_status find(struct yk_offsets *offsets, const struct yk_rank_view *view,
+                      struct placing *placing, size_t *out_bytes)
+{
+    const size_t count = (size_t)offsets->count;
+    double least = 0;
+    placing->buffers = calloc(count, sizeof *placing->buffers);
+    /* NOLINTBEGIN(bugprone-sizeof-expression): arrays of pointers */
+    placing->order = calloc(count, sizeof *placing->order);
+    placing->accepted = calloc(count, sizeof *placing->accepted);
+    /* NOLINTEND(bugprone-sizeof-expression) */
+    if (!placing->buffers || !placing->order || !placing->accepted) {
+        return yk_fail_out_of_memory();
+    }
+    placing->count = join_parts(offsets, view->list->op_count, placing->buffers);
+    YK_TRY(make_nearby(offsets, view, &placing->nearby));
+    YK_TRY(find_least(offsets, view, &least));
+    return place_best(placing, least, out_bytes);
 }
 
 yk_status yk_offsets_find(struct yk_offsets *offsets, const struct yk_rank_view *view, size_t *out,
@@ -411,21 +583,12 @@ yk_status yk_offsets_find(struct yk_offsets *offsets, const struct yk_rank_view 
     if (offsets->count <= 0) {
         return YK_OK;
     }
-    struct placing placing = {
-        .parts = offsets->parts,
-        .out = out,
-        .buffers = calloc((size_t)offsets->count, sizeof *placing.buffers),
-    };
-    if (!placing.buffers) {
-        return yk_fail_out_of_memory();
-    }
-    const int32_t count = sort_buffers(offsets, placing.buffers);
-    yk_status status = make_nearby(offsets, view, &placing.nearby);
-    if (status == YK_OK) {
-        status = place_all(&placing, count, out_bytes);
-    }
+    struct placing placing = {.parts = offsets->parts, .part_count = offsets->count, .out = out};
+    const yk_status status = find(offsets, view, &placing, out_bytes);
     free(placing.ranges);
     free(placing.buffers);
+    free(placing.order);
+    free(placing.accepted);
     free_nearby(&placing.nearby);
     return status;
 }

@@ -4,8 +4,9 @@
  *
  * Whether two may be, the program's order and waits say for every moment that lanes can come to, in
  * this round and from one round to the next. A buffer of several parts (program/lifetimes.h) has
- * one offset, and each part its own lifetime. The largest buffer comes first, then each at the
- * lowest offset that is free: quick, and always the same.
+ * one offset, and each part its own lifetime. Buffers get their offsets one after the other, each
+ * the lowest that is free: the largest first, and where that wastes memory in some other orders, of
+ * which the best is taken. The result is always the same.
  */
 #ifndef YK_TRAIN_OFFSETS_H
 #define YK_TRAIN_OFFSETS_H

@@ -153,6 +153,12 @@ static yk_status open_store(struct rank *rank)
     return yk_store_start(rank->store, 5);
 }
 
+/* Samples that a pass may have besides those of the plan, where pieces are cut in proportion. */
+static int64_t spare_samples(const struct crew *crew)
+{
+    return crew->sampler->piece_rows > 0 ? 1 : 0;
+}
+
 static size_t use_none(struct yk_backend_device *device)
 {
     (void)device;
@@ -209,9 +215,8 @@ static yk_status open_rank(struct rank *rank)
     YK_TRY(open_work(rank, &work));
     YK_TRY(yk_executor_create(
         wish->program, rank->store, &wish->optimizer,
-        &(struct yk_executor_options){.ranks = work,
-                                      .wide = wish->wide,
-                                      .spare_samples = rank->crew->sampler->piece_rows > 0 ? 1 : 0},
+        &(struct yk_executor_options){
+            .ranks = work, .wide = wish->wide, .spare_samples = spare_samples(rank->crew)},
         &rank->executor));
     YK_TRY_NEW(rank->arena, cuts, plan->micro_batches);
     yk_batches_cut(plan, rank->ranks.rank, cuts);
@@ -375,6 +380,18 @@ static void note_idle(const struct yk_net *net, int32_t layer, bool *idle)
     }
 }
 
+/* Plans do not count those: as many more bytes for as many more samples. */
+static void add_spare(const struct crew *crew, struct yk_program_memory *memory)
+{
+    for (int32_t i = 0; i < memory->lifetime_count; i++) {
+        struct yk_lifetime *lifetime = &memory->lifetimes[i];
+        if (lifetime->samples > 0) {
+            lifetime->bytes *=
+                (double)(lifetime->samples + spare_samples(crew)) / (double)lifetime->samples;
+        }
+    }
+}
+
 /* Before ranks are threads: a model's sizes are for one at a time. */
 static yk_status count_memory(struct crew *crew)
 {
@@ -387,6 +404,7 @@ static yk_status count_memory(struct crew *crew)
         struct yk_memory_peak peak = {0};
         status = yk_program_memory_count(program, r, arena, &memory);
         if (status == YK_OK) {
+            add_spare(crew, memory);
             status = yk_program_memory_peak(program, r, memory, &peak);
         }
         if (status == YK_OK) {
@@ -431,8 +449,9 @@ yk_status rank_run(const struct rank_run_wish *wish, struct rank_run_result *out
     }
     for (int32_t r = 0; status == YK_OK && r < wish->program->rank_count; r++) {
         const struct rank_run_memory *memory = &crew.memory[r];
-        const double ratio = out->memory.allocated / out->memory.counted;
-        out->memory = r == 0 || memory->allocated / memory->counted > ratio ? *memory : out->memory;
+        const double over = memory->allocated - memory->counted;
+        out->memory =
+            r == 0 || over > out->memory.allocated - out->memory.counted ? *memory : out->memory;
     }
     yk_sampler_destroy(crew.sampler);
     yk_net_destroy(crew.net);

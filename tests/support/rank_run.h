@@ -40,7 +40,7 @@ struct rank_run_result {
     double losses[64]; /* (steps) */
     double norms[64];
     double evaluated;              /* the sum of losses of a batch, after the last step */
-    struct rank_run_memory memory; /* of the rank whose ratio of both is the largest */
+    struct rank_run_memory memory; /* of the rank that allocated most beyond what was counted */
 };
 
 yk_status rank_run(const struct rank_run_wish *wish, struct rank_run_result *out) YK_MUST_USE;

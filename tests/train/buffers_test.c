@@ -189,8 +189,9 @@ static void expect_inputs(const struct step *step, const struct canvas *canvas,
 {
     const struct yk_net_layer *layer = &step->net->layers[op->layer];
     const int32_t before[] = {layer->input, layer->memory};
+    const bool keeps = yk_sizes_whole(step->sizes)->layers[op->layer].keeps_input;
     for (int i = 0; i < 2; i++) {
-        if (before[i] >= 0 && (op->kind != YK_OP_BACKWARD || layer->keeps_input)) {
+        if (before[i] >= 0 && (op->kind != YK_OP_BACKWARD || keeps)) {
             expect_painted(canvas, offsets_of(step, op, before[i])->output,
                            stream_of(step, op, before[i]), owner_of(step, op, before[i], OUTPUT));
         }
