@@ -128,6 +128,7 @@ static int32_t add_pooler(struct yk_layers *layers, int32_t last)
     yk_layer_draft_shape(&draft, " C%lld", (long long)C);
     yk_layer_draft_linear(&draft, &(struct yk_linear){"pool", B, C, C, 1, .bias = true});
     yk_layer_draft_activation(&draft, YK_ACTIVATION_TANH, B, C);
+    draft.keeps_input = false; /* but a copy of one token of each sample */
     const int32_t pooler = yk_layers_add(layers, &draft, "pooler", modules, YK_LAYER_NONE);
     yk_layers_join(layers, last, pooler, B * layers->workload.sequence);
     return pooler;

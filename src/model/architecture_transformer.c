@@ -228,6 +228,8 @@ static void draft_decoder_block(const struct yk_layers *layers, struct yk_layer_
     draft_self_attention(draft, &self);
     draft_cross_attention(draft, &cross);
     draft_feed_forward(layers, draft, rows, config->inner);
+    /* The gradients of the encoder's keys and values have room of their own. */
+    draft->transient_bytes += 2 * memory * config->width * yk_precision_bytes(draft->precision);
 }
 
 static void describe(struct yk_layers *layers)

@@ -116,6 +116,13 @@ static void keep(struct yk_layer_draft *draft, int64_t numbers)
     keep_bytes(draft, numbers * item_bytes(draft));
 }
 
+/* The input of a part, which the first part has from the layer before. */
+static void keep_input(struct yk_layer_draft *draft, int64_t numbers, bool first)
+{
+    keep(draft, numbers);
+    draft->keeps_input = draft->keeps_input || (first && draft->input_bytes > 0);
+}
+
 /* Gradients of a part's output and input live only while it runs. */
 static void hold(struct yk_layer_draft *draft, int64_t numbers)
 {
@@ -220,6 +227,7 @@ void yk_layer_draft_linear(struct yk_layer_draft *draft, const struct yk_linear 
     const double rows = (double)linear->rows;
     const double size = (double)item_bytes(draft);
     const bool trained = yk_layer_draft_trains(draft);
+    const bool first = draft->forward.count == 0;
     count_parameters(draft, linear->tied ? 0 : weights, linear->bias ? linear->out : 0);
     if (is_quantised(draft)) {
         add_dequantise(draft, linear);
@@ -248,7 +256,7 @@ void yk_layer_draft_linear(struct yk_layer_draft *draft, const struct yk_linear 
         add_adapter(draft, linear);
     }
     if (!linear->input_kept && (trained || is_adapted(draft))) {
-        keep(draft, linear->rows * linear->in);
+        keep_input(draft, linear->rows * linear->in, first);
     }
     hold(draft, linear->rows * (linear->in + (linear->in_place ? 0 : linear->out)));
 }
@@ -294,10 +302,11 @@ void yk_layer_draft_norm(struct yk_layer_draft *draft, enum yk_norm_kind kind, i
     const double numbers = (double)rows * (double)width;
     const double operations = numbers * (layer_norm ? LAYER_NORM_OPERATIONS : RMS_NORM_OPERATIONS);
     const double size = (double)item_bytes(draft);
+    const bool first = draft->forward.count == 0;
     count_parameters(draft, 0, layer_norm ? 2 * width : width);
     add_forward(draft, vector_work("norm", operations, 2 * numbers * size, 1));
     add_backward(draft, vector_work("norm", BACKWARD_FACTOR * operations, 3 * numbers * size, 1));
-    keep(draft, rows * width);
+    keep_input(draft, rows * width, first);
     keep_bytes(draft, FP32_BYTES * rows * (layer_norm ? 2 : 1));
     hold(draft, 2 * rows * width);
 }

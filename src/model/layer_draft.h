@@ -44,6 +44,7 @@ struct yk_layer_draft {
     struct yk_layer_draft_works forward;
     struct yk_layer_draft_works backward; /* in the order of the forward pass */
     struct yk_flops flops;
+    bool keeps_input; /* what was sent to it is among what it saves */
     int64_t saved_bytes;
     int64_t transient_bytes; /* the most that a single part holds while it runs backward */
     int64_t dequantised[2];  /* bytes of the largest weights in NF4, and of the next */

@@ -116,6 +116,8 @@ static struct yk_layer finish(struct yk_layers *layers, const struct yk_layer_dr
         .backward = backward_of(layers, draft, recompute),
         .update = update_of(layers, draft),
         .flops = draft->flops,
+        .is_block = draft->role == YK_LAYER_DRAFT_BLOCK,
+        .keeps_input = draft->keeps_input,
         .saved_bytes = draft->saved_bytes,
         .workspace_bytes = draft->transient_bytes + draft->dequantised[0] + draft->dequantised[1],
     };

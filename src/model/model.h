@@ -61,6 +61,8 @@ struct yk_layer {
     struct yk_work_list update;   /* once a step, not once a micro-batch */
     struct yk_flops flops;        /* of both passes, without the recomputation */
 
+    bool is_block;           /* it is computed again where the plan says so */
+    bool keeps_input;        /* what was sent to it is among what it saves */
     int64_t saved_bytes;     /* held from its forward to its backward */
     int64_t workspace_bytes; /* held besides while one of its passes runs */
 };

@@ -110,7 +110,6 @@ static void backward(const struct yk_pass *pass)
 const struct yk_layer_kind yk_layer_gpt_block = {
     .name = "gpt-block",
     .is_block = true,
-    .needs_input = true,
     .list = list,
     .measure = measure,
     .forward = forward,

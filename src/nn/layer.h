@@ -63,7 +63,6 @@ struct yk_layer_kind {
     const char *name;  /* the model's word for it: "gpt-block" */
     bool is_block;     /* gets adapters and NF4 */
     bool reads_tokens; /* it is sent nothing by other layers */
-    bool needs_input;  /* backward needs it even where the layer's own weights are frozen */
     void (*list)(struct yk_parameters *parameters);
     void (*measure)(const struct yk_net *net, int32_t layer, const struct yk_extent *extent,
                     struct yk_layer_sizes *out);

@@ -191,7 +191,6 @@ static void backward(const struct yk_pass *pass)
 const struct yk_layer_kind yk_layer_llama_block = {
     .name = "llama-block",
     .is_block = true,
-    .needs_input = true,
     .list = list,
     .measure = measure,
     .forward = forward,

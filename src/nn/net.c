@@ -96,8 +96,6 @@ static yk_status add_layer(struct yk_net *net, const struct yk_model *model, int
     memcpy(layer->sites, parameters.sites, sizeof layer->sites);
     layer->parameter_count = parameters.count;
     layer->site_count = parameters.site_count;
-    layer->keeps_input =
-        !layer->kind->reads_tokens && (layer->kind->needs_input || net->workload.lora_rank == 0);
     lay_out(net, layer);
     return YK_OK;
 }

@@ -60,7 +60,6 @@ struct yk_net_layer {
     size_t weight_bytes;         /* of its own */
     int64_t trained;             /* numbers */
     int64_t decayed;             /* the first of them */
-    bool keeps_input;            /* its backward needs what was sent to it */
 };
 
 struct yk_net {

@@ -89,7 +89,6 @@ static void backward(const struct yk_pass *pass)
 
 const struct yk_layer_kind yk_layer_norm = {
     .name = "norm",
-    .needs_input = true,
     .list = list,
     .measure = measure,
     .forward = forward,

@@ -66,6 +66,21 @@ static yk_status pose_times(const struct posing *posing)
     return YK_OK;
 }
 
+/* The ops that a buffer begins and ends with, in the order of the list. */
+static int32_t first_of(const struct yk_lifetime *lifetime)
+{
+    const int32_t compute = lifetime->begin[YK_LANE_COMPUTE];
+    const int32_t comm = lifetime->begin[YK_LANE_COMM];
+    return compute == YK_OP_NONE || (comm != YK_OP_NONE && comm < compute) ? comm : compute;
+}
+
+static int32_t last_of(const struct yk_lifetime *lifetime)
+{
+    const int32_t compute = lifetime->end[YK_LANE_COMPUTE];
+    const int32_t comm = lifetime->end[YK_LANE_COMM];
+    return comm > compute ? comm : compute;
+}
+
 /* What a rank holds in each slot beside what the order decides about. */
 static yk_status pose_room(const struct posing *posing, int32_t rank)
 {
@@ -79,11 +94,11 @@ static yk_status pose_room(const struct posing *posing, int32_t rank)
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
         left -= memory->always_bytes[kind];
     }
-    for (int32_t i = 0; i < memory->hold_count; i++) {
-        const struct yk_hold *held = &memory->holds[i];
-        if (held->kind != YK_MEMORY_GATHERED && held->kind != YK_MEMORY_GRADIENTS) {
-            changes[held->from] += held->bytes;
-            changes[held->until + (held->handed_over ? 0 : 1)] -= held->bytes;
+    for (int32_t i = 0; i < memory->lifetime_count; i++) {
+        const struct yk_lifetime *lifetime = &memory->lifetimes[i];
+        if (lifetime->memory != YK_MEMORY_GATHERED && lifetime->memory != YK_MEMORY_GRADIENTS) {
+            changes[first_of(lifetime)] += lifetime->bytes;
+            changes[last_of(lifetime) + 1] -= lifetime->bytes;
         }
     }
     double *room = posing->problem->room_bytes;

@@ -1,31 +1,20 @@
 /*
  * Memory: the one place that counts what a program holds on a rank's device, and when.
  *
- * Some bytes are held always (state that the rank keeps, context); the others from the start of one
- * op to the end of another. Since lanes run side by side and nothing here knows how fast, the peak
- * is over every moment that the waits allow: what a device holds when the program runs, however
- * it runs, is never more.
+ * Some bytes are held always (state that the rank keeps, context), the others for the lifetimes of
+ * buffers. Since lanes run side by side and nothing here knows how fast, the peak is over every
+ * moment that the waits allow: what a device holds when the program runs, however it runs, is never
+ * more.
  */
 #ifndef YK_PROGRAM_MEMORY_H
 #define YK_PROGRAM_MEMORY_H
 
-#include "plan/memory_kind.h"
-#include "program/program.h"
-
-/* Bytes held from the start of `from` to the end of `until`, `lag` (0 or 1) rounds later. */
-struct yk_hold {
-    enum yk_memory_kind kind;
-    double bytes;
-    int32_t from;
-    int32_t until;
-    int32_t lag;
-    bool handed_over; /* until the start of `until` instead, which takes the bytes over */
-};
+#include "program/lifetimes.h"
 
 struct yk_program_memory {
     double always_bytes[YK_MEMORY_KIND_COUNT];
-    struct yk_hold *holds;
-    int32_t hold_count;
+    struct yk_lifetime *lifetimes;
+    int32_t lifetime_count;
 };
 
 struct yk_memory_peak {

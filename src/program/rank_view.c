@@ -26,7 +26,6 @@ static yk_status take_arrays(struct yk_rank_view *view, struct yk_arena *arena)
     const int32_t n = view->list->op_count;
     YK_TRY_NEW(arena, view->members, facts->plan->group_count);
     YK_TRY_NEW(arena, view->position, n);
-    YK_TRY_NEW(arena, view->known, (int64_t)n * YK_LANE_COUNT);
     YK_TRY(take_ops(arena, cells, &view->forward));
     YK_TRY(take_ops(arena, cells, &view->recompute));
     YK_TRY(take_ops(arena, cells, &view->backward));
@@ -96,9 +95,6 @@ static void find_positions(struct yk_rank_view *view)
     for (int32_t i = 0; i < view->list->op_count; i++) {
         view->position[i] = view->lane_count[view->list->ops[i].lane]++;
     }
-    for (int64_t i = 0; i < (int64_t)view->list->op_count * YK_LANE_COUNT; i++) {
-        view->known[i] = NEVER;
-    }
 }
 
 /* All that `op` knows when it ends, `lag` rounds before; true when anything is new. */
@@ -139,18 +135,24 @@ static bool learn_round(struct yk_rank_view *view, const int32_t *last_of_lane)
 
 /* What is known grows from round to round until it stays the same; that takes a few, since no chain
  * of waits goes through a lane twice for anything new. */
-static void find_known(struct yk_rank_view *view)
+static yk_status find_known(struct yk_rank_view *view, struct yk_arena *arena)
 {
+    const int64_t count = (int64_t)view->list->op_count * YK_LANE_COUNT;
     int32_t last_of_lane[YK_LANE_COUNT] = {YK_OP_NONE, YK_OP_NONE, YK_OP_NONE};
+    YK_TRY_NEW(arena, view->known, count);
+    for (int64_t i = 0; i < count; i++) {
+        view->known[i] = NEVER;
+    }
     for (int32_t i = 0; i < view->list->op_count; i++) {
         last_of_lane[view->list->ops[i].lane] = i;
     }
     for (int32_t round = 0; round < MOST_ROUNDS && learn_round(view, last_of_lane); round++) {
     }
+    return YK_OK;
 }
 
-yk_status yk_rank_view_make(const struct yk_facts *facts, int32_t rank, struct yk_arena *arena,
-                            struct yk_rank_view **out)
+yk_status yk_rank_view_look_up(const struct yk_facts *facts, int32_t rank, struct yk_arena *arena,
+                               struct yk_rank_view **out)
 {
     struct yk_rank_view *view = NULL;
     YK_TRY_NEW(arena, view, 1);
@@ -160,9 +162,15 @@ yk_status yk_rank_view_make(const struct yk_facts *facts, int32_t rank, struct y
     YK_TRY(take_arrays(view, arena));
     YK_TRY(find_ops(view));
     find_positions(view);
-    find_known(view);
     *out = view;
     return YK_OK;
+}
+
+yk_status yk_rank_view_make(const struct yk_facts *facts, int32_t rank, struct yk_arena *arena,
+                            struct yk_rank_view **out)
+{
+    YK_TRY(yk_rank_view_look_up(facts, rank, arena, out));
+    return find_known(*out, arena);
 }
 
 bool yk_rank_view_knows(const struct yk_rank_view *view, int32_t before, int32_t after, int32_t lag)

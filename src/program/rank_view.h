@@ -25,7 +25,7 @@ struct yk_rank_view {
     int32_t *members; /* (groups) which member the rank is, or −1 */
     int32_t lane_count[YK_LANE_COUNT];
     int32_t *position; /* (ops) in the op's lane */
-    int32_t *known;    /* (ops, lanes) position of the latest op that has ended */
+    int32_t *known;    /* (ops, lanes) position of the latest op that has ended; or NULL */
     int32_t *forward;  /* (L, M) ops, or YK_OP_NONE */
     int32_t *recompute;
     int32_t *backward;
@@ -41,6 +41,10 @@ struct yk_rank_view {
 /* Fails where a pass, an update or an agreement is there twice. */
 yk_status yk_rank_view_make(const struct yk_facts *facts, int32_t rank, struct yk_arena *arena,
                             struct yk_rank_view **out) YK_MUST_USE;
+
+/* The same without what ops know: for looking them up. */
+yk_status yk_rank_view_look_up(const struct yk_facts *facts, int32_t rank, struct yk_arena *arena,
+                               struct yk_rank_view **out) YK_MUST_USE;
 
 /* True when `before` has always ended when `after`, `lag` rounds later, starts. */
 bool yk_rank_view_knows(const struct yk_rank_view *view, int32_t before, int32_t after,

@@ -6,6 +6,8 @@
 enum {
     ROUNDS = 3,
     MIDDLE = 1,
+    CHANGES = 3,           /* of one lifetime in one round, at most */
+    NEVER = INT32_MAX - 1, /* a point that no lane comes to */
 };
 
 /* A change of the sums when the sweep comes to a point: bytes for the comm lane's points in a
@@ -103,38 +105,67 @@ static void change_at(struct yk_sweep *sweep, int32_t point, int32_t first, int3
     sweep->changes_at[point] = sweep->change_count++;
 }
 
-/* The points of a hold on the lanes where it begins and ends. */
-static void add_hold(struct yk_sweep *sweep, const struct yk_hold *held, int32_t round)
+/* The point while an op runs; `none` where there is no op. */
+static int32_t point_in(const struct yk_sweep *sweep, int32_t op, int32_t round, int32_t none)
 {
-    const struct yk_op *ops = sweep->list->ops;
+    return op == YK_OP_NONE ? none : 2 * number_of(sweep, op, round) + 1;
+}
+
+static int32_t least(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+/*
+ * With the compute lane before it begins something is held where the comm lane has begun it, and
+ * from then on everywhere; past its end on the compute lane, where the comm lane is not past its
+ * own.
+ */
+static void add_lifetime(struct yk_sweep *sweep, const struct yk_lifetime *lifetime, int32_t round)
+{
     const int32_t all = points_of(sweep, YK_LANE_COMM) - 1;
-    const int32_t until_round = round + held->lag;
-    const int32_t begin = 2 * number_of(sweep, held->from, round) + 1;
-    const int32_t end = until_round < ROUNDS ? 2 * number_of(sweep, held->until, until_round) +
-                                                   (held->handed_over ? 0 : 1)
-                                             : INT32_MAX - 1;
-    const bool from_compute = ops[held->from].lane == YK_LANE_COMPUTE;
-    const bool until_compute = ops[held->until].lane == YK_LANE_COMPUTE;
-    const int32_t first = from_compute ? 0 : begin;
-    const int32_t last = until_compute || end > all ? all : end;
-    change_at(sweep, from_compute && begin > 0 ? begin : 0, first, last, held->bytes);
-    if (until_compute) {
-        change_at(sweep, end + 1, first, last, -held->bytes);
+    const int32_t until = round + lifetime->lag;
+    int32_t begin[YK_LIFETIME_LANES];
+    int32_t end[YK_LIFETIME_LANES];
+    for (int lane = 0; lane < YK_LIFETIME_LANES; lane++) {
+        begin[lane] = point_in(sweep, lifetime->begin[lane], round, NEVER);
+        begin[lane] = begin[lane] > 0 ? begin[lane] : 0;
+        end[lane] = point_in(sweep, lifetime->end[lane], until, -1);
+        end[lane] = until >= ROUNDS && end[lane] >= 0 ? NEVER : end[lane];
+    }
+    const int32_t compute_begin = begin[YK_LANE_COMPUTE];
+    const int32_t compute_end = end[YK_LANE_COMPUTE];
+    const int32_t comm_begin = begin[YK_LANE_COMM];
+    const int32_t comm_end = least(end[YK_LANE_COMM], all);
+    const int32_t first = compute_end + 1 >= compute_begin ? 0 : comm_begin;
+    if (comm_begin <= all) {
+        change_at(sweep, 0, comm_begin, compute_end >= 0 ? all : comm_end, lifetime->bytes);
+    }
+    if (compute_begin < NEVER && comm_begin > 0) {
+        change_at(sweep, compute_begin, 0,
+                  least(comm_begin - 1, compute_begin <= compute_end ? all : comm_end),
+                  lifetime->bytes);
+    }
+    if (compute_end >= 0 && compute_end < NEVER) {
+        change_at(sweep, compute_end + 1, first > comm_end + 1 ? first : comm_end + 1, all,
+                  -lifetime->bytes);
     }
 }
 
 static yk_status find_changes(struct yk_sweep *sweep)
 {
     const struct yk_program_memory *memory = sweep->memory;
-    YK_TRY_NEW(sweep->arena, sweep->changes, (int64_t)2 * (ROUNDS + 1) * memory->hold_count + 1);
+    YK_TRY_NEW(sweep->arena, sweep->changes,
+               (int64_t)CHANGES * (ROUNDS + 1) * memory->lifetime_count + 1);
     YK_TRY_NEW(sweep->arena, sweep->changes_at, yk_sweep_end(sweep) + 1);
     for (int32_t point = 0; point <= yk_sweep_end(sweep); point++) {
         sweep->changes_at[point] = -1;
     }
-    for (int32_t i = 0; i < memory->hold_count; i++) {
+    for (int32_t i = 0; i < memory->lifetime_count; i++) {
         /* What ends in the first round may have begun before it. */
-        for (int32_t round = -memory->holds[i].lag; round < ROUNDS; round++) {
-            add_hold(sweep, &memory->holds[i], round);
+        for (int32_t round = -memory->lifetimes[i].lag;
+             round < ROUNDS && memory->lifetimes[i].bytes > 0; round++) {
+            add_lifetime(sweep, &memory->lifetimes[i], round);
         }
     }
     for (int32_t kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
@@ -361,11 +392,26 @@ void yk_sweep_fence_comm(struct yk_sweep *sweep, int32_t point, int32_t other)
     }
 }
 
+/* Whether a lane is at a point of an op or past it: 0 before, 1 while it runs, 2 after it. */
 static bool is_past(const struct yk_sweep *sweep, int32_t op, int32_t round, const int32_t *points,
                     int32_t part)
 {
-    const enum yk_lane lane = sweep->list->ops[op].lane;
-    return points[lane] >= 2 * number_of(sweep, op, round) + part;
+    return points[sweep->list->ops[op].lane] >= 2 * number_of(sweep, op, round) + part;
+}
+
+static bool is_held(const struct yk_sweep *sweep, const struct yk_lifetime *lifetime, int32_t round,
+                    const int32_t *points)
+{
+    const int32_t until = round + lifetime->lag;
+    bool begun = false;
+    bool over = until < ROUNDS;
+    for (int lane = 0; lane < YK_LIFETIME_LANES; lane++) {
+        const int32_t begin = lifetime->begin[lane];
+        const int32_t end = lifetime->end[lane];
+        begun = begun || (begin != YK_OP_NONE && is_past(sweep, begin, round, points, 1));
+        over = over && (end == YK_OP_NONE || is_past(sweep, end, until, points, 2));
+    }
+    return begun && !over;
 }
 
 double yk_sweep_bytes(const struct yk_sweep *sweep, enum yk_memory_kind kind, int32_t compute_point,
@@ -376,14 +422,10 @@ double yk_sweep_bytes(const struct yk_sweep *sweep, enum yk_memory_kind kind, in
         [YK_LANE_COMM] = comm_point,
     };
     double bytes = sweep->memory->always_bytes[kind];
-    for (int32_t i = 0; i < sweep->memory->hold_count; i++) {
-        const struct yk_hold *held = &sweep->memory->holds[i];
-        for (int32_t round = -held->lag; held->kind == kind && round < ROUNDS; round++) {
-            const bool begun = is_past(sweep, held->from, round, points, 1);
-            const bool over =
-                round + held->lag < ROUNDS &&
-                is_past(sweep, held->until, round + held->lag, points, held->handed_over ? 1 : 2);
-            bytes += begun && !over ? held->bytes : 0;
+    for (int32_t i = 0; i < sweep->memory->lifetime_count; i++) {
+        const struct yk_lifetime *lifetime = &sweep->memory->lifetimes[i];
+        for (int32_t round = -lifetime->lag; lifetime->memory == kind && round < ROUNDS; round++) {
+            bytes += is_held(sweep, lifetime, round, points) ? lifetime->bytes : 0;
         }
     }
     return bytes;

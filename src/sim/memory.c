@@ -1,5 +1,6 @@
 #include "sim/record.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,36 +28,59 @@ static int by_time(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static void add_change(struct changes *changes, const struct yk_hold *hold, double at_s,
-                       double bytes)
+static void add_change(struct changes *changes, enum yk_memory_kind kind, double at_s, double bytes)
 {
-    changes->items[changes->count] = (struct change){at_s, bytes, hold->kind, changes->count};
+    changes->items[changes->count] = (struct change){at_s, bytes, kind, changes->count};
     changes->count++;
 }
 
-/* What one hold does to the round reported, coming from round number `number`. */
-static void add_hold(const struct yk_sim_record *record, int32_t first_op,
-                     const struct yk_hold *hold, int32_t number, struct changes *changes)
+/* When the first of the ops that a buffer begins with starts. */
+static double begin_s(const struct yk_round *round, int32_t first_op,
+                      const struct yk_lifetime *lifetime)
+{
+    double first_s = INFINITY;
+    for (int lane = 0; lane < YK_LIFETIME_LANES; lane++) {
+        const int32_t op = lifetime->begin[lane];
+        first_s = op == YK_OP_NONE ? first_s : fmin(first_s, round->start_s[first_op + op]);
+    }
+    return first_s;
+}
+
+/* When the last of those that it ends with has ended. */
+static double end_s(const struct yk_round *round, int32_t first_op,
+                    const struct yk_lifetime *lifetime)
+{
+    double last_s = -INFINITY;
+    for (int lane = 0; lane < YK_LIFETIME_LANES; lane++) {
+        const int32_t op = lifetime->end[lane];
+        last_s = op == YK_OP_NONE ? last_s : fmax(last_s, round->end_s[first_op + op]);
+    }
+    return last_s;
+}
+
+/* What one buffer does to the round reported, coming from round number `number`. */
+static void add_lifetime(const struct yk_sim_record *record, int32_t first_op,
+                         const struct yk_lifetime *lifetime, int32_t number,
+                         struct changes *changes)
 {
     const struct yk_rounds *rounds = record->rounds;
     const double step_s = record->sim.step_s;
-    const double from_s = rounds->rounds[number].start_s[first_op + hold->from];
+    const double from_s = begin_s(&rounds->rounds[number], first_op, lifetime);
     double until_s = step_s; /* or later: it never came to the end */
-    if (number + hold->lag < rounds->count) {
-        const struct yk_round *last = &rounds->rounds[number + hold->lag];
-        until_s = (hold->handed_over ? last->start_s : last->end_s)[first_op + hold->until];
+    if (number + lifetime->lag < rounds->count) {
+        until_s = end_s(&rounds->rounds[number + lifetime->lag], first_op, lifetime);
     }
     /* What is held for no time, and what is over when the round starts, is never seen. */
     if (from_s >= step_s || until_s <= 0 || until_s <= from_s) {
         return;
     }
     if (from_s > 0) {
-        add_change(changes, hold, from_s, hold->bytes);
+        add_change(changes, lifetime->memory, from_s, lifetime->bytes);
     } else {
-        changes->held[hold->kind] += hold->bytes;
+        changes->held[lifetime->memory] += lifetime->bytes;
     }
     if (until_s < step_s) {
-        add_change(changes, hold, until_s, -hold->bytes);
+        add_change(changes, lifetime->memory, until_s, -lifetime->bytes);
     }
 }
 
@@ -67,10 +91,13 @@ static yk_status find_changes(const struct yk_sim_record *record, int32_t fold,
     const int32_t first_op = record->rounds->first_op[fold];
     struct changes changes = {0};
     memcpy(changes.held, memory->always_bytes, sizeof changes.held);
-    YK_TRY_NEW(arena, changes.items, 2 * (int64_t)memory->hold_count * record->rounds->count);
+    YK_TRY_NEW(arena, changes.items, 2 * (int64_t)memory->lifetime_count * record->rounds->count);
     for (int32_t number = 0; number < record->rounds->count; number++) {
-        for (int32_t i = 0; i < memory->hold_count; i++) {
-            add_hold(record, first_op, &memory->holds[i], number, &changes);
+        for (int32_t i = 0; i < memory->lifetime_count; i++) {
+            if (memory->lifetimes[i].bytes <= 0) {
+                continue;
+            }
+            add_lifetime(record, first_op, &memory->lifetimes[i], number, &changes);
         }
     }
     qsort(changes.items, (size_t)changes.count, sizeof *changes.items, by_time);

@@ -12,7 +12,7 @@ struct making {
     int64_t width; /* of a trained number */
 };
 
-/* Where the members' parts of a block of `count` things begin, counted from the block's first. */
+/* Where the members' parts of a block of `count` numbers begin, counted from the block's first. */
 static yk_status find_firsts(const struct making *making, const struct yk_plan_group *group,
                              int64_t count, int32_t blocks, int32_t block, int64_t **out)
 {
@@ -87,11 +87,11 @@ static yk_status add_frozen(struct making *making, int32_t layer, int32_t block,
 }
 
 static yk_status add_gather(struct making *making, const struct yk_op *op,
-                            const struct yk_op_place *place)
+                            const struct yk_op_buffers *buffers)
 {
     const struct yk_layer_store *kept = &making->store->layers[op->layer];
     const bool parted = kept->holding.keep == YK_KEEP_PART;
-    char *whole = parted ? making->wish->memory + making->wish->places->wholes[place->weights]
+    char *whole = parted ? making->wish->memory + making->wish->buffers->offsets[buffers->weights]
                          : kept->weights;
     for (int32_t b = op->first_block; b < op->first_block + op->block_count; b++) {
         YK_TRY(add_trained(making, op->layer, b, whole));
@@ -128,8 +128,8 @@ static yk_status add_scatter(struct making *making, const struct yk_program_rank
     const int64_t count = making->store->net->layers[op->layer].trained;
     const int32_t blocks = blocks_of(making, op->layer);
     const int32_t group = making->plan->layers[op->layer].group;
-    const struct yk_places *places = making->wish->places;
-    char *whole = making->wish->memory + places->wholes[places->ops[number].gradient];
+    const struct yk_buffers *buffers = making->wish->buffers;
+    char *whole = making->wish->memory + buffers->offsets[buffers->ops[number].gradient];
     for (int32_t b = op->first_block; b < op->first_block + op->block_count; b++) {
         int64_t *firsts = NULL;
         YK_TRY(find_firsts(making, &making->plan->groups[group], count, blocks, b, &firsts));
@@ -149,15 +149,15 @@ static yk_status add_scatter(struct making *making, const struct yk_program_rank
 /* Gradients of a bucket's layers that lie behind each other go as one. What fills the gaps between
  * them nobody reads. */
 static void add_reduce(struct making *making, const struct yk_op *op,
-                       const struct yk_op_place *place)
+                       const struct yk_op_buffers *buffers)
 {
     const struct yk_bucket *bucket = &making->program->buckets[op->bucket];
     struct yk_comm_reduce *last = NULL;
-    if (place->gradient != YK_PLACE_NONE) {
+    if (buffers->gradient != YK_BUFFER_NONE) {
         making->out->reduces[making->out->reduce_count++] = (struct yk_comm_reduce){
             .group = making->out->groups[bucket->group],
-            .numbers = making->wish->memory + making->wish->places->wholes[place->gradient],
-            .count = (int64_t)place->reduced_bytes / making->width,
+            .numbers = making->wish->memory + making->wish->buffers->offsets[buffers->gradient],
+            .count = (int64_t)buffers->reduced_bytes / making->width,
             .type = yk_comm_type_of(making->store->net->workload.precision),
             .wide = making->wish->wide,
         };
@@ -234,11 +234,11 @@ static yk_status make_records(struct making *making, const struct yk_program_ran
                                                           : &out->reduce_count;
         out->of[i].first = *made;
         if (op->kind == YK_OP_GATHER) {
-            YK_TRY(add_gather(making, op, &making->wish->places->ops[i]));
+            YK_TRY(add_gather(making, op, &making->wish->buffers->ops[i]));
         } else if (op->kind == YK_OP_SCATTER) {
             YK_TRY(add_scatter(making, list, i));
         } else if (op->kind == YK_OP_REDUCE) {
-            add_reduce(making, op, &making->wish->places->ops[i]);
+            add_reduce(making, op, &making->wish->buffers->ops[i]);
         }
         out->of[i].count = *made - out->of[i].first;
     }

@@ -2,7 +2,7 @@
  * Exchanges: the records of all that a rank's program gathers, scatters and reduces, made once and
  * put on the comm lane again and again.
  *
- * They point into the store and into the memory of train/places, which must stay where they are.
+ * They point into the store and into the memory of train/buffers, which must stay where they are.
  */
 #ifndef YK_TRAIN_EXCHANGES_H
 #define YK_TRAIN_EXCHANGES_H
@@ -12,7 +12,7 @@
 #include "comm/ranks.h"
 #include "nn/store.h"
 #include "program/program.h"
-#include "train/places.h"
+#include "train/buffers.h"
 
 #include <stdbool.h>
 
@@ -39,8 +39,8 @@ struct yk_exchanges_wish {
     const struct yk_program *program;
     const struct yk_ranks *ranks;
     const struct yk_store *store;
-    const struct yk_places *places;
-    char *memory; /* of the places */
+    const struct yk_buffers *buffers;
+    char *memory; /* that the buffers lie in */
     bool wide;    /* 16-bit gradients are summed as fp32 */
 };
 

@@ -9,7 +9,7 @@
 
 static void carve(struct yk_executor *executor, struct yk_carver *carver)
 {
-    executor->passing = yk_carve(carver, (int64_t)executor->places.bytes, 1);
+    executor->passing = yk_carve(carver, (int64_t)executor->buffers.bytes, 1);
     yk_intake_carve(&executor->intake, carver);
     executor->again = yk_carve(carver, 1, sizeof(double));
     for (int i = 0; i < YK_EXECUTOR_STEPS; i++) {
@@ -128,25 +128,15 @@ static yk_status name_ops(struct yk_executor *executor)
     return status;
 }
 
-static int compare_waits(const void *a, const void *b)
+static yk_status index_waits(struct yk_executor *executor)
 {
-    const struct yk_thing_wait *left = a;
-    const struct yk_thing_wait *right = b;
-    return left->op < right->op ? -1 : left->op > right->op;
-}
-
-static yk_status sort_waits(struct yk_executor *executor)
-{
-    const struct yk_places *places = &executor->places;
+    const struct yk_buffers *buffers = &executor->buffers;
     const int32_t ops = executor->list->op_count;
-    YK_TRY_NEW(executor->arena, executor->first_wait, ops + 2);
-    if (places->wait_count > 0) {
-        qsort(places->waits, (size_t)places->wait_count, sizeof *places->waits, compare_waits);
-    }
     int32_t next = 0;
+    YK_TRY_NEW(executor->arena, executor->first_wait, ops + 2);
     for (int32_t i = 0; i <= ops; i++) {
         executor->first_wait[i] = next;
-        while (next < places->wait_count && places->waits[next].op == i) {
+        while (next < buffers->wait_count && buffers->waits[next].op == i) {
             next++;
         }
     }
@@ -186,10 +176,10 @@ static yk_status set_up(struct yk_executor *executor)
     YK_TRY(look_up(executor));
     YK_TRY(yk_intake_plan(executor->program->plan, executor->rank, executor->options.spare_samples,
                           net, executor->arena, &executor->intake));
-    YK_TRY(yk_places_find(
-        &(struct yk_places_wish){executor->view, net, executor->options.spare_samples},
-        executor->arena, &executor->places));
-    YK_TRY(sort_waits(executor));
+    YK_TRY(yk_buffers_find(
+        &(struct yk_buffers_request){executor->view, net, executor->options.spare_samples},
+        executor->arena, &executor->buffers));
+    YK_TRY(index_waits(executor));
     YK_TRY(take_memory(executor));
     YK_TRY(create_lanes(executor));
     YK_TRY(create_events(executor));
@@ -202,7 +192,7 @@ static yk_status set_up(struct yk_executor *executor)
         YK_TRY(yk_exchanges_make(&(struct yk_exchanges_wish){.program = executor->program,
                                                              .ranks = executor->options.ranks,
                                                              .store = executor->store,
-                                                             .places = &executor->places,
+                                                             .buffers = &executor->buffers,
                                                              .memory = executor->passing,
                                                              .wide = executor->options.wide},
                                  executor->arena, &executor->exchanges));
@@ -300,7 +290,7 @@ size_t yk_executor_bytes(const struct yk_executor *executor)
 
 void *yk_executor_lend(const struct yk_executor *executor, size_t *bytes)
 {
-    *bytes = executor->places.bytes;
+    *bytes = executor->buffers.bytes;
     return executor->passing;
 }
 

@@ -80,7 +80,7 @@ struct yk_executor_options {
     bool wide;                    /* gradients of 16 bits are summed as fp32 */
     double slow;                  /* computing takes so many times as long, by waiting; 0: as is */
     int64_t spare_samples; /* that a micro-batch may have here besides those planned, where samples
-                              are cut in proportion */
+                              are cut in proportion: more than program/memory counts */
     /* Called on lanes of the host as ops begin, with a lane and an op of this rank, and with −1
      * when a lane has nothing to do any more; or NULL. */
     void (*begins)(void *user, enum yk_lane lane, int32_t op);

@@ -16,24 +16,24 @@ struct lent {
 static struct lent lend_wholes(const struct yk_executor *executor, int32_t number)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_op_place *place = &executor->places.ops[number];
+    const struct yk_op_buffers *buffers = &executor->buffers.ops[number];
     const int32_t leader = executor->program->layers[op->layer].leader;
     struct yk_layer_store *own = &executor->store->layers[op->layer];
     struct yk_layer_store *lead = &executor->store->layers[leader];
-    const size_t *wholes = executor->places.wholes;
+    const size_t *offsets = executor->buffers.offsets;
     const struct lent lent = {own->gradients, lead->gradients};
-    if (place->weights != YK_PLACE_NONE) {
-        own->weights = executor->passing + wholes[place->weights];
+    if (buffers->weights != YK_BUFFER_NONE) {
+        own->weights = executor->passing + offsets[buffers->weights];
     }
-    if (place->leader_weights != YK_PLACE_NONE) {
-        lead->weights = executor->passing + wholes[place->leader_weights];
+    if (buffers->leader_weights != YK_BUFFER_NONE) {
+        lead->weights = executor->passing + offsets[buffers->leader_weights];
     }
-    if (place->gradient != YK_PLACE_NONE) {
-        own->gradients = executor->passing + wholes[place->gradient] + place->gradient_at;
+    if (buffers->gradient != YK_BUFFER_NONE) {
+        own->gradients = executor->passing + offsets[buffers->gradient] + buffers->gradient_at;
     }
-    if (place->leader_gradient != YK_PLACE_NONE) {
+    if (buffers->leader_gradient != YK_BUFFER_NONE) {
         lead->gradients =
-            executor->passing + wholes[place->leader_gradient] + place->leader_gradient_at;
+            executor->passing + offsets[buffers->leader_gradient] + buffers->leader_gradient_at;
     }
     return lent;
 }
@@ -61,8 +61,8 @@ static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
     const struct yk_batch *batch = slot->step.batch;
     const struct yk_batch_piece *piece = &batch->pieces[op->micro_batch];
     const struct yk_net_layer *layer = &executor->store->net->layers[op->layer];
-    const struct yk_place *place =
-        &executor->places.of[yk_rank_view_cell(executor->view, op->layer, op->micro_batch)];
+    const struct yk_pass_offsets *offsets =
+        &executor->buffers.passes[yk_rank_view_cell(executor->view, op->layer, op->micro_batch)];
     const bool forward = op->kind == YK_OP_FORWARD;
     char *base = executor->passing;
     int64_t begin = 0;
@@ -79,17 +79,17 @@ static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
         .loss_factor =
             slot->evaluating ? 0 : (float)(slot->step.loss_scale / (double)batch->counted),
         .loss = forward ? &slot->report[YK_REPORT_LOSS] : executor->again,
-        .output = forward ? base + place->output : NULL,
-        .saved = base + (forward ? place->forward_saved : place->saved),
-        .workspace = base + (forward ? place->forward_work : place->recompute_work),
-        .output_gradient = base + place->gradient,
+        .output = forward ? base + offsets->output : NULL,
+        .saved = base + (forward ? offsets->forward_saved : offsets->saved),
+        .workspace = base + (forward ? offsets->forward_work : offsets->recompute_work),
+        .output_gradient = base + offsets->output_gradient,
     };
     yk_intake_fill(&executor->intake, (int32_t)(step % YK_EXECUTOR_STEPS), op->micro_batch,
                    &piece->own, begin, samples, &made);
     yk_executor_connect(executor, number, piece, &made);
     if (op->kind == YK_OP_BACKWARD) {
         yk_executor_assemble(executor, number, piece);
-        made.workspace = base + place->backward_work;
+        made.workspace = base + offsets->backward_work;
         layer->kind->backward(&made);
     } else {
         layer->kind->forward(&made);
@@ -99,7 +99,7 @@ static void run_pass(struct yk_executor *executor, int32_t number, int64_t step)
 static void put_pass(struct yk_executor *executor, int32_t number, int64_t step)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_op_place *place = &executor->places.ops[number];
+    const struct yk_op_buffers *buffers = &executor->buffers.ops[number];
     const struct lent lent = lend_wholes(executor, number);
     if (executor->is_first[number]) {
         yk_intake_load_lengths(
@@ -107,10 +107,10 @@ static void put_pass(struct yk_executor *executor, int32_t number, int64_t step)
             (int32_t)(step % YK_EXECUTOR_STEPS), op->micro_batch,
             &yk_executor_slot(executor, step)->step.batch->pieces[op->micro_batch].own);
     }
-    if (place->clears_gradient) {
+    if (buffers->clears_gradient) {
         clear_gradient(executor, op->layer);
     }
-    if (place->clears_leader) {
+    if (buffers->clears_leader) {
         clear_gradient(executor, executor->program->layers[op->layer].leader);
     }
     /* Layers that are no blocks have kept all that they saved. */
@@ -127,16 +127,16 @@ static void put_pass(struct yk_executor *executor, int32_t number, int64_t step)
 static void keep_sums(struct yk_executor *executor, int32_t number)
 {
     const struct yk_op *op = &executor->list->ops[number];
-    const struct yk_op_place *place = &executor->places.ops[number];
+    const struct yk_op_buffers *buffers = &executor->buffers.ops[number];
     const struct yk_bucket *bucket = &executor->program->buckets[op->bucket];
     const struct yk_net *net = executor->store->net;
     struct yk_backend_lane *lane = executor->lanes[op->lane];
     const size_t width = (size_t)yk_precision_bytes(net->workload.precision);
-    if (place->gradient == YK_PLACE_NONE) {
+    if (buffers->gradient == YK_BUFFER_NONE) {
         return;
     }
-    struct yk_carver carver = {.base =
-                                   executor->passing + executor->places.wholes[place->gradient]};
+    struct yk_carver carver = {.base = executor->passing +
+                                       executor->buffers.offsets[buffers->gradient]};
     for (int32_t i = 0; i < bucket->layer_count; i++) {
         const int64_t count = net->layers[bucket->layers[i]].trained;
         struct yk_add add = {
@@ -145,7 +145,7 @@ static void keep_sums(struct yk_executor *executor, int32_t number)
             .to = executor->store->layers[bucket->layers[i]].gradients,
             .type = net->workload.precision,
         };
-        if (place->adds) {
+        if (buffers->adds) {
             executor->backend->add(lane, &add);
         } else {
             executor->backend->copy(lane, add.to, add.from, (size_t)count * width);
@@ -321,7 +321,7 @@ static void put_work(struct yk_executor *executor, int32_t number, int64_t step)
     case YK_OP_UPDATE:
         put_update(executor, number, step);
         break;
-    default: /* a release is the end of a stay: its place is free for others from here on */
+    default: /* a release ends a lifetime: the memory is free for other buffers from here on */
         break;
     }
 }
@@ -348,7 +348,7 @@ static void put_waits(struct yk_executor *executor, int32_t number)
         }
     }
     for (int32_t w = executor->first_wait[number]; w < executor->first_wait[number + 1]; w++) {
-        const struct yk_thing_wait *wait = &executor->places.waits[w];
+        const struct yk_offsets_wait *wait = &executor->buffers.waits[w];
         if (executor->list->ops[wait->after].lane != op->lane) {
             wait_for(executor, executor->lanes[op->lane], wait->after, wait->lag);
         }

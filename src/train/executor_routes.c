@@ -9,16 +9,16 @@ static int64_t row_bytes(const struct yk_executor *executor, int32_t layer,
     return sequence * net->config->width * yk_precision_bytes(net->workload.precision);
 }
 
-static const struct yk_place *place_of(const struct yk_executor *executor, int32_t layer,
-                                       int32_t micro_batch)
+static const struct yk_pass_offsets *pass_offsets(const struct yk_executor *executor, int32_t layer,
+                                                  int32_t micro_batch)
 {
-    return &executor->places.of[(int64_t)layer * executor->facts->M + micro_batch];
+    return &executor->buffers.passes[(int64_t)layer * executor->facts->M + micro_batch];
 }
 
-static const struct yk_crossing_place *crossing_at(const struct yk_executor *executor,
-                                                   int32_t crossing, int32_t micro_batch)
+static const struct yk_crossing_offsets *crossing_offsets(const struct yk_executor *executor,
+                                                          int32_t crossing, int32_t micro_batch)
 {
-    return &executor->places.crossings[(int64_t)crossing * executor->facts->M + micro_batch];
+    return &executor->buffers.crossings[(int64_t)crossing * executor->facts->M + micro_batch];
 }
 
 int64_t yk_executor_rows(const struct yk_executor *executor, const struct yk_batch_piece *piece,
@@ -99,8 +99,9 @@ static void copy_local(struct yk_executor *executor, int32_t number, int32_t cro
     if (from.bytes > 0) {
         executor->backend->copy(
             executor->lanes[YK_LANE_COMPUTE],
-            executor->passing + crossing_at(executor, crossing, op->micro_batch)->input + to.at,
-            executor->passing + place_of(executor, producer, op->micro_batch)->output + from.at,
+            executor->passing + crossing_offsets(executor, crossing, op->micro_batch)->input +
+                to.at,
+            executor->passing + pass_offsets(executor, producer, op->micro_batch)->output + from.at,
             from.bytes);
     }
 }
@@ -113,14 +114,15 @@ static void find_stream(struct yk_executor *executor, int32_t number, int32_t fr
     const int32_t crossing = executor->crossing_of[2 * op->layer + which];
     char *base = executor->passing;
     if (crossing >= 0) {
-        const struct yk_crossing_place *place = crossing_at(executor, crossing, op->micro_batch);
+        const struct yk_crossing_offsets *offsets =
+            crossing_offsets(executor, crossing, op->micro_batch);
         copy_local(executor, number, crossing, piece);
-        *output = base + place->input;
-        *gradient = base + place->input_gradient;
+        *output = base + offsets->input;
+        *gradient = base + offsets->input_gradient;
     } else {
-        const struct yk_place *place = place_of(executor, from, op->micro_batch);
-        *output = base + place->output;
-        *gradient = base + place->gradient;
+        const struct yk_pass_offsets *offsets = pass_offsets(executor, from, op->micro_batch);
+        *output = base + offsets->output;
+        *gradient = base + offsets->output_gradient;
     }
 }
 
@@ -180,9 +182,10 @@ static void bring_crossing(struct yk_executor *executor, int32_t crossing, int32
     const struct yk_crossing *at = &executor->facts->crossings[crossing];
     const struct yk_plan *plan = executor->program->plan;
     const int32_t group = plan->layers[at->producer].group;
-    const struct yk_crossing_place *place = crossing_at(executor, crossing, micro_batch);
+    const struct yk_crossing_offsets *offsets = crossing_offsets(executor, crossing, micro_batch);
     const int64_t bytes = row_bytes(executor, at->producer, &piece->own);
-    char *gradient = executor->passing + place_of(executor, at->producer, micro_batch)->gradient;
+    char *gradient =
+        executor->passing + pass_offsets(executor, at->producer, micro_batch)->output_gradient;
     int64_t end = 0;
     const int64_t mine =
         yk_executor_range(executor, group, executor->view->members[group], micro_batch, &end);
@@ -198,7 +201,7 @@ static void bring_crossing(struct yk_executor *executor, int32_t crossing, int32
         const struct strip to = strip_of(piece, mine, first, last, bytes);
         const struct strip from = strip_of(piece, local ? other : mine, first, last, bytes);
         const char *source =
-            executor->passing + (local ? place->input_gradient : place->landing) + from.at;
+            executor->passing + (local ? offsets->input_gradient : offsets->returned) + from.at;
         bring(executor, gradient + to.at, source, to.bytes, add);
     }
 }
@@ -211,7 +214,8 @@ void yk_executor_assemble(struct yk_executor *executor, int32_t number,
     bool filled = returns(executor, op->layer, facts->plan->layers[op->layer].group);
     for (int32_t c = 0; c < facts->crossing_count; c++) {
         const struct yk_crossing *crossing = &facts->crossings[c];
-        if (crossing->producer != op->layer || crossing_at(executor, c, op->micro_batch)->direct ||
+        if (crossing->producer != op->layer ||
+            crossing_offsets(executor, c, op->micro_batch)->direct ||
             !returns(executor, op->layer, crossing->group)) {
             continue;
         }
@@ -225,16 +229,16 @@ void yk_executor_mail(struct yk_executor *executor, int32_t number,
 {
     const struct yk_op *op = &executor->list->ops[number];
     const struct yk_op_message *message = &executor->messages[number];
-    const struct yk_crossing_place *place =
-        crossing_at(executor, message->crossing, op->micro_batch);
+    const struct yk_crossing_offsets *offsets =
+        crossing_offsets(executor, message->crossing, op->micro_batch);
     const struct strip strip = strip_of(piece, message->from, message->first, message->end,
                                         row_bytes(executor, op->layer, &piece->own));
     struct yk_comm_message *mail = &executor->mail[round % YK_EXECUTOR_ROUNDS][number];
     const bool sends = op->kind == YK_OP_SEND;
     const size_t at =
         !op->backward
-            ? (sends ? place_of(executor, op->layer, op->micro_batch)->output : place->input)
-            : (sends ? place->input_gradient : place->landing);
+            ? (sends ? pass_offsets(executor, op->layer, op->micro_batch)->output : offsets->input)
+            : (sends ? offsets->input_gradient : offsets->returned);
     if (strip.bytes == 0) {
         return;
     }

@@ -9,10 +9,10 @@
 #ifndef YK_TRAIN_EXECUTOR_RULES_H
 #define YK_TRAIN_EXECUTOR_RULES_H
 
+#include "train/buffers.h"
 #include "train/exchanges.h"
 #include "train/executor.h"
 #include "train/intake.h"
-#include "train/places.h"
 
 #include <stdatomic.h>
 
@@ -95,9 +95,9 @@ struct yk_executor {
     struct yk_slowed *slowed[YK_EXECUTOR_ROUNDS]; /* (ops) each */
     struct yk_backend_event *reduced;             /* all gradients, before the ranks agree */
     struct yk_backend_event *summed;              /* their squares */
-    struct yk_places places;
+    struct yk_buffers buffers;
     struct yk_exchanges exchanges;
-    int32_t *first_wait; /* (ops + 1) in places.waits, sorted by op */
+    int32_t *first_wait; /* (ops + 1) in buffers.waits, sorted by op */
     bool *memory_added;  /* (ops) a backward that is not the first to send to what it looks at */
     bool *is_first;      /* (ops) the first pass of a micro-batch, and its first load */
     struct yk_op_message *messages;                   /* (ops) */
@@ -109,7 +109,7 @@ struct yk_executor {
 
     void *memory;
     size_t bytes;
-    char *passing; /* what places are in */
+    char *passing; /* what buffers lie in */
     struct yk_intake intake;
     double *again; /* where recomputation puts losses that were counted before */
     void *host;

@@ -10,7 +10,7 @@
 
 enum {
     MOST_OPS = 8,
-    MOST_HOLDS = 7,
+    MOST_LIFETIMES = 7,
     ROUNDS = 7, /* that brute force lays out */
     MIDDLE = 3, /* the one it looks at */
     MOST_POINTS = 2 * ROUNDS * MOST_OPS + 1,
@@ -20,7 +20,7 @@ enum {
 struct list {
     struct yk_op ops[MOST_OPS];
     struct yk_op_wait waits[2 * MOST_OPS];
-    struct yk_hold holds[MOST_HOLDS];
+    struct yk_lifetime lifetimes[MOST_LIFETIMES];
     struct yk_program_rank rank;
     struct yk_program program;
     struct yk_program_memory memory;
@@ -43,16 +43,24 @@ static void put_wait(struct list *list, int32_t other, int32_t lag)
     list->ops[list->rank.op_count - 1].wait_count++;
 }
 
-static void put_hold(struct list *list, struct yk_hold hold)
+/* Some bytes from the start of one op to the end of another, `lag` rounds later. */
+static struct yk_lifetime *put_lifetime(struct list *list, double bytes, int32_t from,
+                                        int32_t until, int32_t lag)
 {
-    list->holds[list->memory.hold_count++] = hold;
+    struct yk_lifetime *lifetime = &list->lifetimes[list->memory.lifetime_count++];
+    *lifetime = yk_lifetime_new();
+    lifetime->bytes = bytes;
+    lifetime->lag = lag;
+    lifetime->begin[list->ops[from].lane] = from;
+    lifetime->end[list->ops[until].lane] = until;
+    return lifetime;
 }
 
 static void finish(struct list *list)
 {
     list->rank.ops = list->ops;
     list->rank.waits = list->waits;
-    list->memory.holds = list->holds;
+    list->memory.lifetimes = list->lifetimes;
     list->program.ranks = &list->rank;
     list->program.rank_count = 1;
 }
@@ -67,18 +75,22 @@ static void put_random_waits(struct list *list, int32_t ops, struct yk_random *r
     }
 }
 
-/* From an op to a later one, or to one of the next round that stands before it. */
-static struct yk_hold random_hold(int32_t ops, struct yk_random *random)
+/* From an op to a later one, or to one of the next round that stands before it; some begin or end
+ * on either lane. */
+static void put_random_lifetime(struct list *list, int32_t ops, struct yk_random *random)
 {
-    struct yk_hold hold = {
-        .kind = (enum yk_memory_kind)yk_random_below(random, YK_MEMORY_KIND_COUNT),
-        .bytes = (double)yk_random_below(random, 100),
-        .from = (int32_t)yk_random_below(random, ops),
-        .until = (int32_t)yk_random_below(random, ops),
-    };
-    hold.lag = hold.until < hold.from ? 1 : 0;
-    hold.handed_over = hold.until != hold.from && yk_random_below(random, 3) == 0;
-    return hold;
+    const double bytes = (double)yk_random_below(random, 100);
+    const int32_t from = (int32_t)yk_random_below(random, ops);
+    const int32_t until = (int32_t)yk_random_below(random, ops);
+    const int32_t other = (int32_t)yk_random_below(random, ops);
+    struct yk_lifetime *lifetime = put_lifetime(list, bytes, from, until, until < from ? 1 : 0);
+    lifetime->memory = (enum yk_memory_kind)yk_random_below(random, YK_MEMORY_KIND_COUNT);
+    const int64_t chance = yk_random_below(random, 4);
+    if (chance == 0 && list->ops[other].lane != list->ops[from].lane) {
+        lifetime->begin[list->ops[other].lane] = other;
+    } else if (chance == 1 && list->ops[other].lane != list->ops[until].lane) {
+        lifetime->end[list->ops[other].lane] = other;
+    }
 }
 
 /* Whole bytes, so that sums are exact whatever their order. */
@@ -90,8 +102,8 @@ static void make_random(struct list *list, struct yk_random *random)
         put_op(list, yk_random_below(random, 2) == 0 ? YK_LANE_COMPUTE : YK_LANE_COMM);
         put_random_waits(list, ops, random);
     }
-    for (int64_t holds = yk_random_below(random, MOST_HOLDS + 1); holds > 0; holds--) {
-        put_hold(list, random_hold(ops, random));
+    for (int64_t count = yk_random_below(random, MOST_LIFETIMES + 1); count > 0; count--) {
+        put_random_lifetime(list, ops, random);
     }
     list->memory.always_bytes[yk_random_below(random, YK_MEMORY_KIND_COUNT)] =
         (double)yk_random_below(random, 100);
@@ -212,8 +224,8 @@ static void the_peak_is_that_of_every_reachable_moment(void **state)
                      sum, most);
         }
         looked_at++;
-        for (int32_t i = 0; i < list.memory.hold_count; i++) {
-            looked_back += list.holds[i].lag;
+        for (int32_t i = 0; i < list.memory.lifetime_count; i++) {
+            looked_back += list.lifetimes[i].lag;
         }
     }
     assert_in_range(looked_at, CASES / 3, CASES);
@@ -248,9 +260,9 @@ static void make_crossing(struct list *list)
     put_wait(list, 0, 0);
     put_op(list, YK_LANE_COMPUTE);
     put_op(list, YK_LANE_COMM);
-    put_hold(list, (struct yk_hold){.bytes = 10, .from = 1, .until = 1});
-    put_hold(list, (struct yk_hold){.bytes = 5, .from = 2, .until = 2});
-    put_hold(list, (struct yk_hold){.bytes = 20, .from = 3, .until = 3});
+    (void)put_lifetime(list, 10, 1, 1, 0);
+    (void)put_lifetime(list, 5, 2, 2, 0);
+    (void)put_lifetime(list, 20, 3, 3, 0);
     finish(list);
 }
 
@@ -276,20 +288,28 @@ static void ops_that_wait_for_each_other_do_not(void **state)
     assert_int_equal(peak.comm_op, 3);
 }
 
-/* Op 0 makes 7 bytes that op 2 takes over and holds itself. */
-static void bytes_handed_over_are_not_counted_twice(void **state)
+/* Compute: 0, 2 and 4, which holds 3 bytes. Comm: 1 after 0, which makes 7 bytes that 3 and 2 are
+ * done with. Unless 4 waits for both lanes, the bytes may still be there. */
+static void a_buffer_lives_until_both_lanes_are_done_with_it(void **state)
 {
     (void)state;
     struct list list = {0};
     put_op(&list, YK_LANE_COMPUTE);
+    put_wait(&list, 3, 1);
+    put_op(&list, YK_LANE_COMM);
+    put_wait(&list, 0, 0);
     put_op(&list, YK_LANE_COMPUTE);
+    put_wait(&list, 1, 0);
+    put_op(&list, YK_LANE_COMM);
     put_op(&list, YK_LANE_COMPUTE);
-    put_hold(&list, (struct yk_hold){.bytes = 7, .from = 0, .until = 2, .handed_over = true});
-    put_hold(&list, (struct yk_hold){.bytes = 7, .from = 2, .until = 2});
+    struct yk_lifetime *lifetime = put_lifetime(&list, 7, 1, 2, 0);
+    (void)put_lifetime(&list, 3, 4, 4, 0);
     finish(&list);
     assert_true(peak_of(&list).bytes == 7);
-    list.holds[0].handed_over = false;
-    assert_true(peak_of(&list).bytes == 14);
+    lifetime->end[YK_LANE_COMM] = 3;
+    assert_true(peak_of(&list).bytes == 10);
+    put_wait(&list, 3, 0); /* op 4, which was put last */
+    assert_true(peak_of(&list).bytes == 7);
 }
 
 /* The comm lane is a round behind: op 1 of a round ends what op 2 of the round before began, and
@@ -302,7 +322,7 @@ static void bytes_of_two_rounds_are_held_at_once(void **state)
     put_op(&list, YK_LANE_COMM);
     put_wait(&list, 2, 1);
     put_op(&list, YK_LANE_COMPUTE);
-    put_hold(&list, (struct yk_hold){.bytes = 7, .from = 2, .until = 1, .lag = 1});
+    (void)put_lifetime(&list, 7, 2, 1, 1);
     list.ops[0].first_wait = list.rank.wait_count;
     list.waits[list.rank.wait_count++] = (struct yk_op_wait){.op = 1, .lag = 1};
     list.ops[0].wait_count = 1;
@@ -379,7 +399,7 @@ int main(void)
         cmocka_unit_test(one_op_after_the_other_never_holds_more),
         cmocka_unit_test(ops_that_can_run_side_by_side_add_up),
         cmocka_unit_test(ops_that_wait_for_each_other_do_not),
-        cmocka_unit_test(bytes_handed_over_are_not_counted_twice),
+        cmocka_unit_test(a_buffer_lives_until_both_lanes_are_done_with_it),
         cmocka_unit_test(bytes_of_two_rounds_are_held_at_once),
         cmocka_unit_test(a_list_without_ops_holds_what_it_always_holds),
         cmocka_unit_test(ranges_follow_the_waits_and_the_fences),

@@ -49,7 +49,7 @@ static void see_plans(void (*check)(const struct seen *seen))
     yk_cluster_destroy(cluster);
 }
 
-/* What is held at a time, each hold in turn in as many rounds as can reach there. */
+/* What is held at a time, each buffer in turn in as many rounds as can reach there. */
 static void hold_at(const struct seen *seen, double at_s, double bytes[YK_MEMORY_KIND_COUNT])
 {
     const struct yk_sim_rank *times = &seen->sim->ranks[seen->rank];
@@ -57,14 +57,20 @@ static void hold_at(const struct seen *seen, double at_s, double bytes[YK_MEMORY
     for (int kind = 0; kind < YK_MEMORY_KIND_COUNT; kind++) {
         bytes[kind] = seen->memory->always_bytes[kind];
     }
-    for (int32_t i = 0; i < seen->memory->hold_count; i++) {
-        const struct yk_hold *hold = &seen->memory->holds[i];
-        const double from_s = times->start_s[hold->from];
-        const double until_s =
-            (hold->handed_over ? times->start_s : times->end_s)[hold->until] + hold->lag * step_s;
+    for (int32_t i = 0; i < seen->memory->lifetime_count; i++) {
+        const struct yk_lifetime *lifetime = &seen->memory->lifetimes[i];
+        double from_s = INFINITY;
+        double until_s = -INFINITY;
+        for (int lane = 0; lane < YK_LIFETIME_LANES; lane++) {
+            const int32_t begin = lifetime->begin[lane];
+            const int32_t end = lifetime->end[lane];
+            from_s = begin >= 0 ? fmin(from_s, times->start_s[begin]) : from_s;
+            until_s =
+                end >= 0 ? fmax(until_s, times->end_s[end] + lifetime->lag * step_s) : until_s;
+        }
         for (int image = -IMAGES; image <= IMAGES; image++) {
             if (from_s + image * step_s <= at_s && at_s < until_s + image * step_s) {
-                bytes[hold->kind] += hold->bytes;
+                bytes[lifetime->memory] += lifetime->bytes;
             }
         }
     }

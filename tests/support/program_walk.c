@@ -92,6 +92,26 @@ static int64_t first_round(const struct lanes *lanes)
     return round < 1 || round == INT64_MAX ? 0 : round - 1;
 }
 
+static bool has_begun(const struct lanes *lanes, const struct yk_lifetime *lifetime, int64_t round)
+{
+    bool begun = false;
+    for (int lane = 0; lane < YK_LIFETIME_LANES; lane++) {
+        const int32_t op = lifetime->begin[lane];
+        begun = begun || (op != YK_OP_NONE && has_started(lanes, op, round));
+    }
+    return begun;
+}
+
+static bool is_over(const struct lanes *lanes, const struct yk_lifetime *lifetime, int64_t round)
+{
+    bool over = true;
+    for (int lane = 0; lane < YK_LIFETIME_LANES; lane++) {
+        const int32_t op = lifetime->end[lane];
+        over = over && (op == YK_OP_NONE || has_ended(lanes, op, round + lifetime->lag));
+    }
+    return over;
+}
+
 static double bytes_at(const struct lanes *lanes, const struct yk_program_memory *memory)
 {
     double bytes = 0;
@@ -99,12 +119,10 @@ static double bytes_at(const struct lanes *lanes, const struct yk_program_memory
         bytes += memory->always_bytes[kind];
     }
     const int64_t first = first_round(lanes);
-    for (int32_t i = 0; i < memory->hold_count; i++) {
-        const struct yk_hold *held = &memory->holds[i];
-        for (int64_t round = first; has_started(lanes, held->from, round); round++) {
-            const bool over = held->handed_over ? has_started(lanes, held->until, round + held->lag)
-                                                : has_ended(lanes, held->until, round + held->lag);
-            bytes += over ? 0 : held->bytes;
+    for (int32_t i = 0; i < memory->lifetime_count; i++) {
+        const struct yk_lifetime *lifetime = &memory->lifetimes[i];
+        for (int64_t round = first; has_begun(lanes, lifetime, round); round++) {
+            bytes += is_over(lanes, lifetime, round) ? 0 : lifetime->bytes;
         }
     }
     return bytes;

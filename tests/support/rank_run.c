@@ -123,8 +123,8 @@ struct crew {
     struct rank_run_result *result;
     struct yk_net *net;
     struct yk_sampler *sampler;
-    int64_t *first_of; /* (L) of each layer's numbers in the result */
-    double *memory;    /* (ranks) */
+    int64_t *first_of;              /* (L) of each layer's numbers in the result */
+    struct rank_run_memory *memory; /* (ranks) */
 };
 
 struct rank {
@@ -151,6 +151,12 @@ static yk_status open_store(struct rank *rank)
     YK_TRY(yk_store_create_held(rank->crew->net, &rank->engine, rank->crew->wish->optimizer.kind,
                                 &(struct yk_store_layout){holdings, order}, &rank->store));
     return yk_store_start(rank->store, 5);
+}
+
+/* Samples that a pass may have besides those of the plan, where pieces are cut in proportion. */
+static int64_t spare_samples(const struct crew *crew)
+{
+    return crew->sampler->piece_rows > 0 ? 1 : 0;
 }
 
 static size_t use_none(struct yk_backend_device *device)
@@ -209,9 +215,8 @@ static yk_status open_rank(struct rank *rank)
     YK_TRY(open_work(rank, &work));
     YK_TRY(yk_executor_create(
         wish->program, rank->store, &wish->optimizer,
-        &(struct yk_executor_options){.ranks = work,
-                                      .wide = wish->wide,
-                                      .spare_samples = rank->crew->sampler->piece_rows > 0 ? 1 : 0},
+        &(struct yk_executor_options){
+            .ranks = work, .wide = wish->wide, .spare_samples = spare_samples(rank->crew)},
         &rank->executor));
     YK_TRY_NEW(rank->arena, cuts, plan->micro_batches);
     yk_batches_cut(plan, rank->ranks.rank, cuts);
@@ -325,17 +330,10 @@ static yk_status hand_in(struct rank *rank)
     return YK_OK;
 }
 
-static yk_status compare_memory(struct rank *rank)
+static void note_memory(struct rank *rank)
 {
-    const struct yk_program *program = rank->crew->wish->program;
-    struct yk_program_memory *memory = NULL;
-    struct yk_memory_peak peak;
-    YK_TRY(yk_program_memory_count(program, rank->ranks.rank, rank->arena, &memory));
-    YK_TRY(yk_program_memory_peak(program, rank->ranks.rank, memory, &peak));
-    const double counted = peak.bytes - memory->always_bytes[YK_MEMORY_CONTEXT];
-    const double taken = (double)(yk_executor_bytes(rank->executor) + rank->store->bytes);
-    rank->crew->memory[rank->ranks.rank] = taken / counted;
-    return YK_OK;
+    rank->crew->memory[rank->ranks.rank].allocated =
+        (double)(yk_executor_bytes(rank->executor) + rank->store->bytes);
 }
 
 static yk_status run_rank(int32_t number, int32_t ranks, void *user)
@@ -351,7 +349,7 @@ static yk_status run_rank(int32_t number, int32_t ranks, void *user)
         status = hand_in(&rank);
     }
     if (status == YK_OK) {
-        status = compare_memory(&rank);
+        note_memory(&rank);
     }
     close_rank(&rank);
     return status;
@@ -382,6 +380,41 @@ static void note_idle(const struct yk_net *net, int32_t layer, bool *idle)
     }
 }
 
+/* Plans do not count those: as many more bytes for as many more samples. */
+static void add_spare(const struct crew *crew, struct yk_program_memory *memory)
+{
+    for (int32_t i = 0; i < memory->lifetime_count; i++) {
+        struct yk_lifetime *lifetime = &memory->lifetimes[i];
+        if (lifetime->samples > 0) {
+            lifetime->bytes *=
+                (double)(lifetime->samples + spare_samples(crew)) / (double)lifetime->samples;
+        }
+    }
+}
+
+/* Before ranks are threads: a model's sizes are for one at a time. */
+static yk_status count_memory(struct crew *crew)
+{
+    const struct yk_program *program = crew->wish->program;
+    struct yk_arena *arena = NULL;
+    yk_status status = YK_OK;
+    YK_TRY(yk_arena_create(&arena));
+    for (int32_t r = 0; r < program->rank_count && status == YK_OK; r++) {
+        struct yk_program_memory *memory = NULL;
+        struct yk_memory_peak peak = {0};
+        status = yk_program_memory_count(program, r, arena, &memory);
+        if (status == YK_OK) {
+            add_spare(crew, memory);
+            status = yk_program_memory_peak(program, r, memory, &peak);
+        }
+        if (status == YK_OK) {
+            crew->memory[r].counted = peak.bytes - memory->always_bytes[YK_MEMORY_CONTEXT];
+        }
+    }
+    yk_arena_destroy(arena);
+    return status;
+}
+
 static yk_status set_up(struct crew *crew)
 {
     const struct yk_program *program = crew->wish->program;
@@ -403,7 +436,7 @@ static yk_status set_up(struct crew *crew)
     for (int32_t l = 0; l < crew->net->layer_count; l++) {
         note_idle(crew->net, l, result->idle + crew->first_of[l]);
     }
-    return YK_OK;
+    return count_memory(crew);
 }
 
 yk_status rank_run(const struct rank_run_wish *wish, struct rank_run_result *out)
@@ -415,8 +448,10 @@ yk_status rank_run(const struct rank_run_wish *wish, struct rank_run_result *out
         status = yk_thread_world_run(wish->program->rank_count, run_rank, &crew);
     }
     for (int32_t r = 0; status == YK_OK && r < wish->program->rank_count; r++) {
-        out->largest_memory =
-            crew.memory[r] > out->largest_memory ? crew.memory[r] : out->largest_memory;
+        const struct rank_run_memory *memory = &crew.memory[r];
+        const double over = memory->allocated - memory->counted;
+        out->memory =
+            r == 0 || over > out->memory.allocated - out->memory.counted ? *memory : out->memory;
     }
     yk_sampler_destroy(crew.sampler);
     yk_net_destroy(crew.net);

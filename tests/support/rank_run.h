@@ -26,14 +26,21 @@ struct rank_run_wish {
                    exchange through the host's */
 };
 
+/* Bytes of a rank: what its store and its executor allocated, and what program/memory counted,
+ * without the context. */
+struct rank_run_memory {
+    double allocated;
+    double counted;
+};
+
 struct rank_run_result {
     double *weights; /* (P) of all layers, trained ones; free with free() */
     bool *idle;      /* (P) whose gradient is zero in exact arithmetic: biases of keys */
     int64_t count;
     double losses[64]; /* (steps) */
     double norms[64];
-    double evaluated;      /* the sum of losses of a batch, after the last step */
-    double largest_memory; /* the most that a rank's executor took, over what was counted for it */
+    double evaluated;              /* the sum of losses of a batch, after the last step */
+    struct rank_run_memory memory; /* of the rank that allocated most beyond what was counted */
 };
 
 yk_status rank_run(const struct rank_run_wish *wish, struct rank_run_result *out) YK_MUST_USE;

@@ -121,23 +121,22 @@ double tiny_step_always(const struct tiny_step *tiny, int32_t rank, enum yk_memo
     return tiny_step_memory(tiny, rank)->always_bytes[kind];
 }
 
-static bool is_message(const struct yk_program_rank *list, const struct yk_hold *held)
+static bool is_message(const struct yk_lifetime *lifetime)
 {
-    return list->ops[held->from].lane == YK_LANE_COMM ||
-           list->ops[held->until].lane == YK_LANE_COMM;
+    return lifetime->begin[YK_LANE_COMM] != YK_OP_NONE || lifetime->end[YK_LANE_COMM] != YK_OP_NONE;
 }
 
 static double most_of(const struct tiny_step *tiny, int32_t rank, enum yk_memory_kind kind,
                       bool messages)
 {
     const struct yk_program_memory *memory = tiny_step_memory(tiny, rank);
-    struct yk_program_memory some = {.holds = memory->holds};
+    struct yk_program_memory some = {.lifetimes = memory->lifetimes};
     struct yk_memory_peak peak;
-    for (int32_t i = 0; i < memory->hold_count; i++) {
-        const struct yk_hold held = memory->holds[i];
-        if (held.kind == kind && (kind != YK_MEMORY_BUFFERS ||
-                                  is_message(&tiny->program->ranks[rank], &held) == messages)) {
-            some.holds[some.hold_count++] = held;
+    for (int32_t i = 0; i < memory->lifetime_count; i++) {
+        const struct yk_lifetime lifetime = memory->lifetimes[i];
+        if (lifetime.memory == kind &&
+            (kind != YK_MEMORY_BUFFERS || is_message(&lifetime) == messages)) {
+            some.lifetimes[some.lifetime_count++] = lifetime;
         }
     }
     assert_ok(yk_program_memory_peak(tiny->program, rank, &some, &peak));

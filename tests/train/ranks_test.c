@@ -1,5 +1,6 @@
 /* Any valid program trains to the same result: whatever the ranks, strategies, shares, parts,
- * micro-batches, placements and orders, after ten steps the parameters are those of one rank. */
+ * micro-batches, placements and orders, after ten steps the parameters are those of one rank; and
+ * no rank allocates more than was counted. */
 #include "support/rank_run.h"
 
 #include "program/check.h"
@@ -22,6 +23,11 @@ enum {
 #define HALF_TOLERANCE 2e-2
 #define LOSS_TOLERANCE 1e-4
 #define HALF_LOSS_TOLERANCE 2e-2
+
+/* What ranks allocate, over what was counted: buffers that do not fit together without gaps, and
+ * the alignment of small ones. */
+#define MEMORY_FACTOR 1.02
+#define MEMORY_BYTES 65536
 
 static const struct yk_optimizer adamw = {
     .kind = YK_OPTIMIZER_ADAMW, .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .decay = 0.1};
@@ -144,6 +150,10 @@ static void expect_same(struct trial *trial, const struct yk_program *program, u
     }
     assert_true(fabs(result.evaluated - trial->expected.evaluated) <=
                 loss * (1 + fabs(trial->expected.evaluated)));
+    if (!(result.memory.allocated <= MEMORY_FACTOR * result.memory.counted + MEMORY_BYTES)) {
+        fail_msg("seed %llu, %s: %.0f bytes allocated on a rank, %.0f counted",
+                 (unsigned long long)seed, what, result.memory.allocated, result.memory.counted);
+    }
     free_result(&result);
 }
 

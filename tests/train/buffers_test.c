@@ -1,5 +1,5 @@
-/* Where things lie during a step: nothing on top of anything else, and no more than was counted. */
-#include "train/places.h"
+/* Where buffers lie during a step: none on top of another, and no more bytes than were counted. */
+#include "train/buffers.h"
 
 #include "model/config.h"
 #include "program/memory.h"
@@ -54,7 +54,7 @@ struct step {
     struct yk_sizes *sizes;
     struct yk_program *program;
     struct yk_net *net;
-    struct yk_places places;
+    struct yk_buffers buffers;
 };
 
 static struct yk_plan *plan_of(struct step *step, const struct wish *wish,
@@ -107,8 +107,8 @@ static struct step open_step(const struct wish *wish)
     struct yk_rank_view *view = NULL;
     assert_int_equal(yk_facts_make(step.program, step.arena, &facts), YK_OK);
     assert_int_equal(yk_rank_view_make(facts, 0, step.arena, &view), YK_OK);
-    assert_int_equal(yk_places_find(&(struct yk_places_wish){.view = view, .net = step.net},
-                                    step.arena, &step.places),
+    assert_int_equal(yk_buffers_find(&(struct yk_buffers_request){.view = view, .net = step.net},
+                                     step.arena, &step.buffers),
                      YK_OK);
     return step;
 }
@@ -157,10 +157,10 @@ static int32_t owner_of(const struct step *step, const struct yk_op *op, int32_t
     return (layer * step->program->plan->micro_batches + op->micro_batch) * KINDS + kind;
 }
 
-static const struct yk_place *place_of(const struct step *step, const struct yk_op *op,
-                                       int32_t layer)
+static const struct yk_pass_offsets *offsets_of(const struct step *step, const struct yk_op *op,
+                                                int32_t layer)
 {
-    return &step->places.of[layer * step->program->plan->micro_batches + op->micro_batch];
+    return &step->buffers.passes[layer * step->program->plan->micro_batches + op->micro_batch];
 }
 
 static struct yk_extent extent_of(const struct step *step, const struct yk_op *op, int32_t layer)
@@ -189,9 +189,10 @@ static void expect_inputs(const struct step *step, const struct canvas *canvas,
 {
     const struct yk_net_layer *layer = &step->net->layers[op->layer];
     const int32_t before[] = {layer->input, layer->memory};
+    const bool keeps = yk_sizes_whole(step->sizes)->layers[op->layer].keeps_input;
     for (int i = 0; i < 2; i++) {
-        if (before[i] >= 0 && (op->kind != YK_OP_BACKWARD || layer->keeps_input)) {
-            expect_painted(canvas, place_of(step, op, before[i])->output,
+        if (before[i] >= 0 && (op->kind != YK_OP_BACKWARD || keeps)) {
+            expect_painted(canvas, offsets_of(step, op, before[i])->output,
                            stream_of(step, op, before[i]), owner_of(step, op, before[i], OUTPUT));
         }
     }
@@ -202,13 +203,13 @@ static void run_forward(const struct step *step, struct canvas *canvas, const st
 {
     const bool forward = op->kind == YK_OP_FORWARD;
     const bool head = op->layer + 1 == step->net->layer_count;
-    const struct yk_place *place = place_of(step, op, op->layer);
-    const size_t saved = forward ? place->forward_saved : place->saved;
+    const struct yk_pass_offsets *offsets = offsets_of(step, op, op->layer);
+    const size_t saved = forward ? offsets->forward_saved : offsets->saved;
     paint(canvas, saved, sizes->saved_bytes, owner_of(step, op, op->layer, SAVED));
-    paint(canvas, forward ? place->forward_work : place->recompute_work, sizes->forward_bytes,
+    paint(canvas, forward ? offsets->forward_work : offsets->recompute_work, sizes->forward_bytes,
           owner_of(step, op, op->layer, WORK));
     if (forward && !head) {
-        paint(canvas, place->output, stream_of(step, op, op->layer),
+        paint(canvas, offsets->output, stream_of(step, op, op->layer),
               owner_of(step, op, op->layer, OUTPUT));
     }
     expect_painted(canvas, saved, sizes->saved_bytes, owner_of(step, op, op->layer, SAVED));
@@ -218,20 +219,22 @@ static void run_backward(const struct step *step, struct canvas *canvas, const s
                          const struct yk_layer_sizes *sizes)
 {
     const struct yk_net_layer *layer = &step->net->layers[op->layer];
-    const struct yk_place *place = place_of(step, op, op->layer);
+    const struct yk_pass_offsets *offsets = offsets_of(step, op, op->layer);
     const int32_t before[] = {layer->input, layer->memory};
-    paint(canvas, place->backward_work, sizes->backward_bytes, owner_of(step, op, op->layer, WORK));
+    paint(canvas, offsets->backward_work, sizes->backward_bytes,
+          owner_of(step, op, op->layer, WORK));
     for (int i = 0; i < 2; i++) {
         if (before[i] >= 0) {
-            paint(canvas, place_of(step, op, before[i])->gradient, stream_of(step, op, before[i]),
-                  owner_of(step, op, before[i], GRADIENT));
+            paint(canvas, offsets_of(step, op, before[i])->output_gradient,
+                  stream_of(step, op, before[i]), owner_of(step, op, before[i], GRADIENT));
         }
     }
-    expect_painted(canvas, place->saved, sizes->saved_bytes, owner_of(step, op, op->layer, SAVED));
-    expect_painted(canvas, place->backward_work, sizes->backward_bytes,
+    expect_painted(canvas, offsets->saved, sizes->saved_bytes,
+                   owner_of(step, op, op->layer, SAVED));
+    expect_painted(canvas, offsets->backward_work, sizes->backward_bytes,
                    owner_of(step, op, op->layer, WORK));
     if (op->layer + 1 < step->net->layer_count) {
-        expect_painted(canvas, place->gradient, stream_of(step, op, op->layer),
+        expect_painted(canvas, offsets->output_gradient, stream_of(step, op, op->layer),
                        owner_of(step, op, op->layer, GRADIENT));
     }
 }
@@ -256,7 +259,7 @@ static void nothing_lies_on_what_is_still_needed(void **state)
     (void)state;
     for (int w = 0; w < WISHES; w++) {
         struct step step = open_step(&wishes[w]);
-        struct canvas canvas = {.size = step.places.bytes / 64 + 1};
+        struct canvas canvas = {.size = step.buffers.bytes / 64 + 1};
         canvas.owner = yk_arena_take(step.arena, canvas.size, sizeof *canvas.owner);
         assert_non_null(canvas.owner);
         const struct yk_program_rank *list = &step.program->ranks[0];
@@ -273,7 +276,7 @@ static void nothing_lies_on_what_is_still_needed(void **state)
 
 /* Two per cent, for pieces that do not fit together without gaps, and the alignment of small ones.
  */
-static void places_take_no_more_than_was_counted(void **state)
+static void buffers_take_no_more_than_was_counted(void **state)
 {
     (void)state;
     for (int w = 0; w < WISHES; w++) {
@@ -287,20 +290,20 @@ static void places_take_no_more_than_was_counted(void **state)
             always += memory->always_bytes[k];
         }
         const double counted = peak.bytes - always;
-        if (!((double)step.places.bytes <= 1.02 * counted + 65536)) {
+        if (!((double)step.buffers.bytes <= 1.02 * counted + 65536)) {
             fail_msg("%s, %d micro-batches: %zu bytes, counted %.0f", wishes[w].model,
-                     (int)wishes[w].micro_batches, step.places.bytes, counted);
+                     (int)wishes[w].micro_batches, step.buffers.bytes, counted);
         }
-        if (!((double)step.places.bytes >= 0.8 * counted)) {
+        if (!((double)step.buffers.bytes >= 0.8 * counted)) {
             fail_msg("%s, %d micro-batches: only %zu bytes, counted %.0f", wishes[w].model,
-                     (int)wishes[w].micro_batches, step.places.bytes, counted);
+                     (int)wishes[w].micro_batches, step.buffers.bytes, counted);
         }
         close_step(&step);
     }
 }
 
 /* Micro-batches of one sample follow each other, so a thousand times as many lie where four do.
- * Some 100,000 things: were each compared with all others, this would take an hour. */
+ * Some 100,000 buffers: were each compared with all others, this would take an hour. */
 static void thousands_of_micro_batches_lie_where_a_few_do(void **state)
 {
     (void)state;
@@ -313,7 +316,7 @@ static void thousands_of_micro_batches_lie_where_a_few_do(void **state)
                               .pipeline = YK_1F1B};
     struct step small = open_step(&few);
     struct step large = open_step(&many);
-    assert_int_equal(large.places.bytes, small.places.bytes);
+    assert_int_equal(large.buffers.bytes, small.buffers.bytes);
     close_step(&large);
     close_step(&small);
 }
@@ -325,12 +328,12 @@ static void samples_that_cannot_be_counted_are_refused(void **state)
     struct step step = open_step(&wishes[0]);
     struct yk_facts *facts = NULL;
     struct yk_rank_view *view = NULL;
-    struct yk_places places;
+    struct yk_buffers buffers;
     assert_int_equal(yk_facts_make(step.program, step.arena, &facts), YK_OK);
     assert_int_equal(yk_rank_view_make(facts, 0, step.arena, &view), YK_OK);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        const struct yk_places_wish wish = {view, step.net, wrong[i]};
-        assert_int_equal(yk_places_find(&wish, step.arena, &places), YK_ERROR_INPUT);
+        const struct yk_buffers_request request = {view, step.net, wrong[i]};
+        assert_int_equal(yk_buffers_find(&request, step.arena, &buffers), YK_ERROR_INPUT);
     }
     close_step(&step);
 }
@@ -339,7 +342,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_lies_on_what_is_still_needed),
-        cmocka_unit_test(places_take_no_more_than_was_counted),
+        cmocka_unit_test(buffers_take_no_more_than_was_counted),
         cmocka_unit_test(thousands_of_micro_batches_lie_where_a_few_do),
         cmocka_unit_test(samples_that_cannot_be_counted_are_refused),
     };
