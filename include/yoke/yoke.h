@@ -1,7 +1,8 @@
 /*
  * yoke: train one model on processors that do not match. This is all of the library's interface:
- * devices, models and what they cost, the plan of a training step, its prediction, and what can be
- * said, drawn and exported of it. docs/library.md shows how it is used.
+ * devices, models and what they cost, measured or from datasheets, the plan of a training step, its
+ * prediction, what can be said, drawn and exported of it, training by it, and trained models.
+ * docs/library.md shows how it is used.
  *
  * Handles. What is created (open, read, create, find) is destroyed by the function of its name;
  * destroying NULL does nothing. All other functions must be given a handle; those with a status
@@ -19,7 +20,7 @@
  * Failures. A function that can fail returns a yoke_status, writes its outputs only when it
  * succeeds, and leaves a sentence for yoke_message(). Nothing here prints, ends the process, or
  * changes its locale or signals. Integer programs are solved in a child process, which the library
- * waits for itself.
+ * forks and waits for itself; nothing else starts a process.
  *
  * Threads. Clusters, models, graphs and order problems never change: any number of threads may use
  * one. Any other handle belongs to one thread at a time; threads with handles of their own do not
@@ -32,16 +33,19 @@
 
 #include <yoke/cluster.h>
 #include <yoke/costs.h>
+#include <yoke/generate.h>
 #include <yoke/graph.h>
 #include <yoke/model.h>
 #include <yoke/order.h>
 #include <yoke/placements.h>
 #include <yoke/plan.h>
+#include <yoke/profile.h>
 #include <yoke/report.h>
 #include <yoke/request.h>
 #include <yoke/schedule.h>
 #include <yoke/search.h>
 #include <yoke/status.h>
 #include <yoke/tradeoff.h>
+#include <yoke/train.h>
 
 #endif

@@ -5,7 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/options/help_page.h"
 #include "cli/terminal.h"
-#include "job/launch.h"
+#include "job/rank.h"
 
 #include <malloc.h>
 #include <stdbool.h>
@@ -64,8 +64,8 @@ static yk_status run(int count, char *const *words, struct yk_text *out)
     if (command->by_ranks) {
         struct yk_launcher launcher;
         /* What is wrong with the environment the command says, if its words do not mend it. */
-        const struct yk_launch_place none = {.rank = -1};
-        if (yk_launch_find(&none, &launcher) == YK_OK && launcher.size > 1) {
+        const struct yk_rank_place none = {.rank = -1};
+        if (yk_rank_find(&none, &launcher) == YK_OK && launcher.size > 1) {
             yk_terminal_speak_as(launcher.rank);
         }
     }

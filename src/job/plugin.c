@@ -1,5 +1,6 @@
 #include "job/plugin.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,25 +12,40 @@ const struct yk_plugin yk_plugins[] = {
 };
 const size_t yk_plugin_count = sizeof yk_plugins / sizeof yk_plugins[0];
 
-/* From the folder of the executable. */
-static const char *const folders[] = {"", "../lib/yoke/"};
+/* From the folder of the executable, and of the shared library that this code may be in. */
+static const char *const beside_program[] = {"", "../lib/yoke/"};
+static const char *const beside_library[] = {"yoke/", "../yoke/", ""};
 
-bool yk_plugin_find(const struct yk_plugin *plugin, char out[YK_PLUGIN_PATH_SIZE])
+static bool look_beside(const char *file, const char *const *folders, size_t count,
+                        const struct yk_plugin *plugin, char out[YK_PLUGIN_PATH_SIZE])
 {
-    char executable[YK_PLUGIN_PATH_SIZE];
-    const ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
-    if (length <= 0) {
-        return false;
-    }
-    executable[length] = '\0';
-    const char *slash = strrchr(executable, '/');
-    const int folder_length = slash ? (int)(slash - executable) + 1 : 0;
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        const int written = snprintf(out, YK_PLUGIN_PATH_SIZE, "%.*s%s%s", folder_length,
-                                     executable, folders[i], plugin->file);
+    const char *slash = strrchr(file, '/');
+    const int length = slash ? (int)(slash - file) + 1 : 0;
+    for (size_t i = 0; i < count; i++) {
+        const int written =
+            snprintf(out, YK_PLUGIN_PATH_SIZE, "%.*s%s%s", length, file, folders[i], plugin->file);
         if (written < YK_PLUGIN_PATH_SIZE && access(out, R_OK) == 0) {
             return true;
         }
     }
     return false;
+}
+
+bool yk_plugin_find(const struct yk_plugin *plugin, char out[YK_PLUGIN_PATH_SIZE])
+{
+    char program[YK_PLUGIN_PATH_SIZE];
+    Dl_info own = {0};
+    const bool in_library =
+        dladdr(yk_plugins, &own) != 0 && own.dli_fname && strstr(own.dli_fname, ".so");
+    if (in_library && look_beside(own.dli_fname, beside_library,
+                                  sizeof beside_library / sizeof beside_library[0], plugin, out)) {
+        return true;
+    }
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0) {
+        return false;
+    }
+    program[length] = '\0';
+    return look_beside(program, beside_program, sizeof beside_program / sizeof beside_program[0],
+                       plugin, out);
 }

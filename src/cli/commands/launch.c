@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "cli/terminal.h"
+#include "job/launch.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -15,14 +16,14 @@ enum {
     PATH_SIZE = 4096
 };
 
-yk_status yk_command_launch_find(const struct yk_launch_place *place, int64_t ranks,
+yk_status yk_command_launch_find(const struct yk_rank_place *place, int64_t ranks,
                                  struct yk_launcher *out, bool *launches)
 {
-    YK_TRY(yk_launch_find(place, out));
+    YK_TRY(yk_rank_find(place, out));
     if (out->size > 1) {
         yk_terminal_speak_as(out->rank);
     }
-    return yk_launch_decide(out, ranks, launches);
+    return yk_rank_decide_launch(out, ranks, launches);
 }
 
 /* mpirun must not tell terminals from files for the ranks: it has pseudo-terminals of its own. */

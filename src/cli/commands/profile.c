@@ -19,7 +19,7 @@ enum {
 struct arguments {
     struct yk_profile_request request;
     int64_t ranks; /* 0: not given */
-    struct yk_launch_place hand;
+    struct yk_rank_place hand;
     const char *import; /* files, with commas */
     bool show;
     const char *svg; /* a folder for pictures of what is shown */
@@ -130,11 +130,11 @@ static const struct yk_option options[] = {
     {YK_ROW("ranks", "N", YK_INPUT_GROUP,
             "How many ranks measure at the same time, and the links between them"),
      YK_INTEGER(1, MOST_RANKS, NULL), TO(ranks)},
-    {YK_ROW("rank", "R", YK_INPUT_GROUP, YK_LAUNCH_RANK_HELP), YK_INTEGER(0, MOST_RANKS - 1, NULL),
+    {YK_ROW("rank", "R", YK_INPUT_GROUP, YK_RANK_NUMBER_HELP), YK_INTEGER(0, MOST_RANKS - 1, NULL),
      .missing = -1, TO(hand.rank)},
-    {YK_ROW("world", "N", YK_INPUT_GROUP, YK_LAUNCH_WORLD_HELP), YK_INTEGER(1, MOST_RANKS, NULL),
+    {YK_ROW("world", "N", YK_INPUT_GROUP, YK_RANK_WORLD_HELP), YK_INTEGER(1, MOST_RANKS, NULL),
      TO(hand.world)},
-    {YK_ROW("master", "HOST:PORT", YK_INPUT_GROUP, YK_LAUNCH_MASTER_HELP), YK_TEXT(NULL),
+    {YK_ROW("master", "HOST:PORT", YK_INPUT_GROUP, YK_RANK_MASTER_HELP), YK_TEXT(NULL),
      TO(hand.master)},
     {YK_ROW("batch", "N", YK_WORKLOAD_GROUP,
             "The most samples that a rank may take at once: 1, 2, 4 … up to it are measured"),

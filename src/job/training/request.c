@@ -54,6 +54,16 @@ static yk_status store(const struct yk_train_setting *setting, bool over_layers,
                        : yk_option_store(option, kept, arena, out);
 }
 
+yk_status yk_train_setting_check(const struct yk_train_setting *setting)
+{
+    struct yk_arena *arena = NULL;
+    struct yk_train_request scratch = {0};
+    YK_TRY(yk_arena_create(&arena));
+    const yk_status status = store(setting, false, arena, &scratch);
+    yk_arena_destroy(arena);
+    return status;
+}
+
 static yk_status store_all(const struct yk_train_setting *settings, size_t count, bool over_layers,
                            struct yk_arena *arena, struct yk_train_request *out)
 {

@@ -12,7 +12,7 @@
 #include "base/option.h"
 #include "base/status.h"
 #include "job/job.h"
-#include "job/launch.h"
+#include "job/rank.h"
 #include "job/training/progress.h"
 
 #include <stdbool.h>
@@ -80,7 +80,7 @@ struct yk_train_request {
     const char *qkv;
     const char *graphs;
     int64_t ranks; /* processes to start; 0: not given */
-    struct yk_launch_place hand;
+    struct yk_rank_place hand;
     const char *slow;
     const char *wire;   /* how GPUs exchange numbers */
     const char *reduce; /* what 16-bit gradients are summed up as */
@@ -114,6 +114,9 @@ struct yk_train_setting {
     const char *name;
     const char *value;
 };
+
+/* Refuses a name that is no setting, offering the nearest, and a value that it cannot have. */
+yk_status yk_train_setting_check(const struct yk_train_setting *setting) YK_MUST_USE;
 
 /*
  * Makes a request of settings alone, as the command line makes one of its words: presets, then the

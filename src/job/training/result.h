@@ -2,7 +2,7 @@
  * Train result: what a training has come to, or of a dry run what it would take.
  *
  * It owns what it points to and starts as {0}. In a run of several ranks, that of rank 0 alone is
- * filled in.
+ * filled in; the others have `rank`, `size` and `stopped`.
  */
 #ifndef YK_JOB_TRAINING_RESULT_H
 #define YK_JOB_TRAINING_RESULT_H
@@ -29,6 +29,8 @@ struct yk_train_result {
     bool planned; /* what was predicted is known */
     bool trained; /* what was measured is known, too */
     bool stopped; /* before the last step */
+    int32_t rank; /* of this process */
+    int32_t size; /* ranks that train together */
 
     /* What was predicted, by the plan that the run ended with. */
     const char *model;

@@ -1,8 +1,8 @@
 #include "job/training/train.h"
 
 #include "job/counters.h"
-#include "job/launch.h"
 #include "job/planning/plan_output.h"
+#include "job/rank.h"
 #include "job/training/balance.h"
 #include "job/training/results.h"
 #include "job/training/setup.h"
@@ -60,6 +60,7 @@ static yk_status finish(struct yk_training *training, const char *checkpoint, yk
             status = yk_train_summary_write(training, out);
         }
     }
+    out->stopped = trained != YK_OK;
     YK_TRY(yk_train_team_agree(&training->team, status));
     return trained == YK_OK ? YK_OK : fail_stopped(training);
 }
@@ -201,14 +202,16 @@ yk_status yk_train_run(const struct yk_train_request *request, struct yk_train_r
     struct yk_launcher launcher;
     bool launches = false;
     YK_TRY(yk_train_check(request));
-    YK_TRY(yk_launch_find(&request->hand, &launcher));
-    YK_TRY(yk_launch_decide(&launcher, request->ranks, &launches));
+    YK_TRY(yk_rank_find(&request->hand, &launcher));
+    YK_TRY(yk_rank_decide_launch(&launcher, request->ranks, &launches));
     if (launches && !request->dry_run) {
         return yk_fail(YK_ERROR_USAGE,
                        "%" PRId64 " ranks are as many processes, which are not there; start them "
                        "by a launcher",
                        request->ranks);
     }
+    out->rank = launcher.rank;
+    out->size = launcher.size;
     yk_status status = yk_training_open(&training, &launcher);
     if (status == YK_OK) {
         status = request->dry_run ? forecast(&training, out) : train(&training, out);

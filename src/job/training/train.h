@@ -20,8 +20,8 @@ yk_status yk_train_check(const struct yk_train_request *request) YK_MUST_USE;
  * file of the run could not be written. A dry run plans alone; YK_ERROR_NO_FIT then has a result,
  * too.
  *
- * Ranks that are asked for and have not been started are refused: yk_launch_decide() of
- * job/launch.h tells, and yk_launch_ranks() starts them.
+ * Ranks that are asked for and have not been started are refused: yk_rank_decide_launch() of
+ * job/rank.h tells, and yk_launch_ranks() of job/launch.h starts them.
  */
 yk_status yk_train_run(const struct yk_train_request *request,
                        struct yk_train_result *out) YK_MUST_USE;

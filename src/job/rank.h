@@ -1,0 +1,35 @@
+/*
+ * Rank: which of how many ranks this process is: as a person says, or as the environment does that
+ * a launcher (mpirun, srun, torchrun) has set.
+ */
+#ifndef YK_JOB_RANK_H
+#define YK_JOB_RANK_H
+
+#include "base/status.h"
+#include "cluster/launcher.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Which rank of how many a process is, where a person says so. */
+struct yk_rank_place {
+    int64_t rank;       /* -1: not given */
+    int64_t world;      /* 0: not given */
+    const char *master; /* NULL: not given */
+};
+
+#define YK_RANK_NUMBER_HELP                                                                        \
+    "By hand: this process is rank R, one of --world, each started on its own; YOKE_TOKEN holds "  \
+    "the same secret for all"
+#define YK_RANK_WORLD_HELP "By hand: how many ranks there are"
+#define YK_RANK_MASTER_HELP "By hand: where rank 0 is, and a free port there, else 29500"
+
+/* Who this process is: as `place` says, else the environment. */
+yk_status yk_rank_find(const struct yk_rank_place *place, struct yk_launcher *out) YK_MUST_USE;
+
+/* Whether this process is to start `ranks` ranks: it was asked for several and no launcher started
+ * it. One that did must have started as many as are asked for; 0 leaves it open. */
+yk_status yk_rank_decide_launch(const struct yk_launcher *launcher, int64_t ranks,
+                                bool *out) YK_MUST_USE;
+
+#endif
