@@ -1,4 +1,4 @@
-/* Plans the training of a model and prints who does what: embed MODEL CLUSTER BATCH [PLAN]. */
+/* Plans the training of a model and prints who does what: plan MODEL CLUSTER BATCH [PLAN]. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <yoke/yoke.h>

@@ -80,8 +80,9 @@ int main(int count, char **words)
     if (status == YOKE_OK) {
         const struct yoke_training_result *result = yoke_training_result(training);
         if (result->rank == 0) {
-            printf("%d ranks, %lld steps, loss %.4f: %s\n", (int)result->rank_count,
-                   (long long)result->steps_done, result->last_loss, result->checkpoint);
+            printf("%d rank%s, %lld steps, loss %.4f: %s\n", (int)result->rank_count,
+                   result->rank_count == 1 ? "" : "s", (long long)result->steps_done,
+                   result->last_loss, result->checkpoint);
         }
     } else if (*yoke_message()) {
         fprintf(stderr, "%s: %s\n", words[0], yoke_message());

@@ -19,8 +19,11 @@
  *
  * Failures. A function that can fail returns a yoke_status, writes its outputs only when it
  * succeeds, and leaves a sentence for yoke_message(). Nothing here prints, ends the process, or
- * changes its locale or signals. Integer programs are solved in a child process, which the library
- * forks and waits for itself; nothing else starts a process.
+ * changes its locale or signals.
+ *
+ * Processes. Two things start a child process, which the library waits for itself: a search that
+ * solves an integer program forks one for the solver, and a training with the setting "counters"
+ * runs dcgmi, where that is installed, to read the meters of NVIDIA GPUs. Nothing else does.
  *
  * Threads. Clusters, models, graphs and order problems never change: any number of threads may use
  * one. Any other handle belongs to one thread at a time; threads with handles of their own do not
