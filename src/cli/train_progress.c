@@ -134,7 +134,7 @@ static void on_changed(void *user, int64_t step)
     progress->planned = yk_train_balance_plan(progress->balance);
 }
 
-static void on_timed(void *user, const struct yk_run_times *times)
+static void on_timed(void *user, const struct yk_round_times *times)
 {
     const struct yk_train_progress *progress = user;
     yk_gauge_step(progress->gauge, times);
