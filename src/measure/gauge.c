@@ -156,7 +156,7 @@ static bool find_phase(const struct yk_op *op, int32_t ranks, enum yk_gauge_phas
     }
 }
 
-void yk_gauge_step(struct yk_gauge *gauge, const struct yk_run_times *times)
+void yk_gauge_step(struct yk_gauge *gauge, const struct yk_round_times *times)
 {
     const struct yk_program *program = times->program;
     const struct yk_program_rank *list = &program->ranks[times->rank];

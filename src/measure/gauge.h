@@ -38,7 +38,7 @@ yk_status yk_gauge_start(struct yk_gauge *gauge) YK_MUST_USE;
 void yk_gauge_stop(struct yk_gauge *gauge);
 
 /* The ops of a step; nothing is allocated. Steps come in order. */
-void yk_gauge_step(struct yk_gauge *gauge, const struct yk_run_times *times);
+void yk_gauge_step(struct yk_gauge *gauge, const struct yk_round_times *times);
 
 /* One thing after another, in order, with nothing beside or between them; `kind` of layer may be
  * NULL, and else is kept until the gauge is closed. */

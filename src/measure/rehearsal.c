@@ -12,7 +12,8 @@ struct yk_rehearsal {
     struct yk_executor *executor;
     struct yk_batch batch;
     struct yk_rehearsal_round round;
-    double *from_s; /* (ops) of the round, with pauses */
+    struct yk_op_time *times; /* (ops) of the round */
+    double *from_s;           /* (ops) of the round, with pauses */
     double *until_s;
 };
 
@@ -80,6 +81,7 @@ static yk_status set_up(struct yk_rehearsal *rehearsal, int64_t samples)
     YK_TRY_NEW(rehearsal->arena, rehearsal->round.op_s, op_count);
     YK_TRY_NEW(rehearsal->arena, rehearsal->round.begin_s, op_count);
     YK_TRY_NEW(rehearsal->arena, rehearsal->round.end_s, op_count);
+    YK_TRY_NEW(rehearsal->arena, rehearsal->times, op_count);
     YK_TRY_NEW(rehearsal->arena, rehearsal->from_s, op_count);
     YK_TRY_NEW(rehearsal->arena, rehearsal->until_s, op_count);
     return YK_OK;
@@ -144,17 +146,24 @@ double yk_rehearsal_bytes(const struct yk_rehearsal *rehearsal)
 }
 
 /* In the first step of all, what it would do for the one before is left out. */
-static void read_times(struct yk_rehearsal *rehearsal)
+static yk_status read_times(struct yk_rehearsal *rehearsal)
 {
     const struct yk_program_rank *list = &rehearsal->plan.program->ranks[0];
     struct yk_rehearsal_round *round = &rehearsal->round;
-    round->whole = yk_executor_read(rehearsal->executor, 0, round->begin_s, round->end_s);
+    struct yk_round_times times;
+    YK_TRY(yk_executor_times(rehearsal->executor, 0, rehearsal->times, &times));
+    round->whole = yk_round_times_are_whole(&times);
+    for (int32_t i = 0; round->whole && i < list->op_count; i++) {
+        round->begin_s[i] = times.ops[i].start_s;
+        round->end_s[i] = times.ops[i].end_s;
+    }
     if (round->whole) {
         yk_op_spans_find(list, round->begin_s, round->end_s, rehearsal->from_s, rehearsal->until_s);
     }
     for (int32_t i = 0; round->whole && i < list->op_count; i++) {
         round->op_s[i] = rehearsal->until_s[i] - rehearsal->from_s[i];
     }
+    return YK_OK;
 }
 
 yk_status yk_rehearsal_begin(struct yk_rehearsal *rehearsal)
@@ -173,7 +182,7 @@ yk_status yk_rehearsal_end(struct yk_rehearsal *rehearsal, const struct yk_rehea
 {
     struct yk_step_result result;
     YK_TRY(yk_executor_end(rehearsal->executor, &result));
-    read_times(rehearsal);
+    YK_TRY(read_times(rehearsal));
     *out = &rehearsal->round;
     return YK_OK;
 }

@@ -26,7 +26,7 @@ struct yk_survey_watch {
     void *user;
     void (*progress)(void *user, const char *what, double done); /* of 1 */
     bool (*stop)(void *user);                                    /* end with what there is */
-    void (*ran)(void *user, const struct yk_run_times *times);   /* of every step rehearsed */
+    void (*ran)(void *user, const struct yk_round_times *times); /* of every step rehearsed */
 };
 
 struct yk_survey_wish {

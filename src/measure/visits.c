@@ -90,7 +90,7 @@ static void note_round(struct stay *stay, const struct yk_rehearsal_round *round
 static void tell(const struct yk_visits *visits, const struct stay *stay,
                  const struct yk_rehearsal_round *round)
 {
-    struct yk_run_times times = {
+    struct yk_round_times times = {
         .program = yk_rehearsal_program(stay->rehearsal),
         .ops = stay->times,
         .count = stay->op_count,

@@ -1,9 +1,10 @@
 /*
  * Executor: runs a rank's program, op by op, on the lanes of a real device.
  *
- * All memory of a step is taken when the executor is made, where and as much as program/memory
- * counted; a step allocates nothing. The host only puts work on lanes and reads results; lanes wait
- * for each other exactly as the program says, and at its two ends for the result of the step.
+ * All memory of a step is allocated when the executor is made, for the lifetimes that
+ * program/memory counts; a step allocates nothing. The host only puts work on lanes and reads
+ * results; lanes wait for each other exactly as the program says, and at its two ends for the
+ * result of the step.
  *
  * Steps follow each other without a gap: the next may begin before the one before has ended, and
  * what the program puts off or does ahead overlaps with its neighbours. settle() ends what was put
@@ -20,7 +21,7 @@
 #include "nn/optimizer.h"
 #include "nn/store.h"
 #include "program/program.h"
-#include "trace/trace.h"
+#include "train/round_times.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -133,35 +134,19 @@ struct yk_executor_place {
 void yk_executor_where(const struct yk_executor *executor, enum yk_lane lane,
                        struct yk_executor_place *out);
 
-/* What this rank did in its last round, from the round's start at 0. */
-yk_status yk_executor_trace(const struct yk_executor *executor, const char *device,
-                            struct yk_trace **out) YK_MUST_USE;
-/* When that was, on the clock of base/clock.h. */
-double yk_executor_round_s(const struct yk_executor *executor);
+/*
+ * When the ops of a round ran: of the step that ended last, also while others are under way, or of
+ * the one that lies `back` rounds before. Waits for those that have not ended. Without ops where
+ * the round's events serve another one by now. `ops` has room for all of the rank, and becomes the
+ * times'.
+ */
+yk_status yk_executor_times(const struct yk_executor *executor, int32_t back,
+                            struct yk_op_time *ops, struct yk_round_times *out) YK_MUST_USE;
 
-/* When an op ran, on the clock of base/clock.h. */
-struct yk_op_time {
-    int32_t op; /* of this rank's list */
-    double start_s;
-    double end_s;
-};
-
-/* Of the step that ended last, also while others are under way: the ops that had something to do.
- * Waits for those that have not ended. `out` has room for all ops of the rank. */
-yk_status yk_executor_times(const struct yk_executor *executor, struct yk_op_time *out,
-                            int32_t *count) YK_MUST_USE;
-
-/* Between two steps that are settled, the memory that things are held in during one. */
+/* Between two steps that are settled, the memory that buffers lie in during one. */
 void *yk_executor_lend(const struct yk_executor *executor, size_t *bytes);
 
-/* The device memory taken for activations, workspace and batches; the store has the rest. */
+/* The device memory allocated for activations, workspace and batches; the store has the rest. */
 size_t yk_executor_bytes(const struct yk_executor *executor);
-
-/* When each op of the round began and ended that lies `back` rounds before the last step's, on the
- * clock of base/clock.h: (ops) each. False where that round did not have all ops, or its events
- * serve another one by now. What a round communicates may go on until the one after it has been
- * computed. */
-bool yk_executor_read(const struct yk_executor *executor, int32_t back, double *begin_s,
-                      double *end_s);
 
 #endif

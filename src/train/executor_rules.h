@@ -125,7 +125,7 @@ struct yk_executor {
     int64_t ended;     /* steps */
     int64_t unsettled; /* the first step of the row under way; −1: none is */
     double last_done_s;
-    int64_t traced;      /* the round of the last step that ended: what is traced */
+    int64_t timed;       /* the round of the last step that ended */
     double last_began_s; /* when that began: when the one before was done */
     atomic_bool stop;
     _Atomic double computed_s; /* how long the rank computed in the step that ended last */
@@ -161,6 +161,9 @@ void yk_executor_mail(struct yk_executor *executor, int32_t number,
 
 /* Looks up crossings and messages, once. */
 yk_status yk_executor_find_routes(struct yk_executor *executor) YK_MUST_USE;
+
+/* How long the rank computed in a round whose computing is done. */
+double yk_executor_computed_s(const struct yk_executor *executor, int64_t round);
 
 /* Sorts the ops by their lanes, once. */
 yk_status yk_executor_sort_lanes(struct yk_executor *executor) YK_MUST_USE;

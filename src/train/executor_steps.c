@@ -72,20 +72,6 @@ yk_status yk_executor_verdict(struct yk_executor *executor, bool *skipped)
     return YK_OK;
 }
 
-/* How long the rank computed in a round whose computing is done. */
-static double add_computed_s(const struct yk_executor *executor, int64_t round)
-{
-    const struct yk_op_events *events = executor->events[round % YK_EXECUTOR_ROUNDS];
-    double sum = 0;
-    for (int32_t i = 0; i < executor->list->op_count; i++) {
-        if (executor->list->ops[i].lane == YK_LANE_COMPUTE && events[i].works) {
-            sum += executor->backend->event_s(events[i].ended) -
-                   executor->backend->event_s(events[i].started);
-        }
-    }
-    return sum;
-}
-
 yk_status yk_executor_end(struct yk_executor *executor, struct yk_step_result *out)
 {
     struct yk_step_slot *slot = yk_executor_slot(executor, executor->ended);
@@ -104,11 +90,11 @@ yk_status yk_executor_end(struct yk_executor *executor, struct yk_step_result *o
         .compute_s = slot->read + YK_REPORT_SUMS + executor->facts->L,
     };
     if (executor->ranks > 1) {
-        atomic_store(&executor->computed_s, add_computed_s(executor, slot->round));
+        atomic_store(&executor->computed_s, yk_executor_computed_s(executor, slot->round));
     }
     executor->last_done_s = done_s;
     executor->last_began_s = began_s;
-    executor->traced = slot->round;
+    executor->timed = slot->round;
     executor->ended++;
     return YK_OK;
 }

@@ -487,9 +487,10 @@ static void move_one(struct placing *placing, size_t limit, struct yk_random *ra
     }
     const int32_t to = chosen > 0 ? (int32_t)yk_random_below(random, chosen) : 0;
     struct buffer *moved = placing->order[chosen];
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    /* NOLINTBEGIN(bugprone-sizeof-expression): an array of pointers */
     memmove(placing->order + to + 1, placing->order + to,
             (size_t)(chosen - to) * sizeof *placing->order);
+    /* NOLINTEND(bugprone-sizeof-expression) */
     placing->order[to] = moved;
 }
 
@@ -583,7 +584,8 @@ yk_status yk_offsets_find(struct yk_offsets *offsets, const struct yk_rank_view 
     if (offsets->count <= 0) {
         return YK_OK;
     }
-    struct placing placing = {.parts = offsets->parts, .part_count = offsets->count, .out = out};
+    struct placing placing = {.parts = offsets->parts, .part_count = offsets->count};
+    placing.out = out;
     const yk_status status = find(offsets, view, &placing, out_bytes);
     free(placing.ranges);
     free(placing.buffers);

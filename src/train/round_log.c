@@ -20,6 +20,7 @@ struct yk_round_log {
     int64_t *steps;  /* (room) */
     double *begin_s; /* (room, ops) */
     double *end_s;
+    struct yk_op_time *times; /* (ops) of the round at hand */
 };
 
 /* What a packed log begins with. */
@@ -41,7 +42,8 @@ yk_status yk_round_log_create(int32_t op_count, struct yk_round_log **out)
     log->steps = calloc((size_t)log->room, sizeof *log->steps);
     log->begin_s = calloc(count, sizeof *log->begin_s);
     log->end_s = calloc(count, sizeof *log->end_s);
-    if (!log->steps || !log->begin_s || !log->end_s) {
+    log->times = calloc((size_t)op_count + 1, sizeof *log->times);
+    if (!log->steps || !log->begin_s || !log->end_s || !log->times) {
         yk_round_log_destroy(log);
         return yk_fail_out_of_memory();
     }
@@ -55,6 +57,7 @@ void yk_round_log_destroy(struct yk_round_log *log)
         free(log->steps);
         free(log->begin_s);
         free(log->end_s);
+        free(log->times);
         free(log);
     }
 }
@@ -67,18 +70,25 @@ static bool is_due(int64_t passed)
            (before <= LOG_WARM_UP + LOG_DENSE || (before - LOG_WARM_UP) % LOG_SPARSE == 0);
 }
 
-void yk_round_log_note(struct yk_round_log *log, const struct yk_executor *executor, int64_t step)
+yk_status yk_round_log_note(struct yk_round_log *log, const struct yk_executor *executor,
+                            int64_t step)
 {
+    struct yk_round_times times;
     log->passed++;
     if (!is_due(log->passed)) {
-        return;
+        return YK_OK;
     }
-    const int64_t place = log->kept % log->room;
-    if (yk_executor_read(executor, 1, log->begin_s + place * log->op_count,
-                         log->end_s + place * log->op_count)) {
-        log->steps[place] = step - 1;
-        log->kept++;
+    YK_TRY(yk_executor_times(executor, 1, log->times, &times));
+    if (!yk_round_times_are_whole(&times)) {
+        return YK_OK;
     }
+    const int64_t place = log->kept++ % log->room;
+    log->steps[place] = step - 1;
+    for (int32_t i = 0; i < times.count; i++) {
+        log->begin_s[place * log->op_count + i] = times.ops[i].start_s;
+        log->end_s[place * log->op_count + i] = times.ops[i].end_s;
+    }
+    return YK_OK;
 }
 
 static void pack_times(const struct yk_round_log *log, const double *times_s, double offset_s,

@@ -27,7 +27,8 @@ yk_status yk_round_log_create(int32_t op_count, struct yk_round_log **out) YK_MU
 void yk_round_log_destroy(struct yk_round_log *log);
 
 /* After every step that `executor` has ended, whose number is `step`. */
-void yk_round_log_note(struct yk_round_log *log, const struct yk_executor *executor, int64_t step);
+yk_status yk_round_log_note(struct yk_round_log *log, const struct yk_executor *executor,
+                            int64_t step) YK_MUST_USE;
 
 /* The rounds of one rank that were kept. */
 struct yk_round_piece {

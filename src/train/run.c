@@ -129,12 +129,11 @@ static bool is_break(const struct yk_run *run, int64_t step)
 /* What happened in the last step, before anything else happens on the lanes. */
 static yk_status keep_trace(struct running *running)
 {
-    struct yk_run *run = running->run;
-    const struct yk_program *program = run->program;
-    const int32_t device = program->plan->ranks[yk_run_rank_of(run)].device;
-    run->traced_s = yk_executor_round_s(running->steps.executor);
-    return yk_executor_trace(running->steps.executor, program->cluster->devices[device].name,
-                             &run->trace);
+    const struct yk_run_steps *steps = &running->steps;
+    struct yk_round_times times;
+    YK_TRY(yk_executor_times(steps->executor, 0, steps->times, &times));
+    running->run->traced_s = times.began_s;
+    return yk_round_times_trace(&times, &running->run->trace);
 }
 
 static yk_status take_break(struct running *running)

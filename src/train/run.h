@@ -39,16 +39,6 @@ struct yk_run_step {
     int32_t ranks;
 };
 
-/* What this rank did in a step that has ended, and when. */
-struct yk_run_times {
-    const struct yk_program *program;
-    int32_t rank;
-    const struct yk_op_time *ops;
-    int32_t count;
-    double began_s; /* when the step before was done, or this one was begun: base/clock.h */
-    double done_s;
-};
-
 struct yk_run_watch {
     void *user;
     void (*step)(void *user, const struct yk_run_step *step);
@@ -60,7 +50,7 @@ struct yk_run_watch {
      * which stays until the run ends, or NULL: the same. */
     const struct yk_program *(*change)(void *user, const struct yk_run_step *step);
     void (*changed)(void *user, int64_t step); /* to that program, after this step */
-    void (*timed)(void *user, const struct yk_run_times *times); /* of every step */
+    void (*timed)(void *user, const struct yk_round_times *times); /* of every step */
 };
 
 struct yk_run_settings {

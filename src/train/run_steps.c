@@ -14,14 +14,10 @@ enum {
 static yk_status create_times(struct yk_run_steps *steps)
 {
     const struct yk_run *run = steps->run;
+    const size_t ops = (size_t)run->program->ranks[yk_run_rank_of(run)].op_count;
     free(steps->times);
-    steps->times = NULL;
-    if (run->watch.timed) {
-        const size_t ops = (size_t)run->program->ranks[yk_run_rank_of(run)].op_count;
-        steps->times = calloc(ops + 1, sizeof *steps->times);
-        return steps->times ? YK_OK : yk_fail_out_of_memory();
-    }
-    return YK_OK;
+    steps->times = calloc(ops + 1, sizeof *steps->times);
+    return steps->times ? YK_OK : yk_fail_out_of_memory();
 }
 
 static yk_status create_batches(struct yk_run_steps *steps)
@@ -207,20 +203,13 @@ static void note_memory(struct yk_run *run)
     }
 }
 
-static yk_status tell_times(struct yk_run_steps *steps, const struct yk_step_result *result)
+static yk_status tell_times(const struct yk_run_steps *steps)
 {
-    const struct yk_run *run = steps->run;
-    const double began_s = yk_executor_round_s(steps->executor);
-    struct yk_run_times times = {
-        .program = run->program,
-        .rank = yk_run_rank_of(run),
-        .ops = steps->times,
-        .began_s = began_s,
-        .done_s = began_s + result->seconds,
-    };
-    if (steps->times) {
-        YK_TRY(yk_executor_times(steps->executor, steps->times, &times.count));
-        run->watch.timed(run->watch.user, &times);
+    const struct yk_run_watch *watch = &steps->run->watch;
+    struct yk_round_times times;
+    if (watch->timed) {
+        YK_TRY(yk_executor_times(steps->executor, 0, steps->times, &times));
+        watch->timed(watch->user, &times);
     }
     return YK_OK;
 }
@@ -230,14 +219,14 @@ yk_status yk_run_steps_end(struct yk_run_steps *steps)
     struct yk_run *run = steps->run;
     struct yk_step_result result = {0};
     YK_TRY(yk_executor_end(steps->executor, &result));
-    YK_TRY(tell_times(steps, &result));
+    YK_TRY(tell_times(steps));
     const struct yk_run_pending ended = steps->pending[0];
     steps->pending_count--;
     for (int32_t i = 0; i < steps->pending_count; i++) {
         steps->pending[i] = steps->pending[i + 1];
     }
     run->state.step++;
-    yk_round_log_note(run->log, steps->executor, run->state.step);
+    YK_TRY(yk_round_log_note(run->log, steps->executor, run->state.step));
     note_memory(run);
     steps->stopped = steps->stopped || result.stopped;
     tell(steps, &result, &ended);

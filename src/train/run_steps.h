@@ -38,7 +38,7 @@ struct yk_run_steps {
     int64_t taken;               /* units of the sampler in all of these */
     struct yk_run_pending pending[YK_RUN_MOST_PENDING];
     int32_t pending_count;
-    struct yk_op_time *times; /* (ops) where the watch asks for them; else NULL */
+    struct yk_op_time *times; /* (ops) for those of a round */
     double *seconds;          /* of the steps of this run */
     int64_t count;
     bool stopped;

@@ -66,7 +66,8 @@ static void do_steps(struct doing *doing, struct yk_gauge *gauge)
     double at_s = 100;
     assert_true(list->op_count <= MOST_OPS);
     for (int step = 0; step < STEPS; step++) {
-        struct yk_run_times times = {.program = doing->small.program, .ops = ops, .began_s = at_s};
+        struct yk_round_times times = {
+            .program = doing->small.program, .ops = ops, .began_s = at_s};
         for (int32_t i = 0; i < list->op_count; i++) {
             const double end_s = at_s + length_of(&list->ops[i]);
             ops[times.count++] = (struct yk_op_time){i, at_s, end_s};
@@ -199,7 +200,7 @@ static void a_first_step_unlike_the_others_does_not_count(void **state)
     begin(&(struct small_spec){.ranks = 1}, &arena, &gauge);
     const struct yk_program_rank *list = &doing.small.program->ranks[0];
     struct yk_op_time ops[MOST_OPS];
-    struct yk_run_times first = {.program = doing.small.program, .ops = ops, .began_s = 99.8};
+    struct yk_round_times first = {.program = doing.small.program, .ops = ops, .began_s = 99.8};
     for (int32_t i = 0; i < list->op_count; i++) {
         const double at_s = 99.8 + 0.2 * i / list->op_count;
         ops[first.count++] = (struct yk_op_time){i, at_s, at_s + 0.2 / list->op_count};

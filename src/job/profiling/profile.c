@@ -182,7 +182,7 @@ static void show_progress(void *user, const char *what, double done)
                     (profiling->target + whole) / profiling->target_count);
 }
 
-static void note_step(void *user, const struct yk_run_times *times)
+static void note_step(void *user, const struct yk_round_times *times)
 {
     const struct yk_profiling *profiling = user;
     yk_gauge_step(profiling->gauge, times);

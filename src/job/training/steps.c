@@ -108,7 +108,7 @@ static void on_changed(void *user, int64_t step)
     steps->planned = yk_train_balance_plan(steps->balance);
 }
 
-static void on_timed(void *user, const struct yk_run_times *times)
+static void on_timed(void *user, const struct yk_round_times *times)
 {
     const struct yk_train_steps *steps = user;
     yk_gauge_step(steps->gauge, times);

@@ -1,5 +1,62 @@
-/* Which op a lane is in, as its events tell. */
+/* What the events of ops tell: when they ran, and which op a lane is in. */
 #include "train/executor_rules.h"
+
+#include <math.h>
+
+/* ---- when ops ran ---- */
+
+/* Of an op that had something to do in that round, and has ended; false: it had not. */
+static bool read_op(const struct yk_executor *executor, int64_t round, int32_t op,
+                    struct yk_op_time *out)
+{
+    const struct yk_op_events *events = &executor->events[round % YK_EXECUTOR_ROUNDS][op];
+    if (events->round != round || !events->works) {
+        return false;
+    }
+    *out = (struct yk_op_time){
+        .op = op,
+        .start_s = executor->backend->event_s(events->started),
+        .end_s = executor->backend->event_s(events->ended),
+    };
+    return true;
+}
+
+double yk_executor_computed_s(const struct yk_executor *executor, int64_t round)
+{
+    double sum_s = 0;
+    for (int32_t i = 0; i < executor->lane_op_counts[YK_LANE_COMPUTE]; i++) {
+        struct yk_op_time time;
+        if (read_op(executor, round, executor->lane_ops[YK_LANE_COMPUTE][i], &time)) {
+            sum_s += time.end_s - time.start_s;
+        }
+    }
+    return sum_s;
+}
+
+yk_status yk_executor_times(const struct yk_executor *executor, int32_t back,
+                            struct yk_op_time *ops, struct yk_round_times *out)
+{
+    const int64_t round = executor->timed - back;
+    const bool last = back == 0;
+    *out = (struct yk_round_times){
+        .program = executor->program,
+        .rank = executor->rank,
+        .ops = ops,
+        .began_s = last ? executor->last_began_s : NAN,
+        .done_s = last ? executor->last_done_s : NAN,
+    };
+    for (int32_t i = 0; i < executor->list->op_count && round >= 0; i++) {
+        const struct yk_op_events *events = &executor->events[round % YK_EXECUTOR_ROUNDS][i];
+        /* The round's computing is done; what it sends ahead may still be on its way. */
+        if (events->round == round && events->works) {
+            YK_TRY(executor->backend->reach(events->ended));
+        }
+        out->count += read_op(executor, round, i, &ops[out->count]) ? 1 : 0;
+    }
+    return YK_OK;
+}
+
+/* ---- where lanes are ---- */
 
 yk_status yk_executor_sort_lanes(struct yk_executor *executor)
 {
