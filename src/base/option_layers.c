@@ -1,6 +1,7 @@
 #include "base/option_layers.h"
 
 #include "base/json_value.h"
+#include "base/json_write.h"
 #include "base/option.h"
 
 #include <inttypes.h>
@@ -151,33 +152,33 @@ yk_status yk_option_layers_store(const struct yk_option_table *table,
     return yk_option_store(option, word, arena, arguments);
 }
 
-static void add_key(const struct yk_option *option, struct yk_text *out)
+/* Begins a member on a line of its own; its value is added next. */
+static void add_key(const struct yk_option *option, struct yk_json_writer *out)
 {
-    yk_text_add(out, ",\n ");
-    yk_text_add_json(out, option->name);
-    yk_text_add(out, ": ");
+    yk_json_write_line(out, 1);
+    yk_json_write_key(out, option->name);
 }
 
 static void add_number(const struct yk_option *option, double value, const char *unit,
-                       struct yk_text *out)
+                       struct yk_json_writer *out)
 {
     add_key(option, out);
     if (option->kind == YK_OPTION_PERCENT) {
-        yk_text_addf(out, "\"%.12g%%\"", 100 * value);
+        yk_text_addf(out->text, "\"%.12g%%\"", 100 * value);
     } else if (unit) {
-        yk_text_add(out, "\"");
-        yk_text_add_number(out, value);
-        yk_text_addf(out, "%s\"", unit);
+        yk_text_add(out->text, "\"");
+        yk_text_add_number(out->text, value);
+        yk_text_addf(out->text, "%s\"", unit);
     } else {
-        yk_text_add_number(out, value);
+        yk_text_add_number(out->text, value);
     }
 }
 
-static void add_integer(const struct yk_option *option, int64_t value, struct yk_text *out)
+static void add_integer(const struct yk_option *option, int64_t value, struct yk_json_writer *out)
 {
     const bool exact = value <= EXACT_INTEGER && value >= -EXACT_INTEGER;
     add_key(option, out);
-    yk_text_addf(out, exact ? "%" PRId64 : "\"%" PRId64 "\"", value);
+    yk_text_addf(out->text, exact ? "%" PRId64 : "\"%" PRId64 "\"", value);
 }
 
 /* What each kind is written in, so that the number reads back. */
@@ -192,14 +193,15 @@ static const char *unit_of(const struct yk_option *option)
     return option->kind == YK_OPTION_UNIT ? units[option->unit] : NULL;
 }
 
-static void add_option(const struct yk_option *option, const void *arguments, struct yk_text *out)
+static void add_option(const struct yk_option *option, const void *arguments,
+                       struct yk_json_writer *out)
 {
     const void *field = (const char *)arguments + option->offset;
     switch (option->kind) {
     case YK_OPTION_FLAG:
         if (*(const bool *)field) {
             add_key(option, out);
-            yk_text_add(out, "true");
+            yk_text_add(out->text, "true");
         }
         return;
     case YK_OPTION_TEXT:
@@ -208,7 +210,7 @@ static void add_option(const struct yk_option *option, const void *arguments, st
     case YK_OPTION_CHOICE:
         if (*(const char *const *)field) {
             add_key(option, out);
-            yk_text_add_json(out, *(const char *const *)field);
+            yk_text_add_json(out->text, *(const char *const *)field);
         }
         return;
     case YK_OPTION_INTEGER:
@@ -237,12 +239,16 @@ static void add_option(const struct yk_option *option, const void *arguments, st
 yk_status yk_option_layer_write(const struct yk_option_table *table, const void *arguments,
                                 struct yk_text *out)
 {
-    yk_text_add(out, "{\"yoke\": 1, \"kind\": \"run\"");
+    struct yk_json_writer json = {.text = out, .spaced = true};
+    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_integer(&json, "yoke", 1);
+    yk_json_write_string(&json, "kind", "run");
     for (size_t i = 0; i < table->count; i++) {
         if (!table->rows[i].momentary) {
-            add_option(&table->rows[i], arguments, out);
+            add_option(&table->rows[i], arguments, &json);
         }
     }
-    yk_text_add(out, "}\n");
+    yk_json_write_end_object(&json);
+    yk_text_add(out, "\n");
     return yk_text_status(out);
 }
