@@ -27,7 +27,7 @@ static void carve_host(struct yk_executor *executor, struct yk_carver *carver)
     }
 }
 
-static yk_status take_memory(struct yk_executor *executor)
+static yk_status allocate(struct yk_executor *executor)
 {
     const struct yk_engine *engine = &executor->store->engine;
     struct yk_carver carver = {0};
@@ -180,7 +180,7 @@ static yk_status set_up(struct yk_executor *executor)
         &(struct yk_buffers_request){executor->view, net, executor->options.spare_samples},
         executor->arena, &executor->buffers));
     YK_TRY(index_waits(executor));
-    YK_TRY(take_memory(executor));
+    YK_TRY(allocate(executor));
     YK_TRY(create_lanes(executor));
     YK_TRY(create_events(executor));
     YK_TRY(name_ops(executor));
