@@ -14,7 +14,6 @@ struct counting {
     struct yk_program_memory *memory;
 };
 
-
 /* State that the rank keeps of a layer; see the table in docs/planning.md. */
 static void count_state(struct counting *counting, int32_t layer, double part)
 {

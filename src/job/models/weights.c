@@ -16,7 +16,7 @@ static yk_status save_tokenizer(const struct yk_weights_request *request,
         return YK_OK;
     }
     YK_TRY(yk_folder_path(request->output, yk_tokenizer_file_name(loaded->tokenizer), loaded->arena,
-                         &path));
+                          &path));
     yk_tokenizer_write(loaded->tokenizer, &text);
     yk_status status = yk_text_status(&text);
     if (status == YK_OK) {
