@@ -88,10 +88,5 @@ const struct yk_command yk_command_order = {
         "true where every scatter comes before any gather for the next forward. Other members are "
         "ignored.\n\n"
         "Ctrl-C ends the search with the best it has.",
-    .examples = examples,
-    YK_OPTIONS(options),
-    YK_OPERANDS(operands),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_PARTS(struct arguments),
 };
