@@ -16,11 +16,7 @@ static bool method_choices(size_t number, struct yk_choice *out)
         {"greedy", "at once: blocks move until none is better placed"},
         {"milp", "from there on by an integer program, and a bound that is as good"},
     };
-    if (number >= sizeof choices / sizeof choices[0]) {
-        return false;
-    }
-    *out = choices[number];
-    return true;
+    return YK_CHOOSE(choices);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
