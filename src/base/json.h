@@ -23,7 +23,7 @@ void yk_json_destroy(struct yk_json *root);
  * gets `source` in front and leaves the calling function. */
 #define YK_TRY_JSON(root, text, length, source, expression)                                        \
     do {                                                                                           \
-        struct yk_json *root = NULL;                                                               \
+        struct yk_json *(root) = NULL;                                                             \
         yk_status yk_json_status_ = yk_json_parse((text), (length), &(root));                      \
         if (yk_json_status_ == YK_OK) {                                                            \
             yk_json_status_ = (expression);                                                        \
