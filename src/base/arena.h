@@ -31,4 +31,15 @@ char *yk_arena_copy_text(struct yk_arena *arena, const char *text, size_t length
         }                                                                                          \
     } while (0)
 
+/* Evaluates `expression` with a new arena called `arena`, which ends with it; its error, or that
+ * there is no arena, leaves the calling function. */
+#define YK_TRY_IN_ARENA(arena, expression)                                                         \
+    do {                                                                                           \
+        struct yk_arena *(arena) = NULL;                                                           \
+        YK_TRY(yk_arena_create(&(arena)));                                                         \
+        const yk_status yk_arena_status_ = (expression);                                           \
+        yk_arena_destroy(arena);                                                                   \
+        YK_TRY(yk_arena_status_);                                                                  \
+    } while (0)
+
 #endif

@@ -19,6 +19,21 @@ struct yk_json;
 yk_status yk_json_parse(const char *bytes, size_t length, struct yk_json **out) YK_MUST_USE;
 void yk_json_destroy(struct yk_json *root);
 
+/* Evaluates `expression` with the document of `text`, called `root`, which ends with it. An error
+ * gets `source` in front and leaves the calling function. */
+#define YK_TRY_JSON(root, text, length, source, expression)                                        \
+    do {                                                                                           \
+        struct yk_json *(root) = NULL;                                                             \
+        yk_status yk_json_status_ = yk_json_parse((text), (length), &(root));                      \
+        if (yk_json_status_ == YK_OK) {                                                            \
+            yk_json_status_ = (expression);                                                        \
+            yk_json_destroy(root);                                                                 \
+        }                                                                                          \
+        if (yk_json_status_ != YK_OK) {                                                            \
+            return yk_fail_in(yk_json_status_, (source));                                          \
+        }                                                                                          \
+    } while (0)
+
 /* "an object", "a string" …: for messages. NULL is "nothing". */
 const char *yk_json_kind(const struct yk_json *node);
 bool yk_json_is_object(const struct yk_json *node);

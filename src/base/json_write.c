@@ -57,6 +57,12 @@ void yk_json_write_begin_object(struct yk_json_writer *writer, const char *key)
     begin(writer, key, "{");
 }
 
+void yk_json_write_begin_row(struct yk_json_writer *writer, int32_t indent)
+{
+    yk_json_write_line(writer, indent);
+    yk_json_write_begin_object(writer, NULL);
+}
+
 void yk_json_write_end_object(struct yk_json_writer *writer)
 {
     end(writer, "}");

@@ -26,6 +26,16 @@ const char *yk_option_nearest(const char *word, const char *const *names, size_t
     return matches == 1 ? found : yk_nearest(word, names, count);
 }
 
+bool yk_option_choose(const struct yk_choice *choices, size_t count, size_t number,
+                      struct yk_choice *out)
+{
+    if (number >= count) {
+        return false;
+    }
+    *out = choices[number];
+    return true;
+}
+
 const char *yk_option_nearest_choice(const char *word, yk_choices choices)
 {
     const char *names[MOST_CHOICES];

@@ -46,6 +46,12 @@ struct yk_choice {
 /* Gives the choice of that number; false past the last one. */
 typedef bool (*yk_choices)(size_t number, struct yk_choice *out);
 
+/* The same from a list. In a function of that type whose list is an array, YK_CHOOSE(array). */
+bool yk_option_choose(const struct yk_choice *choices, size_t count, size_t number,
+                      struct yk_choice *out);
+#define YK_CHOOSE(choices_)                                                                        \
+    yk_option_choose((choices_), sizeof(choices_) / sizeof((choices_)[0]), number, out)
+
 struct yk_option {
     const char *name;        /* without the dashes */
     const char *placeholder; /* what the help calls the value; NULL for a flag */

@@ -98,26 +98,33 @@
     GPU(generation_, name_, title_, also_, gib_, gb_per_s_, fp32_, tf32_, half_, half_, bus_,      \
         peer_, source_)
 
+/* GeForce cards that are also known by their number alone. */
+#define GTX_10(number_, title_, gib_, gb_per_s_, fp32_)                                            \
+    PASCAL("gtx" number_, "GeForce GTX " title_, ALSO(number_), gib_, gb_per_s_, fp32_, NULL,      \
+           GEFORCE_10)
+#define RTX_20(number_, title_, gib_, gb_per_s_, fp32_, fp16_, source_)                            \
+    TURING("rtx" number_, "GeForce RTX " title_, ALSO(number_), gib_, gb_per_s_, fp32_, fp16_,     \
+           source_)
+#define RTX(generation_, number_, title_, gib_, gb_per_s_, fp32_, tf32_, half_, bus_, source_)     \
+    RECENT(generation_, "rtx" number_, "GeForce RTX " title_, ALSO(number_), gib_, gb_per_s_,      \
+           fp32_, tf32_, half_, bus_, NULL, source_)
+
 /* AMD's matrix cores do: their fp32 rate follows that of the ordinary cores. */
 #define AMD(generation_, name_, title_, also_, gib_, gb_per_s_, vector_, fp32_, tf32_, fp16_,      \
             bf16_, bus_, peer_, source_)                                                           \
     ROW(name_, title_, also_, YK_GENERATION_##generation_, true, gib_, gb_per_s_, vector_, fp32_,  \
         tf32_, fp16_, bf16_, bus_, peer_, source_)
 
-/* Two lines a device, so that the numbers stand under each other. */
+/* One line a device, or two where its names are long, so that numbers stand under each other. */
 /* clang-format off */
 const struct yk_datasheet yk_datasheets[] = {
     /* GeForce 10 and Titan (Pascal). Half precision runs at 1/64; libraries compute it in fp32. */
     PASCAL("gtx1060", "GeForce GTX 1060 6GB", ALSO("1060", "GeForce GTX 1060"),
         6, 192, 4.37, NULL, GEFORCE_10),
-    PASCAL("gtx1070", "GeForce GTX 1070", ALSO("1070"),
-        8, 256, 6.46, NULL, GEFORCE_10),
-    PASCAL("gtx1070ti", "GeForce GTX 1070 Ti", ALSO("1070ti"),
-        8, 256, 8.19, NULL, GEFORCE_10),
-    PASCAL("gtx1080", "GeForce GTX 1080", ALSO("1080"),
-        8, 320, 8.87, NULL, GEFORCE_10),
-    PASCAL("gtx1080ti", "GeForce GTX 1080 Ti", ALSO("1080ti"),
-        11, 484, 11.34, NULL, GEFORCE_10),
+    GTX_10("1070",   "1070",    8, 256, 6.46),
+    GTX_10("1070ti", "1070 Ti", 8, 256, 8.19),
+    GTX_10("1080",   "1080",    8, 320, 8.87),
+    GTX_10("1080ti", "1080 Ti", 11, 484, 11.34),
     PASCAL("titanx", "TITAN X (Pascal)", NONE,
         12, 480, 10.97, NULL, GEFORCE_10),
     PASCAL("titanxp", "TITAN Xp", NONE,
@@ -126,76 +133,46 @@ const struct yk_datasheet yk_datasheets[] = {
     /* GeForce 20 and Titan (Volta, Turing) */
     VOLTA("titanv", "TITAN V", NONE,
         12, 652.8, 14.9, 110, NULL, TITAN_V),
-    TURING("rtx2060", "GeForce RTX 2060", ALSO("2060"),
-        6, 336, 6.45, 25.8, GEFORCE_20),
-    TURING("rtx2060s", "GeForce RTX 2060 SUPER", ALSO("2060s"),
-        8, 448, 7.18, 28.7, GEFORCE_20),
-    TURING("rtx2070", "GeForce RTX 2070", ALSO("2070"),
-        8, 448, 7.46, 29.9, TURING_PAPER),
-    TURING("rtx2070s", "GeForce RTX 2070 SUPER", ALSO("2070s"),
-        8, 448, 9.06, 36.3, GEFORCE_20),
-    TURING("rtx2080", "GeForce RTX 2080", ALSO("2080"),
-        8, 448, 10.07, 40.3, TURING_PAPER),
-    TURING("rtx2080s", "GeForce RTX 2080 SUPER", ALSO("2080s"),
-        8, 496, 11.15, 44.6, GEFORCE_20),
-    TURING("rtx2080ti", "GeForce RTX 2080 Ti", ALSO("2080ti"),
-        11, 616, 13.45, 53.8, TURING_PAPER),
+    RTX_20("2060",   "2060",       6, 336, 6.45, 25.8, GEFORCE_20),
+    RTX_20("2060s",  "2060 SUPER", 8, 448, 7.18, 28.7, GEFORCE_20),
+    RTX_20("2070",   "2070",       8, 448, 7.46, 29.9, TURING_PAPER),
+    RTX_20("2070s",  "2070 SUPER", 8, 448, 9.06, 36.3, GEFORCE_20),
+    RTX_20("2080",   "2080",       8, 448, 10.07, 40.3, TURING_PAPER),
+    RTX_20("2080s",  "2080 SUPER", 8, 496, 11.15, 44.6, GEFORCE_20),
+    RTX_20("2080ti", "2080 Ti",    11, 616, 13.45, 53.8, TURING_PAPER),
     TURING("titanrtx", "TITAN RTX", NONE,
         24, 672, 16.31, 130.5, TURING_PAPER),
 
     /* GeForce 30 (Ampere) */
-    RECENT(AMPERE, "rtx3060", "GeForce RTX 3060", ALSO("3060"),
-        12, 360, 12.74, 12.74, 25.5, "pcie4", NULL, GEFORCE_30),
-    RECENT(AMPERE, "rtx3060ti", "GeForce RTX 3060 Ti", ALSO("3060ti"),
-        8, 448, 16.2, 16.2, 32.4, "pcie4", NULL, GEFORCE_30),
-    RECENT(AMPERE, "rtx3070", "GeForce RTX 3070", ALSO("3070"),
-        8, 448, 20.31, 20.31, 40.6, "pcie4", NULL, GA102_PAPER),
-    RECENT(AMPERE, "rtx3070ti", "GeForce RTX 3070 Ti", ALSO("3070ti"),
-        8, 608, 21.75, 21.75, 43.5, "pcie4", NULL, GEFORCE_30),
-    RECENT(AMPERE, "rtx3080", "GeForce RTX 3080", ALSO("3080"),
-        10, 760, 29.77, 29.77, 59.5, "pcie4", NULL, GA102_PAPER),
+    RTX(AMPERE, "3060",   "3060",         12, 360, 12.74, 12.74, 25.5, "pcie4", GEFORCE_30),
+    RTX(AMPERE, "3060ti", "3060 Ti",      8, 448, 16.2, 16.2, 32.4, "pcie4", GEFORCE_30),
+    RTX(AMPERE, "3070",   "3070",         8, 448, 20.31, 20.31, 40.6, "pcie4", GA102_PAPER),
+    RTX(AMPERE, "3070ti", "3070 Ti",      8, 608, 21.75, 21.75, 43.5, "pcie4", GEFORCE_30),
+    RTX(AMPERE, "3080",   "3080",         10, 760, 29.77, 29.77, 59.5, "pcie4", GA102_PAPER),
     RECENT(AMPERE, "rtx3080-12", "GeForce RTX 3080 12GB", NONE,
         12, 912, 30.64, 30.64, 61.3, "pcie4", NULL, GEFORCE_30),
-    RECENT(AMPERE, "rtx3080ti", "GeForce RTX 3080 Ti", ALSO("3080ti"),
-        12, 912, 34.1, 34.1, 68.2, "pcie4", NULL, GEFORCE_30),
-    RECENT(AMPERE, "rtx3090", "GeForce RTX 3090", ALSO("3090"),
-        24, 936, 35.58, 35.6, 71, "pcie4", NULL, GA102_PAPER),
-    RECENT(AMPERE, "rtx3090ti", "GeForce RTX 3090 Ti", ALSO("3090ti"),
-        24, 1008, 40, 40, 80, "pcie4", NULL, GEFORCE_30),
+    RTX(AMPERE, "3080ti", "3080 Ti",      12, 912, 34.1, 34.1, 68.2, "pcie4", GEFORCE_30),
+    RTX(AMPERE, "3090",   "3090",         24, 936, 35.58, 35.6, 71, "pcie4", GA102_PAPER),
+    RTX(AMPERE, "3090ti", "3090 Ti",      24, 1008, 40, 40, 80, "pcie4", GEFORCE_30),
 
     /* GeForce 40 (Ada) */
-    RECENT(ADA, "rtx4060", "GeForce RTX 4060", ALSO("4060"),
-        8, 272, 15.11, 15.1, 30.2, "pcie4x8", NULL, GEFORCE_40),
-    RECENT(ADA, "rtx4060ti", "GeForce RTX 4060 Ti", ALSO("4060ti"),
-        16, 288, 22.06, 22.05, 44.1, "pcie4x8", NULL, GEFORCE_40),
-    RECENT(ADA, "rtx4070", "GeForce RTX 4070", ALSO("4070"),
-        12, 504, 29.15, 29.15, 58.3, "pcie4", NULL, GEFORCE_40),
-    RECENT(ADA, "rtx4070s", "GeForce RTX 4070 SUPER", ALSO("4070s"),
-        12, 504, 35.48, 35.5, 71, "pcie4", NULL, GEFORCE_40),
-    RECENT(ADA, "rtx4070ti", "GeForce RTX 4070 Ti", ALSO("4070ti"),
-        12, 504, 40.09, 40.1, 80.2, "pcie4", NULL, ADA_PAPER),
-    RECENT(ADA, "rtx4070tis", "GeForce RTX 4070 Ti SUPER", ALSO("4070tis"),
-        16, 672, 44.1, 44.1, 88.2, "pcie4", NULL, GEFORCE_40),
-    RECENT(ADA, "rtx4080", "GeForce RTX 4080", ALSO("4080"),
-        16, 716.8, 48.74, 48.75, 97.5, "pcie4", NULL, ADA_PAPER),
-    RECENT(ADA, "rtx4080s", "GeForce RTX 4080 SUPER", ALSO("4080s"),
-        16, 736, 52.22, 52.2, 104.4, "pcie4", NULL, GEFORCE_40),
-    RECENT(ADA, "rtx4090", "GeForce RTX 4090", ALSO("4090"),
-        24, 1008, 82.58, 82.6, 165.2, "pcie4", NULL, ADA_PAPER),
+    RTX(ADA, "4060",    "4060",          8, 272, 15.11, 15.1, 30.2, "pcie4x8", GEFORCE_40),
+    RTX(ADA, "4060ti",  "4060 Ti",       16, 288, 22.06, 22.05, 44.1, "pcie4x8", GEFORCE_40),
+    RTX(ADA, "4070",    "4070",          12, 504, 29.15, 29.15, 58.3, "pcie4", GEFORCE_40),
+    RTX(ADA, "4070s",   "4070 SUPER",    12, 504, 35.48, 35.5, 71, "pcie4", GEFORCE_40),
+    RTX(ADA, "4070ti",  "4070 Ti",       12, 504, 40.09, 40.1, 80.2, "pcie4", ADA_PAPER),
+    RTX(ADA, "4070tis", "4070 Ti SUPER", 16, 672, 44.1, 44.1, 88.2, "pcie4", GEFORCE_40),
+    RTX(ADA, "4080",    "4080",          16, 716.8, 48.74, 48.75, 97.5, "pcie4", ADA_PAPER),
+    RTX(ADA, "4080s",   "4080 SUPER",    16, 736, 52.22, 52.2, 104.4, "pcie4", GEFORCE_40),
+    RTX(ADA, "4090",    "4090",          24, 1008, 82.58, 82.6, 165.2, "pcie4", ADA_PAPER),
 
     /* GeForce 50 (Blackwell) */
-    RECENT(BLACKWELL, "rtx5060", "GeForce RTX 5060", ALSO("5060"),
-        8, 448, 19.18, 19.2, 38.4, "pcie5x8", NULL, GEFORCE_50),
-    RECENT(BLACKWELL, "rtx5060ti", "GeForce RTX 5060 Ti", ALSO("5060ti"),
-        16, 448, 23.7, 23.7, 47.4, "pcie5x8", NULL, GEFORCE_50),
-    RECENT(BLACKWELL, "rtx5070", "GeForce RTX 5070", ALSO("5070"),
-        12, 672, 30.87, 30.85, 61.7, "pcie5", NULL, RTX50_PAPER),
-    RECENT(BLACKWELL, "rtx5070ti", "GeForce RTX 5070 Ti", ALSO("5070ti"),
-        16, 896, 43.94, 43.95, 87.9, "pcie5", NULL, RTX50_PAPER),
-    RECENT(BLACKWELL, "rtx5080", "GeForce RTX 5080", ALSO("5080"),
-        16, 960, 56.28, 56.3, 112.6, "pcie5", NULL, RTX50_PAPER),
-    RECENT(BLACKWELL, "rtx5090", "GeForce RTX 5090", ALSO("5090"),
-        32, 1792, 104.8, 104.75, 209.5, "pcie5", NULL, RTX50_PAPER),
+    RTX(BLACKWELL, "5060",   "5060",         8, 448, 19.18, 19.2, 38.4, "pcie5x8", GEFORCE_50),
+    RTX(BLACKWELL, "5060ti", "5060 Ti",      16, 448, 23.7, 23.7, 47.4, "pcie5x8", GEFORCE_50),
+    RTX(BLACKWELL, "5070",   "5070",         12, 672, 30.87, 30.85, 61.7, "pcie5", RTX50_PAPER),
+    RTX(BLACKWELL, "5070ti", "5070 Ti",      16, 896, 43.94, 43.95, 87.9, "pcie5", RTX50_PAPER),
+    RTX(BLACKWELL, "5080",   "5080",         16, 960, 56.28, 56.3, 112.6, "pcie5", RTX50_PAPER),
+    RTX(BLACKWELL, "5090",   "5090",         32, 1792, 104.8, 104.75, 209.5, "pcie5", RTX50_PAPER),
 
     /* Workstation cards: tensor cores at the full rate */
     TURING("quadrortx4000", "Quadro RTX 4000", NONE,

@@ -93,16 +93,10 @@ static yk_status read_root(struct reading *reading, const char *source, struct y
     return yk_cluster_draft_finish(&reading->draft, source, host_memory_bytes, out);
 }
 
-yk_status yk_cluster_read(const char *text, size_t length, const char *source,
-                          struct yk_cluster **out)
+static yk_status read_named(const struct yk_json *root, const char *source, struct yk_cluster **out)
 {
-    struct reading reading = {0};
-    struct yk_json *root = NULL;
-    yk_status status = yk_json_parse(text, length, &root);
-    if (status != YK_OK) {
-        return yk_fail_in(status, source);
-    }
-    reading.root = root;
+    struct reading reading = {.root = root};
+    yk_status status = YK_OK;
     YK_TRY_GOTO(yk_cluster_draft_begin(&reading.draft), done);
     YK_TRY_GOTO(yk_names_create(&reading.devices), done);
     YK_TRY_GOTO(yk_names_create(&reading.nodes), done);
@@ -111,6 +105,12 @@ done:
     yk_names_destroy(reading.nodes);
     yk_names_destroy(reading.devices);
     yk_cluster_draft_free(&reading.draft);
-    yk_json_destroy(root);
-    return status == YK_OK ? YK_OK : yk_fail_in(status, source);
+    return status;
+}
+
+yk_status yk_cluster_read(const char *text, size_t length, const char *source,
+                          struct yk_cluster **out)
+{
+    YK_TRY_JSON(root, text, length, source, read_named(root, source, out));
+    return YK_OK;
 }

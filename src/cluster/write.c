@@ -68,6 +68,14 @@ static void write_known(struct yk_json_writer *json, const char *key, const char
     }
 }
 
+/* 0 is not known. */
+static void write_count(struct yk_json_writer *json, const char *key, int64_t count)
+{
+    if (count > 0) {
+        yk_json_write_integer(json, key, count);
+    }
+}
+
 static void write_rates(struct yk_json_writer *json, const struct yk_device *device)
 {
     yk_json_write_line(json, 3);
@@ -84,14 +92,11 @@ static void write_rates(struct yk_json_writer *json, const struct yk_device *dev
 
 static void write_measured(struct yk_json_writer *json, const struct yk_measured_layer *measured)
 {
-    yk_json_write_line(json, 4);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 4);
     yk_json_write_string(json, "layer", measured->layer);
     write_known(json, "model", measured->model);
     write_known(json, "precision", measured->precision);
-    if (measured->sequence > 0) {
-        yk_json_write_integer(json, "sequence", measured->sequence);
-    }
+    write_count(json, "sequence", measured->sequence);
     yk_json_write_integer(json, "batch", measured->batch);
     write_amount(json, "forward", measured->forward_s, YK_UNIT_SECONDS);
     write_amount(json, "backward", measured->backward_s, YK_UNIT_SECONDS);
@@ -103,16 +108,13 @@ static void write_measured(struct yk_json_writer *json, const struct yk_measured
 
 static void write_device(struct yk_json_writer *json, const struct yk_device *device)
 {
-    yk_json_write_line(json, 2);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 2);
     yk_json_write_string(json, "name", device->name);
     write_known(json, "type", device->type);
     if (device->part != 1) {
         yk_json_write_number(json, "part", device->part);
     }
-    if (device->cores > 0) {
-        yk_json_write_integer(json, "cores", device->cores);
-    }
+    write_count(json, "cores", device->cores);
     yk_json_write_integer(json, "node", device->node);
     write_amount(json, "memory", device->memory_bytes, YK_UNIT_BYTES);
     write_amount(json, "memory_bandwidth", device->memory_bytes_per_s, YK_UNIT_BYTES_PER_S);
@@ -160,8 +162,7 @@ static void write_other_links(struct yk_json_writer *json, const struct yk_clust
             if (is_same(link, common)) {
                 continue;
             }
-            yk_json_write_line(json, 2);
-            yk_json_write_begin_object(json, NULL);
+            yk_json_write_begin_row(json, 2);
             yk_json_write_begin_array(json, "between");
             yk_json_write_string(json, NULL, cluster->devices[a].name);
             yk_json_write_string(json, NULL, cluster->devices[b].name);
@@ -184,8 +185,7 @@ static void write_links(struct yk_json_writer *json, const struct yk_cluster *cl
         return;
     }
     yk_json_write_begin_array(json, "links");
-    yk_json_write_line(json, 2);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 2);
     write_link(json, common);
     yk_json_write_end_object(json);
     write_other_links(json, cluster, common);

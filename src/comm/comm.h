@@ -148,6 +148,17 @@ struct yk_comm {
     void (*let_go)(struct yk_comm_world *world);
 };
 
+/* What a table says of the world, where its file calls the functions `open_world`, `close_world`,
+ * `rank_of`, `size_of`, `describe`, `check` and `end_all`. */
+#define YK_COMM_WORLD_PARTS                                                                        \
+    .abi = YK_COMM_ABI, .open = open_world, .close = close_world, .rank = rank_of,                 \
+    .size = size_of, .describe = describe, .check = check, .abort = end_all
+
+/* And of what it exchanges, where these functions are called `prefix`_reduce and so on. */
+#define YK_COMM_EXCHANGES(prefix)                                                                  \
+    .reduce = prefix##_reduce, .gather = prefix##_gather, .scatter = prefix##_scatter,             \
+    .broadcast = prefix##_broadcast, .send = prefix##_send, .recv = prefix##_recv
+
 /* One rank alone: sums and gathers are what it has itself. */
 extern const struct yk_comm yk_comm_self;
 

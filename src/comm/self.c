@@ -151,12 +151,7 @@ static void end_all(struct yk_comm_world *world, int code)
 
 const struct yk_comm yk_comm_self = {
     .name = "self",
-    .abi = YK_COMM_ABI,
-    .open = open_world,
-    .close = close_world,
-    .rank = rank_of,
-    .size = size_of,
-    .describe = describe,
+    YK_COMM_WORLD_PARTS,
     .group_create = create_group,
     .group_destroy = destroy_group,
     .reduce = reduce,
@@ -165,6 +160,4 @@ const struct yk_comm yk_comm_self = {
     .broadcast = broadcast,
     .send = refuse_message,
     .recv = refuse_message,
-    .check = check,
-    .abort = end_all,
 };

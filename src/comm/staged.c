@@ -152,20 +152,8 @@ static void end_all(struct yk_comm_world *world, int code)
 
 const struct yk_comm yk_comm_staged = {
     .name = "staged",
-    .abi = YK_COMM_ABI,
-    .open = open_world,
-    .close = close_world,
-    .rank = rank_of,
-    .size = size_of,
-    .describe = describe,
+    YK_COMM_WORLD_PARTS,
     .group_create = create_group,
     .group_destroy = destroy_group,
-    .reduce = yk_staged_reduce,
-    .gather = yk_staged_gather,
-    .scatter = yk_staged_scatter,
-    .broadcast = yk_staged_broadcast,
-    .send = yk_staged_send,
-    .recv = yk_staged_recv,
-    .check = check,
-    .abort = end_all,
+    YK_COMM_EXCHANGES(yk_staged),
 };

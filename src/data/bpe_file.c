@@ -116,8 +116,7 @@ static void write_specials(const struct yk_bpe_style *style, struct yk_json_writ
     yk_json_write_begin_array(json, "added_tokens");
     json->lines = 0;
     for (int32_t i = 0; i < style->special_count; i++) {
-        yk_json_write_line(json, 4);
-        yk_json_write_begin_object(json, NULL);
+        yk_json_write_begin_row(json, 4);
         yk_json_write_integer(json, "id", i);
         write_token(json, "content", style->specials[i]);
         for (size_t k = 0; k < sizeof off / sizeof off[0]; k++) {

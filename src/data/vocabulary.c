@@ -270,11 +270,6 @@ done:
 yk_status yk_vocabulary_read(const char *bytes, size_t length, const char *source,
                              struct yk_vocabulary **out)
 {
-    struct yk_json *root = NULL;
-    yk_status status = yk_json_parse(bytes, length, &root);
-    if (status == YK_OK) {
-        status = read_root(root, out);
-    }
-    yk_json_destroy(root);
-    return status == YK_OK ? YK_OK : yk_fail_in(status, source);
+    YK_TRY_JSON(root, bytes, length, source, read_root(root, out));
+    return YK_OK;
 }

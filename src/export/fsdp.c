@@ -221,11 +221,8 @@ static yk_status write_fsdp(const struct yk_plan *plan, const struct yk_model *m
                             const struct yk_cluster *cluster, struct yk_text *out,
                             struct yk_text *notes)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = write_file(plan, model, cluster, arena, out, notes);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, write_file(plan, model, cluster, arena, out, notes));
+    return YK_OK;
 }
 
 const struct yk_exporter yk_exporter_fsdp = {

@@ -148,11 +148,8 @@ static yk_status write_torchrun(const struct yk_plan *plan, const struct yk_mode
                                 struct yk_text *notes)
 {
     (void)model;
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = write_script(plan, cluster, arena, out, notes);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, write_script(plan, cluster, arena, out, notes));
+    return YK_OK;
 }
 
 const struct yk_exporter yk_exporter_torchrun = {

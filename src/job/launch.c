@@ -244,9 +244,6 @@ static yk_status launch(const struct yk_launch_request *request, struct yk_arena
 
 yk_status yk_launch_ranks(const struct yk_launch_request *request, struct yk_launch_result *out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = launch(request, arena, out);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, launch(request, arena, out));
+    return YK_OK;
 }

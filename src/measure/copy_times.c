@@ -183,20 +183,6 @@ static yk_status add_rows(struct copying *copying)
 
 /* ---- what is known ---- */
 
-static bool was_measured(const struct copying *copying, const struct yk_profile_link *link)
-{
-    const struct yk_survey *survey = copying->survey;
-    for (int32_t i = 0; i < survey->link_count; i++) {
-        const struct yk_survey_link *row = &survey->links[i];
-        if (strcmp(row->link.link, link->link) == 0 &&
-            strcmp(row->link.collective, link->collective) == 0 &&
-            strcmp(row->measurement.versions, copying->wish->versions) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Whether the profile has every size, both ways, for every device that has a name. */
 static yk_status is_known(const struct copying *copying, bool *out)
 {
@@ -207,7 +193,7 @@ static yk_status is_known(const struct copying *copying, bool *out)
         for (int32_t row = 0; named && row < WAYS * copying->size_count; row++) {
             const struct yk_profile_link link = {
                 .link = name, .collective = ways[row / copying->size_count], .ranks = 1};
-            bool found = was_measured(copying, &link);
+            bool found = yk_survey_has_link(copying->survey, &link, copying->wish->versions);
             if (!found && !copying->wish->again) {
                 YK_TRY(yk_survey_knows_link(copying->survey, &link,
                                             copying->sizes[row % copying->size_count],
@@ -243,19 +229,10 @@ static yk_status measure(struct copying *copying, struct yk_arena *arena)
 yk_status yk_copy_times_survey(struct yk_survey *survey, const struct yk_measure_ranks *team,
                                const struct yk_survey_wish *wish, int64_t most_bytes)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct copying *copying = yk_arena_take(arena, 1, sizeof *copying);
-    yk_status status = copying ? YK_OK : yk_fail_out_of_memory();
-    if (copying) {
-        copying->survey = survey;
-        copying->team = team;
-        copying->wish = wish;
-        list_sizes(copying, most_bytes);
-        status = measure(copying, arena);
-    }
-    yk_arena_destroy(arena);
-    return status;
+    struct copying copying = {.survey = survey, .team = team, .wish = wish};
+    list_sizes(&copying, most_bytes);
+    YK_TRY_IN_ARENA(arena, measure(&copying, arena));
+    return YK_OK;
 }
 
 yk_status yk_survey_copies(struct yk_survey *survey, const struct yk_measure_ranks *team,

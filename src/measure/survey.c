@@ -105,6 +105,20 @@ yk_status yk_survey_knows_layer(const struct yk_survey *survey,
                            : YK_OK;
 }
 
+bool yk_survey_has_link(const struct yk_survey *survey, const struct yk_profile_link *link,
+                        const char *versions)
+{
+    for (int32_t i = 0; i < survey->link_count; i++) {
+        const struct yk_survey_link *row = &survey->links[i];
+        if (row->link.ranks == link->ranks && strcmp(row->link.link, link->link) == 0 &&
+            strcmp(row->link.collective, link->collective) == 0 &&
+            strcmp(row->measurement.versions, versions) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 yk_status yk_survey_knows_link(const struct yk_survey *survey, const struct yk_profile_link *link,
                                int64_t bytes, const char *versions, bool *out)
 {

@@ -106,6 +106,10 @@ yk_status yk_survey_add_link(struct yk_survey *survey,
 yk_status yk_survey_add_fact(struct yk_survey *survey,
                              const struct yk_survey_fact *fact) YK_MUST_USE;
 
+/* Whether it has a message of any size on the link, measured with these versions. */
+bool yk_survey_has_link(const struct yk_survey *survey, const struct yk_profile_link *link,
+                        const char *versions);
+
 /* Writes the rows that are not kept yet into any profile, all of them or nothing. */
 yk_status yk_survey_write(const struct yk_survey *survey, struct yk_profile *profile) YK_MUST_USE;
 

@@ -6,7 +6,6 @@
 #include "measure/timings.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
     LEAST_ROUNDS = 5,
@@ -57,21 +56,6 @@ static bool is_asked(const struct yk_party *party, enum yk_exchange_kind kind)
                                            : true;
 }
 
-/* With these versions, for an earlier precision or model. */
-static bool was_measured(const struct linking *linking, const struct yk_profile_link *link)
-{
-    const struct yk_survey *survey = linking->survey;
-    for (int32_t i = 0; i < survey->link_count; i++) {
-        const struct yk_survey_link *row = &survey->links[i];
-        if (row->link.ranks == link->ranks && strcmp(row->link.link, link->link) == 0 &&
-            strcmp(row->link.collective, link->collective) == 0 &&
-            strcmp(row->measurement.versions, linking->wish->versions) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A curve is known as a whole: every size, or up to one that takes long. */
 static yk_status is_known(const struct linking *linking, const struct yk_profile_link *link,
                           bool *out)
@@ -110,7 +94,7 @@ static yk_status ask_profile(struct linking *linking)
         const struct yk_profile_link link =
             link_of(&linking->parties[i / YK_EXCHANGE_KIND_COUNT],
                     (enum yk_exchange_kind)(i % YK_EXCHANGE_KIND_COUNT));
-        bool known = was_measured(linking, &link);
+        bool known = yk_survey_has_link(linking->survey, &link, linking->wish->versions);
         if (!known) {
             YK_TRY(is_known(linking, &link, &known));
         }
@@ -346,17 +330,8 @@ static yk_status measure(struct linking *linking, struct yk_arena *arena)
 yk_status yk_survey_links(struct yk_survey *survey, const struct yk_measure_ranks *team,
                           const struct yk_survey_wish *wish, int64_t most_bytes)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    struct linking *linking = yk_arena_take(arena, 1, sizeof *linking);
-    yk_status status = linking ? YK_OK : yk_fail_out_of_memory();
-    if (linking) {
-        linking->survey = survey;
-        linking->team = team;
-        linking->wish = wish;
-        linking->size_count = yk_exchange_list_sizes(most_bytes, linking->sizes);
-        status = measure(linking, arena);
-    }
-    yk_arena_destroy(arena);
-    return status;
+    struct linking linking = {.survey = survey, .team = team, .wish = wish};
+    linking.size_count = yk_exchange_list_sizes(most_bytes, linking.sizes);
+    YK_TRY_IN_ARENA(arena, measure(&linking, arena));
+    return YK_OK;
 }

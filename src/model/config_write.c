@@ -63,6 +63,22 @@ static void write_class(struct yk_json_writer *json, const char *name)
     yk_json_write_end_array(json);
 }
 
+/* Members that Llama and BERT have, where they stand in the order of names. */
+static void write_sizes(struct yk_json_writer *json, const struct yk_model_config *config)
+{
+    yk_json_write_integer(json, "hidden_size", config->width);
+    write_number(json, "initializer_range", config->spread);
+    yk_json_write_integer(json, "intermediate_size", config->inner);
+}
+
+static void write_type(struct yk_json_writer *json, const char *type,
+                       const struct yk_model_config *config)
+{
+    yk_json_write_string(json, "model_type", type);
+    yk_json_write_integer(json, "num_attention_heads", config->heads);
+    yk_json_write_integer(json, "num_hidden_layers", config->layers);
+}
+
 static void write_gpt2(const struct yk_model_config *config, struct yk_json_writer *json)
 {
     write_activation(json, "activation_function", config);
@@ -105,14 +121,10 @@ static void write_llama(const struct yk_model_config *config, struct yk_json_wri
     write_ids(json, &config->ids);
     yk_json_write_integer(json, "head_dim", config->head_size);
     yk_json_write_string(json, "hidden_act", "silu");
-    yk_json_write_integer(json, "hidden_size", config->width);
-    write_number(json, "initializer_range", config->spread);
-    yk_json_write_integer(json, "intermediate_size", config->inner);
+    write_sizes(json, config);
     yk_json_write_integer(json, "max_position_embeddings", config->positions);
     yk_json_write_bool(json, "mlp_bias", config->inner_bias);
-    yk_json_write_string(json, "model_type", "llama");
-    yk_json_write_integer(json, "num_attention_heads", config->heads);
-    yk_json_write_integer(json, "num_hidden_layers", config->layers);
+    write_type(json, "llama", config);
     yk_json_write_integer(json, "num_key_value_heads", config->kv_heads);
     write_number(json, "rms_norm_eps", config->norm_epsilon);
     write_scaling(config, json);
@@ -125,14 +137,10 @@ static void write_bert(const struct yk_model_config *config, struct yk_json_writ
     write_class(json, config->masked_head ? with_head : "BertModel");
     write_ids(json, &config->ids);
     write_activation(json, "hidden_act", config);
-    yk_json_write_integer(json, "hidden_size", config->width);
-    write_number(json, "initializer_range", config->spread);
-    yk_json_write_integer(json, "intermediate_size", config->inner);
+    write_sizes(json, config);
     write_number(json, "layer_norm_eps", config->norm_epsilon);
     yk_json_write_integer(json, "max_position_embeddings", config->positions);
-    yk_json_write_string(json, "model_type", "bert");
-    yk_json_write_integer(json, "num_attention_heads", config->heads);
-    yk_json_write_integer(json, "num_hidden_layers", config->layers);
+    write_type(json, "bert", config);
     yk_json_write_integer(json, "type_vocab_size", config->token_types);
 }
 

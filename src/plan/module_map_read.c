@@ -84,11 +84,6 @@ yk_status yk_module_map_read(const char *text, size_t length, const char *source
                              const struct yk_modules *modules, int32_t device_count,
                              struct yk_arena *arena, const struct yk_module_map **out)
 {
-    struct yk_json *root = NULL;
-    yk_status status = yk_json_parse(text, length, &root);
-    if (status == YK_OK) {
-        status = read_map(root, modules, device_count, arena, out);
-        yk_json_destroy(root);
-    }
-    return status == YK_OK ? YK_OK : yk_fail_in(status, source);
+    YK_TRY_JSON(root, text, length, source, read_map(root, modules, device_count, arena, out));
+    return YK_OK;
 }

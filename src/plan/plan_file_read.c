@@ -345,39 +345,39 @@ static yk_status read_plan(struct reading *reading)
     return yk_plan_check(reading->plan, reading->model);
 }
 
+static yk_status read_named(struct reading *reading, const struct yk_json *root)
+{
+    yk_status status = YK_OK;
+    reading->root = root;
+    YK_TRY_GOTO(yk_names_create(&reading->devices), done);
+    YK_TRY_GOTO(yk_names_create(&reading->layers), done);
+    status = read_plan(reading);
+done:
+    yk_names_destroy(reading->layers);
+    yk_names_destroy(reading->devices);
+    return status;
+}
+
 yk_status yk_plan_file_read(const char *text, size_t length, const char *source,
                             const struct yk_plan_context *context, struct yk_arena *arena,
                             const struct yk_plan **out)
 {
     struct reading reading = {.path = source, .context = context, .arena = arena};
-    struct yk_json *root = NULL;
-    yk_status status = yk_json_parse(text, length, &root);
-    if (status != YK_OK) {
-        return yk_fail_in(status, source);
-    }
-    reading.root = root;
-    YK_TRY_GOTO(yk_names_create(&reading.devices), done);
-    YK_TRY_GOTO(yk_names_create(&reading.layers), done);
-    YK_TRY_GOTO(read_plan(&reading), done);
+    YK_TRY_JSON(root, text, length, source, read_named(&reading, root));
     *out = reading.plan;
-done:
-    yk_names_destroy(reading.layers);
-    yk_names_destroy(reading.devices);
-    yk_json_destroy(root);
-    return status == YK_OK ? YK_OK : yk_fail_in(status, source);
+    return YK_OK;
+}
+
+static yk_status read_sources(const struct yk_json *root, const char *source,
+                              struct yk_arena *arena, struct yk_plan_sources *out)
+{
+    YK_TRY(check_root(root));
+    return yk_plan_origin_sources(root, source, arena, out);
 }
 
 yk_status yk_plan_file_sources(const char *text, size_t length, const char *source,
                                struct yk_arena *arena, struct yk_plan_sources *out)
 {
-    struct yk_json *root = NULL;
-    yk_status status = yk_json_parse(text, length, &root);
-    if (status == YK_OK) {
-        status = check_root(root);
-    }
-    if (status == YK_OK) {
-        status = yk_plan_origin_sources(root, source, arena, out);
-    }
-    yk_json_destroy(root);
-    return status == YK_OK ? YK_OK : yk_fail_in(status, source);
+    YK_TRY_JSON(root, text, length, source, read_sources(root, source, arena, out));
+    return YK_OK;
 }

@@ -36,8 +36,7 @@ static void write_ranks(const struct yk_plan *plan, const struct yk_cluster *clu
     yk_json_write_line(json, 1);
     yk_json_write_begin_array(json, "ranks");
     for (int32_t i = 0; i < plan->rank_count; i++) {
-        yk_json_write_line(json, 2);
-        yk_json_write_begin_object(json, NULL);
+        yk_json_write_begin_row(json, 2);
         yk_json_write_string(json, "device", cluster->devices[plan->ranks[i].device].name);
         yk_plan_write_bytes(json, "limit", plan->ranks[i].limit_bytes);
         yk_json_write_end_object(json);
@@ -58,8 +57,7 @@ static bool has_equal_parts(const struct yk_plan_group *group)
 static void write_group(const struct yk_plan_group *group, struct yk_json_writer *json)
 {
     const bool equal = has_equal_parts(group);
-    yk_json_write_line(json, 2);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 2);
     yk_json_write_begin_array(json, "members");
     for (int32_t i = 0; i < group->member_count; i++) {
         const struct yk_plan_member *member = &group->members[i];
@@ -107,8 +105,7 @@ static void write_layers(const struct yk_plan *plan, const struct yk_model *mode
         while (last + 1 < plan->layer_count && is_same(layer, &plan->layers[last + 1])) {
             last++;
         }
-        yk_json_write_line(json, 2);
-        yk_json_write_begin_object(json, NULL);
+        yk_json_write_begin_row(json, 2);
         yk_json_write_string(json, "from", model->layers[i].name);
         if (last > i) {
             yk_json_write_string(json, "to", model->layers[last].name);

@@ -243,8 +243,7 @@ void yk_plan_order_write(const struct yk_plan *plan, const struct yk_model *mode
     yk_json_write_begin_array(json, "order");
     for (int32_t i = 0; i < plan->transfer_count;) {
         const int32_t slot = plan->transfers[i].slot;
-        yk_json_write_line(json, 2);
-        yk_json_write_begin_object(json, NULL);
+        yk_json_write_begin_row(json, 2);
         write_slot(plan, model, slot, &words);
         write_words(json, "during", &words);
         yk_json_write_begin_array(json, "do");

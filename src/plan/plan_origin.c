@@ -306,8 +306,7 @@ static void write_devices(const struct yk_cluster *cluster, struct yk_json_write
     yk_json_write_begin_array(json, "devices");
     for (int32_t i = 0; i < cluster->device_count; i++) {
         const struct yk_device *device = &cluster->devices[i];
-        yk_json_write_line(json, 2);
-        yk_json_write_begin_object(json, NULL);
+        yk_json_write_begin_row(json, 2);
         yk_json_write_string(json, "name", device->name);
         if (device->type) {
             yk_json_write_string(json, "type", device->type);

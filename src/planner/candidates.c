@@ -326,9 +326,6 @@ static yk_status consider_stages(struct yk_contest *contest, struct yk_arena *ar
 
 yk_status yk_contest_fill_undivided(struct yk_contest *contest)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = consider_stages(contest, arena);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, consider_stages(contest, arena));
+    return YK_OK;
 }

@@ -325,7 +325,6 @@ static yk_status add_device(const struct yk_study *study, int32_t number, struct
 {
     const int32_t device = number % study->cluster->device_count;
     const int32_t g = number / study->cluster->device_count;
-    const bool *left_out = study->request->left_out;
     struct yk_plan_rank *ranks = NULL;
     struct yk_plan_member *members = NULL;
     *out = YK_NONE_BEYOND;
@@ -334,7 +333,7 @@ static yk_status add_device(const struct yk_study *study, int32_t number, struct
         return YK_OK;
     }
     *out = YK_UNCHANGED;
-    if (is_used(plan, device) || (left_out && left_out[device])) {
+    if (is_used(plan, device) || yk_study_leaves_out(study, device)) {
         return YK_OK;
     }
     const int32_t n = plan->groups[g].member_count;
@@ -361,7 +360,6 @@ static yk_status exchange_devices(const struct yk_study *study, int32_t number,
 {
     const int32_t r = number / study->cluster->device_count;
     const int32_t device = number % study->cluster->device_count;
-    const bool *left_out = study->request->left_out;
     (void)arena;
     *out = YK_NONE_BEYOND;
     if (r >= plan->rank_count || study->cluster->device_count > MANY_DEVICES ||
@@ -370,7 +368,8 @@ static yk_status exchange_devices(const struct yk_study *study, int32_t number,
     }
     const int32_t own = plan->ranks[r].device;
     *out = YK_UNCHANGED;
-    if (own == device || (left_out && left_out[device]) || yk_sets_are_same(study, own, device)) {
+    if (own == device || yk_study_leaves_out(study, device) ||
+        yk_sets_are_same(study, own, device)) {
         return YK_OK;
     }
     for (int32_t i = 0; i < plan->rank_count; i++) {

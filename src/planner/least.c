@@ -35,7 +35,7 @@ static yk_status find_kinds(struct leasting *leasting)
     YK_TRY_NEW(leasting->arena, leasting->scales, P);
     for (int32_t p = 0; p < P; p++) {
         int32_t k = 0;
-        if (study->request->left_out && study->request->left_out[p]) {
+        if (yk_study_leaves_out(study, p)) {
             continue;
         }
         while (k < leasting->kind_count && yk_prices_kind(study->prices, leasting->kinds[k]) !=

@@ -116,17 +116,9 @@ static yk_status read_problem(const struct yk_json *root, struct yk_arena *arena
 yk_status yk_order_problem_read(const char *text, size_t length, const char *source,
                                 struct yk_arena *arena, struct yk_order_problem **out)
 {
-    struct yk_json *root = NULL;
     struct yk_order_problem *problem = NULL;
     YK_TRY_NEW(arena, problem, 1);
-    yk_status status = yk_json_parse(text, length, &root);
-    if (status == YK_OK) {
-        status = read_problem(root, arena, problem);
-        yk_json_destroy(root);
-    }
-    if (status != YK_OK) {
-        return yk_fail_in(status, source);
-    }
+    YK_TRY_JSON(root, text, length, source, read_problem(root, arena, problem));
     *out = problem;
     return YK_OK;
 }

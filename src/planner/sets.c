@@ -138,12 +138,11 @@ static yk_status find_devices(struct gathering *gathering)
     YK_TRY_NEW(gathering->arena, gathering->all, P);
     for (int32_t p = 0; p < P; p++) {
         int32_t alike = 0;
-        while (alike < p && (!are_alike(study, alike, p) ||
-                             (study->request->left_out && study->request->left_out[alike]))) {
+        while (alike < p && (!are_alike(study, alike, p) || yk_study_leaves_out(study, alike))) {
             alike++;
         }
         gathering->kinds[p] = alike;
-        if (!study->request->left_out || !study->request->left_out[p]) {
+        if (!yk_study_leaves_out(study, p)) {
             gathering->all[gathering->all_count++] = p;
         }
     }

@@ -61,6 +61,12 @@ struct yk_study {
 yk_status yk_study_create(const struct yk_plan_request *request, struct yk_study **out) YK_MUST_USE;
 void yk_study_destroy(struct yk_study *study);
 
+/* Whether the request keeps the device out of every plan. */
+static inline bool yk_study_leaves_out(const struct yk_study *study, int32_t device)
+{
+    return study->request->left_out && study->request->left_out[device];
+}
+
 static inline bool yk_study_decides(const struct yk_study *study, enum yk_decision decision)
 {
     return (study->request->decisions & decision) != 0;

@@ -76,7 +76,7 @@ yk_status yk_without_find(struct yk_study *study, const struct yk_plan *plan, do
     YK_TRY_NEW(arena, *out, plan->rank_count);
     *out_count = 0;
     for (int32_t p = 0; p < study->cluster->device_count; p++) {
-        left_out[p] = study->request->left_out && study->request->left_out[p];
+        left_out[p] = yk_study_leaves_out(study, p);
     }
     const int32_t rows = plan->rank_count > 1 ? choose(study, plan, ranks) : 0;
     for (int32_t i = 0; i < rows && yk_study_goes_on(study); i++) {

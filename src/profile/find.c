@@ -128,6 +128,15 @@ yk_status yk_profile_find_fact(struct yk_profile *profile, const struct yk_profi
     return status;
 }
 
+/* Whether there is a row of such a size with the versions: arguments `number` and the next. */
+static yk_status has_size(struct yk_query *query, int number, int64_t size, const char *versions,
+                          bool *out)
+{
+    yk_query_bind_integer(query, number, size);
+    yk_query_bind_text(query, number + 1, versions);
+    return yk_query_finish(query, out);
+}
+
 yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profile_layer *layer,
                                int64_t batch, const char *versions, bool *out)
 {
@@ -135,9 +144,7 @@ yk_status yk_profile_has_layer(struct yk_profile *profile, const struct yk_profi
     YK_TRY(yk_handle_query_layer(
         profile, "SELECT 1 FROM layers WHERE " YK_HANDLE_LAYER " AND batch = ?7 AND versions = ?8",
         layer, yk_handle_cpu(profile, layer->device), &query));
-    yk_query_bind_integer(query, 7, batch);
-    yk_query_bind_text(query, 8, versions);
-    return yk_query_finish(query, out);
+    return has_size(query, 7, batch, versions, out);
 }
 
 yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profile_link *link,
@@ -147,9 +154,7 @@ yk_status yk_profile_has_link(struct yk_profile *profile, const struct yk_profil
     YK_TRY(yk_handle_query_link(
         profile, "SELECT 1 FROM links WHERE " YK_HANDLE_LINK " AND bytes = ?5 AND versions = ?6",
         link, yk_handle_cpu(profile, link->link), &query));
-    yk_query_bind_integer(query, 5, bytes);
-    yk_query_bind_text(query, 6, versions);
-    return yk_query_finish(query, out);
+    return has_size(query, 5, bytes, versions, out);
 }
 
 yk_status yk_profile_has_fact(struct yk_profile *profile, const struct yk_profile_fact *fact,

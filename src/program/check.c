@@ -50,9 +50,6 @@ static yk_status check(const struct yk_program *program, struct yk_arena *arena)
 
 yk_status yk_program_check(const struct yk_program *program)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = check(program, arena);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, check(program, arena));
+    return YK_OK;
 }

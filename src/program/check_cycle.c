@@ -226,10 +226,7 @@ static yk_status check(struct walk *walk, struct yk_arena *arena)
 
 yk_status yk_rule_acyclic(const struct yk_program *program)
 {
-    struct yk_arena *arena = NULL;
     struct walk walk = {.program = program};
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = check(&walk, arena);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, check(&walk, arena));
+    return YK_OK;
 }

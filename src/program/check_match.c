@@ -176,10 +176,7 @@ static yk_status check_all(struct matching *matching, struct yk_arena *arena)
 
 yk_status yk_rule_matched(const struct yk_program *program)
 {
-    struct yk_arena *arena = NULL;
     struct matching matching = {.program = program};
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = check_all(&matching, arena);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, check_all(&matching, arena));
+    return YK_OK;
 }

@@ -175,9 +175,6 @@ yk_status yk_gantt_text_write(struct yk_schedule *schedule,
                               const struct yk_gantt_text_options *options, struct yk_text *out)
 {
     const int width = options->width > LEAST_WIDTH ? options->width : LEAST_WIDTH;
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = write_chart(schedule, arena, width, options->colour, out);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, write_chart(schedule, arena, width, options->colour, out));
+    return YK_OK;
 }

@@ -1,5 +1,14 @@
 #include "report/page.h"
 
+/* Words between two pieces of HTML. */
+static void add_between(const char *before, const char *words, const char *after,
+                        struct yk_text *out)
+{
+    yk_text_add(out, before);
+    yk_text_add_xml(out, words);
+    yk_text_add(out, after);
+}
+
 void yk_page_begin(const char *title, const char *lead, const char *style, struct yk_text *out)
 {
     yk_text_add(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -10,11 +19,8 @@ void yk_page_begin(const char *title, const char *lead, const char *style, struc
     yk_text_add(out, "</title>\n<style>\n");
     yk_text_add(out, yk_page_style);
     yk_text_add(out, style);
-    yk_text_add(out, "</style>\n</head>\n<body>\n<main>\n<header>\n<h1>");
-    yk_text_add_xml(out, title);
-    yk_text_add(out, "</h1>\n<p>");
-    yk_text_add_xml(out, lead);
-    yk_text_add(out, "</p>\n</header>\n");
+    add_between("</style>\n</head>\n<body>\n<main>\n<header>\n<h1>", title, "</h1>\n", out);
+    add_between("<p>", lead, "</p>\n</header>\n", out);
 }
 
 void yk_page_begin_figures(struct yk_text *out)
@@ -24,11 +30,8 @@ void yk_page_begin_figures(struct yk_text *out)
 
 void yk_page_add_figure(const char *name, const char *value, struct yk_text *out)
 {
-    yk_text_add(out, "<div><dt>");
-    yk_text_add_xml(out, name);
-    yk_text_add(out, "</dt><dd>");
-    yk_text_add_xml(out, value);
-    yk_text_add(out, "</dd></div>\n");
+    add_between("<div><dt>", name, "</dt>", out);
+    add_between("<dd>", value, "</dd></div>\n", out);
 }
 
 void yk_page_end_figures(struct yk_text *out)
@@ -38,9 +41,7 @@ void yk_page_end_figures(struct yk_text *out)
 
 void yk_page_begin_section(const char *heading, struct yk_text *out)
 {
-    yk_text_add(out, "<section>\n<h2>");
-    yk_text_add_xml(out, heading);
-    yk_text_add(out, "</h2>\n");
+    add_between("<section>\n<h2>", heading, "</h2>\n", out);
 }
 
 void yk_page_end_section(struct yk_text *out)
@@ -50,9 +51,7 @@ void yk_page_end_section(struct yk_text *out)
 
 void yk_page_add_cell(const char *words, struct yk_text *out)
 {
-    yk_text_add(out, "<td>");
-    yk_text_add_xml(out, words);
-    yk_text_add(out, "</td>");
+    add_between("<td>", words, "</td>", out);
 }
 
 void yk_page_end(const char *const *scripts, struct yk_text *out)

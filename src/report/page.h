@@ -26,4 +26,15 @@ void yk_page_end(const char *const *scripts, struct yk_text *out);
 /* The look of every page, as CSS. */
 extern const char yk_page_style[];
 
+/* A function of scripts: an element of that name, with words in it. */
+#define YK_PAGE_SCRIPT_TAG                                                                         \
+    "function tag(name, words, className) {\n"                                                     \
+    "  const element = document.createElement(name);\n"                                            \
+    "  element.textContent = words;\n"                                                             \
+    "  if (className) {\n"                                                                         \
+    "    element.className = className;\n"                                                         \
+    "  }\n"                                                                                        \
+    "  return element;\n"                                                                          \
+    "}\n"
+
 #endif

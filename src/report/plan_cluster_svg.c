@@ -314,9 +314,6 @@ static yk_status draw_in(struct yk_arena *arena, const struct yk_plan_result *re
 
 yk_status yk_plan_draw_cluster(const struct yk_plan_result *result, struct yk_figure frame)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = draw_in(arena, result, frame);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, draw_in(arena, result, frame));
+    return YK_OK;
 }

@@ -5,23 +5,31 @@
 
 #include <math.h>
 
+/* Seconds, and the comma before the next cell. */
+static void add_seconds(struct yk_text *out, double seconds)
+{
+    yk_csv_add_seconds(out, seconds);
+    yk_text_add(out, ",");
+}
+
+static void add_words(struct yk_text *out, const char *words)
+{
+    yk_csv_add_words(out, words);
+    yk_text_add(out, ",");
+}
+
 static void add_fold(struct yk_text *out, const struct yk_plan_fold *fold)
 {
-    yk_csv_add_words(out, fold->numbers);
-    yk_text_add(out, ",");
-    yk_csv_add_words(out, fold->name);
-    yk_text_add(out, ",");
+    add_words(out, fold->numbers);
+    add_words(out, fold->name);
 }
 
 void yk_plan_csv_event(const struct yk_trace_event *event, struct yk_text *out)
 {
     yk_text_addf(out, "%s,", yk_lane_name(event->lane));
-    yk_csv_add_words(out, event->op);
-    yk_text_add(out, ",");
-    yk_csv_add_seconds(out, event->start_s);
-    yk_text_add(out, ",");
-    yk_csv_add_seconds(out, event->end_s);
-    yk_text_add(out, ",");
+    add_words(out, event->op);
+    add_seconds(out, event->start_s);
+    add_seconds(out, event->end_s);
     yk_csv_add_bytes(out, event->bytes);
 }
 
@@ -71,12 +79,9 @@ void yk_plan_csv_times(const struct yk_plan_folds *folds, struct yk_text *out)
         const struct yk_plan_fold *fold = &folds->folds[f];
         const struct yk_plan_result_rank *rank = &folds->result->ranks[fold->rank];
         add_fold(out, fold);
-        yk_csv_add_seconds(out, rank->compute_s);
-        yk_text_add(out, ",");
-        yk_csv_add_seconds(out, rank->exposed_s);
-        yk_text_add(out, ",");
-        yk_csv_add_seconds(out, rank->idle_s);
-        yk_text_add(out, ",");
+        add_seconds(out, rank->compute_s);
+        add_seconds(out, rank->exposed_s);
+        add_seconds(out, rank->idle_s);
         yk_csv_add_bytes(out, rank->peak_bytes);
         yk_text_add(out, "\n");
     }
@@ -101,8 +106,7 @@ static yk_status add_links(const struct yk_plan_result *result, struct yk_arena 
             if (link) {
                 add_station(out, &stations, a);
                 add_station(out, &stations, b);
-                yk_csv_add_seconds(out, link->latency_s);
-                yk_text_add(out, ",");
+                add_seconds(out, link->latency_s);
                 yk_csv_add_bytes(out, link->bytes_per_s);
                 yk_text_add(out, "\n");
             }
@@ -113,19 +117,15 @@ static yk_status add_links(const struct yk_plan_result *result, struct yk_arena 
 
 yk_status yk_plan_csv_links(const struct yk_plan_result *result, struct yk_text *out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = add_links(result, arena, out);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, add_links(result, arena, out));
+    return YK_OK;
 }
 
 static void add_point(struct yk_text *out, const char *mark, const char *name, double x,
                       double step_s)
 {
     yk_text_addf(out, "%s,", mark);
-    yk_csv_add_words(out, name);
-    yk_text_add(out, ",");
+    add_words(out, name);
     yk_csv_add_number(out, x);
     yk_text_add(out, ",");
     yk_csv_add_number(out, step_s);

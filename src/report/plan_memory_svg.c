@@ -216,9 +216,6 @@ static yk_status draw_in(struct yk_arena *arena, const struct yk_plan_folds *fol
 yk_status yk_plan_draw_memory(const struct yk_plan_folds *folds, const struct yk_plan_fold *fold,
                               struct yk_figure frame)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = draw_in(arena, folds, fold, frame);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, draw_in(arena, folds, fold, frame));
+    return YK_OK;
 }

@@ -258,9 +258,6 @@ static yk_status write_page(const struct yk_plan_result *result, struct yk_arena
 
 yk_status yk_plan_report_page(const struct yk_plan_result *result, struct yk_text *out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = write_page(result, arena, out);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, write_page(result, arena, out));
+    return YK_OK;
 }

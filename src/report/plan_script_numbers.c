@@ -1,5 +1,7 @@
 #include "report/plan_script.h"
 
+#include "report/page.h"
+
 const char yk_plan_script_numbers[] =
     "const root = document.documentElement;\n"
     "const timeline = document.querySelector('.timeline');\n"
@@ -87,16 +89,7 @@ const char yk_plan_script_numbers[] =
     "  }\n"
     "  return low;\n"
     "}\n"
-    "\n"
-    "function tag(name, words, className) {\n"
-    "  const element = document.createElement(name);\n"
-    "  element.textContent = words;\n"
-    "  if (className) {\n"
-    "    element.className = className;\n"
-    "  }\n"
-    "  return element;\n"
-    "}\n"
-    "\n"
+    "\n" YK_PAGE_SCRIPT_TAG "\n"
     "/* Shows `title` and pairs of words near a point of the window, where there is room. */\n"
     "function showTip(title, pairs, clientX, clientY) {\n"
     "  const list = document.createElement('dl');\n"

@@ -1,9 +1,10 @@
-#include "base/json_write.h"
+#include "report/profile_json.h"
+
 #include "report/profile_report.h"
 
-/* The last members of a row. */
-static void add_measurement(const char *value, const struct yk_profile_measurement *measurement,
-                            struct yk_json_writer *json)
+/* Ends a row by all that is known of its measurement, whose value is called `value`. */
+static void end_row(const char *value, const struct yk_profile_measurement *measurement,
+                    struct yk_json_writer *json)
 {
     yk_json_write_number(json, value, measurement->value);
     yk_json_write_number(json, "spread", measurement->spread);
@@ -14,69 +15,74 @@ static void add_measurement(const char *value, const struct yk_profile_measureme
     yk_json_write_string(json, "host", measurement->host);
     yk_json_write_string(json, "cpu", measurement->cpu);
     yk_json_write_string(json, "versions", measurement->versions);
+    yk_json_write_end_object(json);
 }
 
-static void add_link_words(const struct yk_profile_link *link, struct yk_json_writer *json)
-{
-    yk_json_write_string(json, "link", link->link);
-    yk_json_write_string(json, "message", link->collective);
-    yk_json_write_integer(json, "ranks", link->ranks);
-}
-
-static void begin_table(const char *name, struct yk_json_writer *json)
+void yk_profile_json_begin_table(const char *name, struct yk_json_writer *json)
 {
     yk_json_write_line(json, 1);
     yk_json_write_begin_array(json, name);
 }
 
-static void begin_row(struct yk_json_writer *json)
+void yk_profile_json_begin_layer(const struct yk_profile_layer *layer, int64_t batch,
+                                 struct yk_json_writer *json)
 {
-    yk_json_write_line(json, 2);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 2);
+    yk_json_write_string(json, "device", layer->device);
+    yk_json_write_number(json, "part", layer->part);
+    yk_json_write_string(json, "shape", layer->shape);
+    yk_json_write_integer(json, "sequence", layer->sequence);
+    yk_json_write_string(json, "pass", layer->pass);
+    yk_json_write_integer(json, "batch", batch);
+}
+
+void yk_profile_json_begin_link(const struct yk_profile_link *link, struct yk_json_writer *json)
+{
+    yk_json_write_begin_row(json, 2);
+    yk_json_write_string(json, "link", link->link);
+    yk_json_write_string(json, "message", link->collective);
+    yk_json_write_integer(json, "ranks", link->ranks);
+}
+
+void yk_profile_json_begin_fact(const struct yk_profile_fact *fact, struct yk_json_writer *json)
+{
+    yk_json_write_begin_row(json, 2);
+    yk_json_write_string(json, "subject", fact->subject);
+    yk_json_write_string(json, "fact", fact->fact);
 }
 
 static void add_layers(const struct yk_profile_report *report, struct yk_json_writer *json)
 {
-    begin_table("layers", json);
+    yk_profile_json_begin_table("layers", json);
     for (int32_t i = 0; i < report->layer_row_count; i++) {
         const struct yk_profile_layer_row *row = &report->layer_rows[i];
-        begin_row(json);
-        yk_json_write_string(json, "device", row->layer.device);
-        yk_json_write_number(json, "part", row->layer.part);
-        yk_json_write_string(json, "shape", row->layer.shape);
-        yk_json_write_integer(json, "sequence", row->layer.sequence);
-        yk_json_write_string(json, "pass", row->layer.pass);
-        yk_json_write_integer(json, "batch", row->batch);
-        add_measurement("seconds", &row->measurement, json);
-        yk_json_write_end_object(json);
+        yk_profile_json_begin_layer(&row->layer, row->batch, json);
+        end_row("seconds", &row->measurement, json);
     }
     yk_json_write_end_array(json);
 }
 
 static void add_links(const struct yk_profile_report *report, struct yk_json_writer *json)
 {
-    begin_table("links", json);
+    yk_profile_json_begin_table("links", json);
     for (int32_t i = 0; i < report->link_row_count; i++) {
         const struct yk_profile_link_row *row = &report->link_rows[i];
-        begin_row(json);
-        add_link_words(&row->link, json);
+        yk_profile_json_begin_link(&row->link, json);
         yk_json_write_integer(json, "bytes", row->bytes);
-        add_measurement("seconds", &row->measurement, json);
-        yk_json_write_end_object(json);
+        end_row("seconds", &row->measurement, json);
     }
     yk_json_write_end_array(json);
 }
 
 static void add_knees(const struct yk_profile_report *report, struct yk_json_writer *json)
 {
-    begin_table("knees", json);
+    yk_profile_json_begin_table("knees", json);
     for (int32_t i = 0; i < report->link_count; i++) {
         const struct yk_knee *knee = &report->links[i].knee;
         if (!report->links[i].has_knee) {
             continue;
         }
-        begin_row(json);
-        add_link_words(&report->links[i].rows[0].link, json);
+        yk_profile_json_begin_link(&report->links[i].rows[0].link, json);
         yk_json_write_number(json, "bytes", knee->bytes);
         yk_json_write_number(json, "uncertainty", knee->uncertainty);
         yk_json_write_number(json, "plateau_bytes_per_s", knee->plateau_bytes_per_s);
@@ -90,14 +96,11 @@ static void add_knees(const struct yk_profile_report *report, struct yk_json_wri
 
 static void add_facts(const struct yk_profile_report *report, struct yk_json_writer *json)
 {
-    begin_table("facts", json);
+    yk_profile_json_begin_table("facts", json);
     for (int32_t i = 0; i < report->fact_count; i++) {
         const struct yk_profile_fact_row *row = &report->facts[i];
-        begin_row(json);
-        yk_json_write_string(json, "subject", row->fact.subject);
-        yk_json_write_string(json, "fact", row->fact.fact);
-        add_measurement("value", &row->measurement, json);
-        yk_json_write_end_object(json);
+        yk_profile_json_begin_fact(&row->fact, json);
+        end_row("value", &row->measurement, json);
     }
     yk_json_write_end_array(json);
 }

@@ -20,20 +20,23 @@ static yk_status with_arena(const struct yk_run_report *report, struct yk_text *
                             yk_status (*draw)(const struct yk_run_report *report,
                                               struct yk_arena *arena, struct yk_text *out))
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = draw(report, arena, out);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, draw(report, arena, out));
+    return YK_OK;
+}
+
+static yk_status make_lanes(const struct yk_run_report *report, struct yk_arena *arena,
+                            struct yk_run_lanes *out)
+{
+    struct yk_run_ranks ranks;
+    YK_TRY(yk_run_ranks_make(report, arena, &ranks));
+    return yk_run_lanes_make(report, &ranks, arena, out);
 }
 
 static yk_status draw_lanes(const struct yk_run_report *report, struct yk_arena *arena,
                             struct yk_text *out)
 {
-    struct yk_run_ranks ranks;
     struct yk_run_lanes lanes;
-    YK_TRY(yk_run_ranks_make(report, arena, &ranks));
-    YK_TRY(yk_run_lanes_make(report, &ranks, arena, &lanes));
+    YK_TRY(make_lanes(report, arena, &lanes));
     yk_plan_draw_lanes(&lanes.folds, frame(YK_FIGURE_ALONE_WIDTH, out));
     return yk_text_status(out);
 }
@@ -41,10 +44,8 @@ static yk_status draw_lanes(const struct yk_run_report *report, struct yk_arena 
 static yk_status draw_counters(const struct yk_run_report *report, struct yk_arena *arena,
                                struct yk_text *out)
 {
-    struct yk_run_ranks ranks;
     struct yk_run_lanes lanes;
-    YK_TRY(yk_run_ranks_make(report, arena, &ranks));
-    YK_TRY(yk_run_lanes_make(report, &ranks, arena, &lanes));
+    YK_TRY(make_lanes(report, arena, &lanes));
     yk_run_draw_counters(report, &lanes, !yk_run_counters_has_lines(report, &lanes),
                          frame(YK_FIGURE_ALONE_WIDTH, out));
     return yk_text_status(out);

@@ -343,10 +343,7 @@ static yk_status write_page(struct page *page, struct yk_arena *arena)
 
 yk_status yk_run_report_page(const struct yk_run_report *report, struct yk_text *out)
 {
-    struct yk_arena *arena = NULL;
     struct page page = {.report = report, .out = out};
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = write_page(&page, arena);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, write_page(&page, arena));
+    return YK_OK;
 }

@@ -115,15 +115,7 @@ yk_status yk_run_summary_read(const char *text, size_t length, const char *sourc
                               struct yk_arena *arena, struct yk_run_summary *out)
 {
     struct yk_run_summary summary = {.peak_bytes = NAN, .predicted_step_s = NAN};
-    struct yk_json *root = NULL;
-    yk_status status = yk_json_parse(text, length, &root);
-    if (status == YK_OK) {
-        status = read_root(root, arena, &summary);
-    }
-    yk_json_destroy(root);
-    if (status != YK_OK) {
-        return yk_fail_in(status, source);
-    }
+    YK_TRY_JSON(root, text, length, source, read_root(root, arena, &summary));
     *out = summary;
     return YK_OK;
 }

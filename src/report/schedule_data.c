@@ -73,8 +73,7 @@ static void add_task(const struct yk_schedule *schedule, int32_t task, const str
 {
     struct yk_text why = {0};
     yk_schedule_words_wait(schedule, task, wait, &why);
-    yk_json_write_line(json, 0);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 0);
     yk_json_write_string(json, "name", schedule->graph->tasks[task].name);
     yk_json_write_string(json, "why", yk_text_chars(&why));
     yk_json_write_integer(json, "after", wait->task);
@@ -107,8 +106,7 @@ static yk_status write(const struct yk_schedule_report *report,
     struct yk_json_writer json = {.text = out};
     struct yk_gantt_bars bars;
     YK_TRY(yk_gantt_svg_bars(schedule, chart, arena, &bars));
-    yk_json_write_line(&json, 0);
-    yk_json_write_begin_object(&json, NULL);
+    yk_json_write_begin_row(&json, 0);
     add_time(&json, "makespan", schedule->graph, schedule->makespan);
     add_time(&json, "lower_bound", schedule->graph, report->lower_bound);
     add_devices(schedule->graph, &json);
@@ -124,9 +122,6 @@ static yk_status write(const struct yk_schedule_report *report,
 yk_status yk_schedule_data_write(const struct yk_schedule_report *report,
                                  const struct yk_gantt_svg_options *chart, struct yk_text *out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = write(report, chart, arena, out);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, write(report, chart, arena, out));
+    return YK_OK;
 }

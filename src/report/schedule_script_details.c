@@ -1,5 +1,7 @@
 #include "report/schedule_script.h"
 
+#include "report/page.h"
+
 const char yk_schedule_script_details[] =
     "/* What is shown: the bar under the pointer or the keyboard; or else the one pinned. */\n"
     "const shown = { bar: null, pinned: null, chain: [], links: new Set(), inputs: new Set() };\n"
@@ -62,16 +64,7 @@ const char yk_schedule_script_details[] =
     "  describe(bar);\n"
     "  redraw();\n"
     "}\n"
-    "\n"
-    "function tag(name, words, className) {\n"
-    "  const element = document.createElement(name);\n"
-    "  element.textContent = words;\n"
-    "  if (className) {\n"
-    "    element.className = className;\n"
-    "  }\n"
-    "  return element;\n"
-    "}\n"
-    "\n"
+    "\n" YK_PAGE_SCRIPT_TAG "\n"
     "function taskButton(task) {\n"
     "  const button = tag('button', data.tasks[task].name);\n"
     "  button.type = 'button';\n"

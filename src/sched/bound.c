@@ -63,9 +63,6 @@ static yk_status compute(const struct yk_graph *graph, struct yk_arena *arena, i
 
 yk_status yk_bound_compute(const struct yk_graph *graph, int64_t *out)
 {
-    struct yk_arena *arena = NULL;
-    YK_TRY(yk_arena_create(&arena));
-    const yk_status status = compute(graph, arena, out);
-    yk_arena_destroy(arena);
-    return status;
+    YK_TRY_IN_ARENA(arena, compute(graph, arena, out));
+    return YK_OK;
 }

@@ -118,11 +118,6 @@ static yk_status place_all(const struct yk_json *root, const struct yk_graph *gr
 yk_status yk_task_map_read(const char *text, size_t length, const char *source,
                            const struct yk_graph *graph, int32_t *out)
 {
-    struct yk_json *root = NULL;
-    yk_status status = yk_json_parse(text, length, &root);
-    if (status == YK_OK) {
-        status = place_all(root, graph, out);
-    }
-    yk_json_destroy(root);
-    return status == YK_OK ? YK_OK : yk_fail_in(status, source);
+    YK_TRY_JSON(root, text, length, source, place_all(root, graph, out));
+    return YK_OK;
 }

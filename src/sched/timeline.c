@@ -1,25 +1,20 @@
-/*
- * The trees are treaps (Seidel and Aragon, 1996): ordered by time from left to right and by a
- * pseudo-random priority from top to bottom, which keeps them balanced whatever order tasks come
- * in.
- */
 #include "sched/timeline.h"
 
-#include <stdbool.h>
+#include "sched/treap.h"
+
 #include <string.h>
 
 enum {
-    NONE = -1
+    NONE = YK_TREAP_NONE
 };
 
 struct node {
+    struct yk_treap_links links; /* by time */
     int64_t start;
     int64_t finish;
     int64_t first_start; /* of the subtree */
     int64_t last_finish; /* of the subtree */
     int64_t widest;      /* the longest gap between two tasks of the subtree */
-    int32_t left;
-    int32_t right;
 };
 
 struct yk_timeline {
@@ -27,15 +22,6 @@ struct yk_timeline {
     int32_t *roots;     /* (P) */
     int32_t device_count;
 };
-
-/* A fixed scrambling of the task's number: the same tree on every run. */
-static uint32_t priority_of(int32_t task)
-{
-    uint32_t x = (uint32_t)task * 0x9e3779b1u + 0x7f4a7c15u;
-    x = (x ^ (x >> 16)) * 0x85ebca6bu;
-    x = (x ^ (x >> 13)) * 0xc2b2ae35u;
-    return x ^ (x >> 16);
-}
 
 yk_status yk_timeline_create(struct yk_arena *arena, int32_t task_count, int32_t device_count,
                              struct yk_timeline **out)
@@ -62,20 +48,20 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Recomputes what a node knows about its subtree from its children. */
-static void update(struct node *nodes, int32_t number)
+static void update(void *all, int32_t number)
 {
+    struct node *nodes = all;
     struct node *node = &nodes[number];
     node->first_start = node->start;
     node->last_finish = node->finish;
     node->widest = 0;
-    if (node->left != NONE) {
-        const struct node *left = &nodes[node->left];
+    if (node->links.left != NONE) {
+        const struct node *left = &nodes[node->links.left];
         node->first_start = left->first_start;
         node->widest = later(left->widest, node->start - left->last_finish);
     }
-    if (node->right != NONE) {
-        const struct node *right = &nodes[node->right];
+    if (node->links.right != NONE) {
+        const struct node *right = &nodes[node->links.right];
         node->last_finish = right->last_finish;
         node->widest = later(node->widest, later(right->widest, right->first_start - node->finish));
     }
@@ -92,46 +78,27 @@ static bool comes_before(const struct node *nodes, int32_t a, int32_t b)
     return a < b;
 }
 
-/* Cuts a tree into the tasks before `task` and those after it. */
-static void split(struct node *nodes, int32_t root, int32_t task, int32_t *before, int32_t *after)
+static bool is_before(const void *nodes, int32_t number, int64_t key)
 {
-    if (root == NONE) {
-        *before = *after = NONE;
-    } else if (comes_before(nodes, root, task)) {
-        split(nodes, nodes[root].right, task, &nodes[root].right, after);
-        *before = root;
-        update(nodes, root);
-    } else {
-        split(nodes, nodes[root].left, task, before, &nodes[root].left);
-        *after = root;
-        update(nodes, root);
-    }
+    return comes_before(nodes, number, (int32_t)key);
 }
 
-/* Joins two trees, all of `before` being earlier than all of `after`. */
-static int32_t join(struct node *nodes, int32_t before, int32_t after)
-{
-    if (before == NONE || after == NONE) {
-        return before == NONE ? after : before;
-    }
-    if (priority_of(before) > priority_of(after)) {
-        nodes[before].right = join(nodes, nodes[before].right, after);
-        update(nodes, before);
-        return before;
-    }
-    nodes[after].left = join(nodes, before, nodes[after].left);
-    update(nodes, after);
-    return after;
-}
+static const struct yk_treap treap = {
+    .node_size = sizeof(struct node),
+    .is_before = is_before,
+    .update = update,
+};
 
 static int32_t insert(struct node *nodes, int32_t root, int32_t task)
 {
-    if (root == NONE || priority_of(task) > priority_of(root)) {
-        split(nodes, root, task, &nodes[task].left, &nodes[task].right);
+    if (root == NONE || yk_treap_priority(task) > yk_treap_priority(root)) {
+        yk_treap_split(&treap, nodes, root, task, &nodes[task].links.left,
+                       &nodes[task].links.right);
         update(nodes, task);
         return task;
     }
-    int32_t *side = comes_before(nodes, task, root) ? &nodes[root].left : &nodes[root].right;
+    int32_t *side =
+        comes_before(nodes, task, root) ? &nodes[root].links.left : &nodes[root].links.right;
     *side = insert(nodes, *side, task);
     update(nodes, root);
     return root;
@@ -140,9 +107,10 @@ static int32_t insert(struct node *nodes, int32_t root, int32_t task)
 static int32_t erase(struct node *nodes, int32_t root, int32_t task)
 {
     if (root == task) {
-        return join(nodes, nodes[task].left, nodes[task].right);
+        return yk_treap_join(&treap, nodes, nodes[task].links.left, nodes[task].links.right);
     }
-    int32_t *side = comes_before(nodes, task, root) ? &nodes[root].left : &nodes[root].right;
+    int32_t *side =
+        comes_before(nodes, task, root) ? &nodes[root].links.left : &nodes[root].links.right;
     *side = erase(nodes, *side, task);
     update(nodes, root);
     return root;
@@ -154,7 +122,7 @@ void yk_timeline_add(struct yk_timeline *timeline, int32_t device, int32_t task,
     struct node *node = &timeline->nodes[task];
     node->start = start;
     node->finish = finish;
-    node->left = node->right = NONE;
+    node->links.left = node->links.right = NONE;
     timeline->roots[device] = insert(timeline->nodes, timeline->roots[device], task);
 }
 
@@ -170,7 +138,7 @@ int32_t yk_timeline_previous(const struct yk_timeline *timeline, int32_t device,
     while (root != NONE) {
         const bool before = comes_before(timeline->nodes, root, task);
         previous = before ? root : previous;
-        root = before ? timeline->nodes[root].right : timeline->nodes[root].left;
+        root = before ? timeline->nodes[root].links.right : timeline->nodes[root].links.left;
     }
     return previous;
 }
@@ -197,17 +165,18 @@ static int64_t find_between(const struct node *nodes, int32_t root, int64_t busy
         if (widest < duration || node->last_finish < ready + duration) {
             return NONE;
         }
-        const int64_t found = find_between(nodes, node->left, busy_until, ready, duration);
+        const int64_t found = find_between(nodes, node->links.left, busy_until, ready, duration);
         if (found != NONE) {
             return found;
         }
-        const int64_t idle_from = node->left == NONE ? busy_until : nodes[node->left].last_finish;
+        const int64_t idle_from =
+            node->links.left == NONE ? busy_until : nodes[node->links.left].last_finish;
         const int64_t start = later(idle_from, ready);
         if (start + duration <= node->start) {
             return start;
         }
         busy_until = node->finish;
-        root = node->right;
+        root = node->links.right;
     }
     return NONE;
 }

@@ -1,22 +1,22 @@
-/* The trees are treaps, as in timeline.c; additions over a whole subtree are kept at its root until
- * someone goes further down. */
+/* The trees are treaps; additions over a whole subtree are kept at its root until someone goes
+ * further down. */
 #include "sched/usage.h"
+
+#include "sched/treap.h"
 
 #include <assert.h>
 
 enum {
-    NONE = -1
+    NONE = YK_TREAP_NONE
 };
 
 struct step {
+    struct yk_treap_links links;
     int64_t time;       /* the step reaches from here to the time of the next one */
     int64_t bytes;      /* without what ancestors still have pending */
     int64_t highest;    /* of the subtree, likewise */
     int64_t pending;    /* to be added to both children's subtrees */
     int64_t first_time; /* of the subtree */
-    int32_t left;
-    int32_t right;
-    uint32_t priority;
 };
 
 struct yk_usage {
@@ -41,14 +41,6 @@ yk_status yk_usage_create(struct yk_arena *arena, int32_t device_count, int32_t 
     return YK_OK;
 }
 
-static uint32_t priority_of(int32_t number)
-{
-    uint32_t x = (uint32_t)number * 0x9e3779b1u + 0x2545f491u;
-    x = (x ^ (x >> 15)) * 0x2c1b3c6du;
-    x = (x ^ (x >> 12)) * 0x297a2d39u;
-    return x ^ (x >> 15);
-}
-
 static int32_t new_step(struct yk_usage *usage, int64_t time, int64_t bytes)
 {
     assert(usage->step_count < usage->step_capacity);
@@ -58,9 +50,7 @@ static int32_t new_step(struct yk_usage *usage, int64_t time, int64_t bytes)
         .bytes = bytes,
         .highest = bytes,
         .first_time = time,
-        .left = NONE,
-        .right = NONE,
-        .priority = priority_of(number),
+        .links = {.left = NONE, .right = NONE},
     };
     return number;
 }
@@ -78,17 +68,18 @@ static int64_t higher(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static void update(struct step *steps, int32_t number)
+static void update(void *all, int32_t number)
 {
+    struct step *steps = all;
     struct step *step = &steps[number];
     step->highest = step->bytes;
     step->first_time = step->time;
-    if (step->left != NONE) {
-        step->highest = higher(step->highest, steps[step->left].highest);
-        step->first_time = steps[step->left].first_time;
+    if (step->links.left != NONE) {
+        step->highest = higher(step->highest, steps[step->links.left].highest);
+        step->first_time = steps[step->links.left].first_time;
     }
-    if (step->right != NONE) {
-        step->highest = higher(step->highest, steps[step->right].highest);
+    if (step->links.right != NONE) {
+        step->highest = higher(step->highest, steps[step->links.right].highest);
     }
 }
 
@@ -101,54 +92,33 @@ static void lift(struct step *steps, int32_t number, int64_t bytes)
     }
 }
 
-static void pass_down(struct step *steps, int32_t number)
+static void pass_down(void *all, int32_t number)
 {
-    lift(steps, steps[number].left, steps[number].pending);
-    lift(steps, steps[number].right, steps[number].pending);
+    struct step *steps = all;
+    lift(steps, steps[number].links.left, steps[number].pending);
+    lift(steps, steps[number].links.right, steps[number].pending);
     steps[number].pending = 0;
 }
 
-/* Cuts a tree into the steps that begin before `time` and the others. */
-static void split(struct step *steps, int32_t root, int64_t time, int32_t *before, int32_t *after)
+static bool is_before(const void *steps, int32_t number, int64_t time)
 {
-    if (root == NONE) {
-        *before = *after = NONE;
-        return;
-    }
-    pass_down(steps, root);
-    if (steps[root].time < time) {
-        split(steps, steps[root].right, time, &steps[root].right, after);
-        *before = root;
-    } else {
-        split(steps, steps[root].left, time, before, &steps[root].left);
-        *after = root;
-    }
-    update(steps, root);
+    return ((const struct step *)steps)[number].time < time;
 }
 
-static int32_t join(struct step *steps, int32_t before, int32_t after)
-{
-    if (before == NONE || after == NONE) {
-        return before == NONE ? after : before;
-    }
-    const int32_t root = steps[before].priority > steps[after].priority ? before : after;
-    pass_down(steps, root);
-    if (root == before) {
-        steps[root].right = join(steps, steps[root].right, after);
-    } else {
-        steps[root].left = join(steps, before, steps[root].left);
-    }
-    update(steps, root);
-    return root;
-}
+static const struct yk_treap treap = {
+    .node_size = sizeof(struct step),
+    .is_before = is_before,
+    .update = update,
+    .pass_down = pass_down,
+};
 
 /* What is held at the end of a tree's last step. */
 static int64_t last_bytes(const struct step *steps, int32_t root)
 {
     int64_t carried = 0;
-    while (steps[root].right != NONE) {
+    while (steps[root].links.right != NONE) {
         carried += steps[root].pending;
-        root = steps[root].right;
+        root = steps[root].links.right;
     }
     return steps[root].bytes + carried;
 }
@@ -157,10 +127,11 @@ static int64_t last_bytes(const struct step *steps, int32_t root)
 static void cut(struct yk_usage *usage, int32_t root, int64_t time, int32_t *before, int32_t *after)
 {
     struct step *steps = usage->steps;
-    split(steps, root, time, before, after);
+    yk_treap_split(&treap, steps, root, time, before, after);
     const int64_t next = *after == NONE ? YK_USAGE_FOREVER : steps[*after].first_time;
     if (time < next) {
-        *after = join(steps, new_step(usage, time, last_bytes(steps, *before)), *after);
+        *after =
+            yk_treap_join(&treap, steps, new_step(usage, time, last_bytes(steps, *before)), *after);
     }
 }
 
@@ -178,7 +149,8 @@ void yk_usage_add(struct yk_usage *usage, int32_t device, int64_t from, int64_t 
         cut(usage, within, until, &within, &after);
     }
     lift(usage->steps, within, bytes);
-    usage->roots[device] = join(usage->steps, join(usage->steps, before, within), after);
+    usage->roots[device] = yk_treap_join(
+        &treap, usage->steps, yk_treap_join(&treap, usage->steps, before, within), after);
 }
 
 /* One question about a span of one device. */
@@ -199,9 +171,10 @@ static int64_t last_above(const struct question *question, int32_t root, int64_t
             return NONE;
         }
         const int64_t below = carried + step->pending;
-        const int64_t own_end = step->right == NONE ? end : question->steps[step->right].first_time;
+        const int64_t own_end =
+            step->links.right == NONE ? end : question->steps[step->links.right].first_time;
         if (step->time < question->until) {
-            const int64_t found = last_above(question, step->right, below, end);
+            const int64_t found = last_above(question, step->links.right, below, end);
             if (found != NONE || own_end <= question->from) {
                 return found;
             }
@@ -211,7 +184,7 @@ static int64_t last_above(const struct question *question, int32_t root, int64_t
         }
         end = step->time;
         carried = below;
-        root = step->left;
+        root = step->links.left;
     }
     return NONE;
 }

@@ -25,8 +25,7 @@ static double microseconds(double time_s)
 
 static void begin_event(struct yk_json_writer *json, const char *phase, int32_t rank)
 {
-    yk_json_write_line(json, 0);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 0);
     yk_json_write_string(json, "ph", phase);
     yk_json_write_integer(json, "pid", process_of(rank));
 }

@@ -208,15 +208,7 @@ yk_status yk_counters_read(const char *text, size_t length, const char *source,
                            struct yk_arena *arena, struct yk_counter_ranks *out)
 {
     struct yk_counter_ranks ranks = {0};
-    struct yk_json *root = NULL;
-    yk_status status = yk_json_parse(text, length, &root);
-    if (status == YK_OK) {
-        status = read_root(root, arena, &ranks);
-    }
-    yk_json_destroy(root);
-    if (status != YK_OK) {
-        return yk_fail_in(status, source);
-    }
+    YK_TRY_JSON(root, text, length, source, read_root(root, arena, &ranks));
     *out = ranks;
     return YK_OK;
 }

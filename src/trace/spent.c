@@ -19,8 +19,7 @@ static void write_rounded(struct yk_json_writer *json, const char *key, int digi
 
 static void write_op(const struct yk_spent_op *op, struct yk_json_writer *json)
 {
-    yk_json_write_line(json, 3);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 3);
     yk_json_write_string(json, "op", op->op);
     write_rounded(json, "seconds", 6, op->seconds);
     write_rounded(json, "low_s", 6, op->low_s);
@@ -31,8 +30,7 @@ static void write_op(const struct yk_spent_op *op, struct yk_json_writer *json)
 
 static void write_rank(const struct yk_spent_rank *rank, struct yk_json_writer *json)
 {
-    yk_json_write_line(json, 2);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 2);
     yk_json_write_string(json, "device", rank->device);
     yk_json_write_integer(json, "share", rank->share);
     if (rank->versions[0]) {
@@ -134,11 +132,6 @@ static yk_status read_all(const struct yk_json *root, struct yk_arena *arena, st
 yk_status yk_spent_read(const char *text, size_t length, const char *source, struct yk_arena *arena,
                         struct yk_spent *out)
 {
-    struct yk_json *root = NULL;
-    yk_status status = yk_json_parse(text, length, &root);
-    if (status == YK_OK) {
-        status = read_all(root, arena, out);
-    }
-    yk_json_destroy(root);
-    return status == YK_OK ? YK_OK : yk_fail_in(status, source);
+    YK_TRY_JSON(root, text, length, source, read_all(root, arena, out));
+    return YK_OK;
 }

@@ -68,6 +68,21 @@ static void a_line_breaks_before_a_member_an_element_or_a_bracket(void **state)
     check(&text, "{\n  \"list\": [\n    1, 2,\n    3\n  ],\n  \"none\": null\n}");
 }
 
+static void every_row_of_an_array_begins_on_a_new_line(void **state)
+{
+    (void)state;
+    struct yk_text text = {0};
+    struct yk_json_writer json = {.text = &text, .spaced = true};
+    yk_json_write_begin_array(&json, NULL);
+    for (int i = 1; i <= 2; i++) {
+        yk_json_write_begin_row(&json, 2);
+        yk_json_write_integer(&json, "a", i);
+        yk_json_write_end_object(&json);
+    }
+    yk_json_write_end_array(&json);
+    check(&text, "[\n  {\"a\": 1},\n  {\"a\": 2}]");
+}
+
 static void with_lines_every_member_has_its_own(void **state)
 {
     (void)state;
@@ -149,6 +164,7 @@ int main(void)
         cmocka_unit_test(commas_stand_between_members_and_between_elements),
         cmocka_unit_test(spaced_form_has_a_space_after_colons_and_commas),
         cmocka_unit_test(a_line_breaks_before_a_member_an_element_or_a_bracket),
+        cmocka_unit_test(every_row_of_an_array_begins_on_a_new_line),
         cmocka_unit_test(with_lines_every_member_has_its_own),
         cmocka_unit_test(strings_and_keys_are_escaped),
         cmocka_unit_test(what_has_no_value_is_null),

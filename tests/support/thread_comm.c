@@ -241,22 +241,10 @@ static void end_all(struct yk_comm_world *world, int code)
 
 const struct yk_comm yk_comm_threads = {
     .name = "threads",
-    .abi = YK_COMM_ABI,
-    .open = open_world,
-    .close = close_world,
-    .rank = rank_of,
-    .size = size_of,
-    .describe = describe,
+    YK_COMM_WORLD_PARTS,
     .group_create = create_group,
     .group_destroy = destroy_group,
-    .reduce = thread_reduce,
-    .gather = thread_gather,
-    .scatter = thread_scatter,
-    .broadcast = thread_broadcast,
-    .send = thread_send,
-    .recv = thread_recv,
-    .check = check,
-    .abort = end_all,
+    YK_COMM_EXCHANGES(thread),
 };
 
 /* One rank of yk_thread_world_run(). */

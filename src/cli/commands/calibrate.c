@@ -70,10 +70,5 @@ const struct yk_command yk_command_calibrate = {
         "Holds what the ops of a finished run took against what was predicted of them, lists the "
         "largest differences, and writes what was measured into the profile, so that the next plan "
         "of the same model predicts it.",
-    .examples = examples,
-    YK_OPERANDS(operands),
-    YK_OPTIONS(options),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_PARTS(struct arguments),
 };

@@ -147,8 +147,7 @@ static void write_libraries(const struct yk_doctor_result *found, struct yk_json
     yk_json_write_begin_array(json, "libraries");
     for (size_t i = 0; i < found->library_count; i++) {
         const struct yk_doctor_library *row = &found->libraries[i];
-        yk_json_write_line(json, 2);
-        yk_json_write_begin_object(json, NULL);
+        yk_json_write_begin_row(json, 2);
         yk_json_write_string(json, "name", row->library->name);
         yk_json_write_string(json, "version", row->found ? row->version : NULL);
         if (row->library->compiled) {
@@ -167,8 +166,7 @@ static void write_plugins(const struct yk_doctor_result *found, struct yk_json_w
     yk_json_write_begin_array(json, "plugins");
     for (size_t i = 0; i < found->plugin_count; i++) {
         const struct yk_doctor_plugin *row = &found->plugins[i];
-        yk_json_write_line(json, 2);
-        yk_json_write_begin_object(json, NULL);
+        yk_json_write_begin_row(json, 2);
         yk_json_write_string(json, "name", row->plugin->file);
         yk_json_write_string(json, "path", row->found ? row->path : NULL);
         yk_json_write_string(json, "needed_for", row->plugin->needed_for);
@@ -185,8 +183,7 @@ static void write_backends(const struct yk_doctor_result *found, struct yk_json_
         const struct yk_doctor_backend *backend = &found->backends[i];
         const char *device = yk_text_chars(&backend->device);
         const char *versions = yk_text_chars(&backend->versions);
-        yk_json_write_line(json, 2);
-        yk_json_write_begin_object(json, NULL);
+        yk_json_write_begin_row(json, 2);
         yk_json_write_string(json, "name", backend->name);
         yk_json_write_string(json, "device", backend->usable ? device : NULL);
         if (!backend->usable) {
@@ -204,8 +201,7 @@ static void write_gpu(const struct yk_nvml_gpu *gpu, struct yk_json_writer *json
     char capability[32];
     (void)snprintf(capability, sizeof capability, "%d.%d", gpu->capability_major,
                    gpu->capability_minor);
-    yk_json_write_line(json, 2);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 2);
     yk_json_write_string(json, "kind", "gpu");
     yk_json_write_string(json, "name", gpu->name);
     yk_json_write_string(json, "compute_capability", capability);
@@ -217,8 +213,7 @@ static void write_devices(const struct yk_machine *machine, struct yk_json_write
 {
     yk_json_write_line(json, 1);
     yk_json_write_begin_array(json, "devices");
-    yk_json_write_line(json, 2);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 2);
     yk_json_write_string(json, "kind", "cpu");
     yk_json_write_string(json, "name", machine->host.cpu_name);
     yk_json_write_integer(json, "cores", machine->host.core_count);

@@ -46,29 +46,28 @@ static yk_status run(const void *given, struct yk_text *out)
 }
 
 #define TO(member) YK_TO(struct arguments, member)
-#define DATA_GROUP "Data options"
 
 static const struct yk_operand operands[] = {
     YK_LOADED_OPERAND(struct arguments, request.model),
 };
 
 static const struct yk_option options[] = {
-    {YK_ROW("data", "PATH", DATA_GROUP,
+    {YK_ROW("data", "PATH", YK_DATA_GROUP,
             "Text, a folder of texts, token shards (.bin), instructions (.jsonl, .json), or with "
             "--target sentences, one a line"),
      YK_INPUT, TO(request.data)},
-    {YK_ROW("target", "PATH", DATA_GROUP, "The translations of those sentences, line by line"),
+    {YK_ROW("target", "PATH", YK_DATA_GROUP, "The translations of those sentences, line by line"),
      YK_INPUT, TO(request.target)},
-    {YK_ROW("skip-faulty", NULL, DATA_GROUP,
+    {YK_ROW("skip-faulty", NULL, YK_DATA_GROUP,
             "Leave out pairs and instructions that are empty or too long"),
      YK_FLAG, TO(request.skip_faulty)},
-    {YK_ROW("data-part", "PART", DATA_GROUP, "Use only this much of it, from its beginning"),
+    {YK_ROW("data-part", "PART", YK_DATA_GROUP, "Use only this much of it, from its beginning"),
      YK_PERCENT(1, "100%"), TO(request.data_part)},
-    {YK_ROW("samples", "N", DATA_GROUP, "At most so many samples; 0: all"),
+    {YK_ROW("samples", "N", YK_DATA_GROUP, "At most so many samples; 0: all"),
      YK_INTEGER(0, INT64_MAX, "0"), TO(request.samples)},
-    {YK_ROW("batch", "N", DATA_GROUP, "Samples at a time"),
+    {YK_ROW("batch", "N", YK_DATA_GROUP, "Samples at a time"),
      YK_INTEGER(1, YK_WORKLOAD_MOST_TOKENS, "16"), TO(request.model.batch)},
-    {YK_ROW("seq", "TOKENS", DATA_GROUP, "Length of a sample; else as it was trained"),
+    {YK_ROW("seq", "TOKENS", YK_DATA_GROUP, "Length of a sample; else as it was trained"),
      YK_INTEGER(1, YK_WORKLOAD_MOST_TOKENS, NULL), TO(request.model.sequence)},
     YK_LOADED_OPTIONS(struct arguments, request.model),
     {YK_ROW("outputs", "FILE", YK_OUTPUT_GROUP,

@@ -146,8 +146,7 @@ static void write_checkpoint(const struct yk_inspect_checkpoint *checkpoint,
 
 static void write_file(const struct yk_inspect_file *file, struct yk_json_writer *json)
 {
-    yk_json_write_line(json, 2);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 2);
     yk_json_write_string(json, "path", file->path);
     yk_json_write_integer(json, "bytes", (int64_t)file->bytes);
     yk_json_write_begin_object(json, "metadata");
@@ -160,8 +159,7 @@ static void write_file(const struct yk_inspect_file *file, struct yk_json_writer
 
 static void write_tensor(const struct yk_inspect_tensor *tensor, struct yk_json_writer *json)
 {
-    yk_json_write_line(json, 2);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 2);
     yk_json_write_string(json, "name", tensor->name);
     yk_json_write_string(json, "type", tensor->type);
     yk_json_write_begin_array(json, "shape");

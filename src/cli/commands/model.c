@@ -40,8 +40,7 @@ static yk_status list_json(const struct yk_model_result *result, struct yk_text 
     yk_json_write_string(&json, "kind", "models");
     yk_json_write_begin_array(&json, "models");
     for (int32_t i = 0; i < result->builtin_count; i++) {
-        yk_json_write_line(&json, 2);
-        yk_json_write_begin_object(&json, NULL);
+        yk_json_write_begin_row(&json, 2);
         yk_json_write_string(&json, "name", result->builtins[i].name);
         yk_json_write_string(&json, "summary", result->builtins[i].summary);
         yk_json_write_end_object(&json);
@@ -115,10 +114,5 @@ const struct yk_command yk_command_model = {
         "products "
         "and attention; what is saved is what a runtime with flash attention needs. models.md, in "
         "yoke's documentation, tells how everything is counted.",
-    .examples = examples,
-    YK_OPTIONS(options),
-    YK_OPERANDS(operands),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_PARTS(struct arguments),
 };

@@ -174,8 +174,7 @@ static void write_layer(const struct yk_model_result *result, int32_t number,
 {
     const struct yk_layer *layer = &result->model->layers[number];
     const struct yk_model_cost *cost = &result->layers[number];
-    yk_json_write_line(json, 2);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 2);
     yk_json_write_string(json, "name", layer->name);
     yk_json_write_string(json, "kind", layer->kind);
     yk_json_write_string(json, "shape", layer->shape);
@@ -204,8 +203,7 @@ static void write_layer(const struct yk_model_result *result, int32_t number,
 static void write_edge(const struct yk_model *model, const struct yk_layer_edge *edge,
                        struct yk_json_writer *json)
 {
-    yk_json_write_line(json, 2);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 2);
     yk_json_write_string(json, "from", model->layers[edge->from].name);
     yk_json_write_string(json, "to", model->layers[edge->to].name);
     yk_json_write_integer(json, "bytes", edge->bytes);

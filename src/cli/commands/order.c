@@ -16,11 +16,7 @@ static bool method_choices(size_t number, struct yk_choice *out)
         {"greedy", "at once: blocks move until none is better placed"},
         {"milp", "from there on by an integer program, and a bound that is as good"},
     };
-    if (number >= sizeof choices / sizeof choices[0]) {
-        return false;
-    }
-    *out = choices[number];
-    return true;
+    return YK_CHOOSE(choices);
 }
 
 static yk_status run(const void *given, struct yk_text *out)
@@ -88,10 +84,5 @@ const struct yk_command yk_command_order = {
         "true where every scatter comes before any gather for the next forward. Other members are "
         "ignored.\n\n"
         "Ctrl-C ends the search with the best it has.",
-    .examples = examples,
-    YK_OPTIONS(options),
-    YK_OPERANDS(operands),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_PARTS(struct arguments),
 };

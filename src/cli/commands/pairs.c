@@ -89,7 +89,6 @@ static yk_status run(const void *given, struct yk_text *out)
 }
 
 #define TO(member) YK_TO(struct arguments, member)
-#define DATA_GROUP "Data options"
 
 static const struct yk_operand operands[] = {
     {
@@ -101,13 +100,13 @@ static const struct yk_operand operands[] = {
 };
 
 static const struct yk_option options[] = {
-    {YK_ROW("from", "FOLDER", DATA_GROUP,
+    {YK_ROW("from", "FOLDER", YK_DATA_GROUP,
             "Look in FOLDER/LANGUAGE/LC_MESSAGES; else in /usr/share/locale and "
             "/usr/share/locale-langpack"),
      YK_INPUT, TO(request.from)},
-    {YK_ROW("longest", "N", DATA_GROUP, "Leave out sentences of more characters"),
+    {YK_ROW("longest", "N", YK_DATA_GROUP, "Leave out sentences of more characters"),
      YK_INTEGER(1, INT64_MAX, "400"), TO(request.longest)},
-    {YK_ROW("held-out", "N", DATA_GROUP,
+    {YK_ROW("held-out", "N", YK_DATA_GROUP,
             "Write so many pairs into PREFIX.held-out.en and .LANGUAGE instead, none of whose "
             "English sentences is among the others"),
      YK_INTEGER(0, INT32_MAX, "0"), TO(request.held_out)},

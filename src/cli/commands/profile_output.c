@@ -254,8 +254,7 @@ yk_status yk_profile_output_imported_json(const struct yk_profile_import_result 
     yk_json_write_begin_array(&json, "imported");
     for (int32_t i = 0; i < result->file_count; i++) {
         const struct yk_profile_import_file *file = &result->files[i];
-        yk_json_write_line(&json, 2);
-        yk_json_write_begin_object(&json, NULL);
+        yk_json_write_begin_row(&json, 2);
         yk_json_write_string(&json, "file", file->path);
         yk_json_write_integer(&json, "new", file->added);
         yk_json_write_integer(&json, "newer", file->newer);

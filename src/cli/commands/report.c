@@ -58,10 +58,5 @@ const struct yk_command yk_command_report = {
         "usual ways would take. Of a run it shows the loss, the speed, the last step as it was "
         "predicted and as it was measured, memory, settings and a sample. The numbers of every "
         "chart are in the page as CSV.",
-    .examples = examples,
-    YK_OPERANDS(operands),
-    YK_OPTIONS(options),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_PARTS(struct arguments),
 };

@@ -140,10 +140,5 @@ const struct yk_command yk_command_schedule = {
         "links, memory and groups.\n\n"
         "With --algorithm all, the drawings are of the best schedule. Ctrl-C ends a search with "
         "the best it has.",
-    .examples = examples,
-    YK_OPTIONS(options),
-    YK_OPERANDS(operands),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_PARTS(struct arguments),
 };

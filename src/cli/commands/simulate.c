@@ -71,10 +71,5 @@ const struct yk_command yk_command_simulate = {
         "Compiles a plan to the program that every rank would run, checks it, counts its memory, "
         "and runs it in virtual time: computation and communication side by side, links shared, "
         "every op waiting for what the program says.",
-    .examples = examples,
-    YK_OPERANDS(operands),
-    YK_OPTIONS(options),
-    .exits = exits,
-    .arguments_size = sizeof(struct arguments),
-    .run = run,
+    YK_COMMAND_PARTS(struct arguments),
 };

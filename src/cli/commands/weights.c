@@ -24,11 +24,7 @@ static yk_status run(const void *given, struct yk_text *out)
 static bool stored_precisions(size_t number, struct yk_choice *out)
 {
     static const struct yk_choice choices[] = {{"fp32", NULL}, {"fp16", NULL}, {"bf16", NULL}};
-    if (number >= sizeof choices / sizeof choices[0]) {
-        return false;
-    }
-    *out = choices[number];
-    return true;
+    return YK_CHOOSE(choices);
 }
 
 #define TO(member) YK_TO(struct arguments, member)

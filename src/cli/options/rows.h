@@ -13,6 +13,7 @@
 
 #define YK_OUTPUT_GROUP "Output options"
 #define YK_LOADED_GROUP "Model options"
+#define YK_DATA_GROUP "Data options"
 
 /* A type and a member cannot stand in parentheses. */
 /* NOLINTBEGIN(bugprone-macro-parentheses) */

@@ -287,20 +287,8 @@ static void end_all(struct yk_comm_world *world, int code)
 extern const struct yk_comm yk_comm_plugin;
 __attribute__((visibility("default"))) const struct yk_comm yk_comm_plugin = {
     .name = "mpi",
-    .abi = YK_COMM_ABI,
-    .open = open_world,
-    .close = close_world,
-    .rank = rank_of,
-    .size = size_of,
-    .describe = describe,
+    YK_COMM_WORLD_PARTS,
     .group_create = create_group,
     .group_destroy = destroy_group,
-    .reduce = yk_mpi_reduce,
-    .gather = yk_mpi_gather,
-    .scatter = yk_mpi_scatter,
-    .broadcast = yk_mpi_broadcast,
-    .send = yk_mpi_send,
-    .recv = yk_mpi_recv,
-    .check = check,
-    .abort = end_all,
+    YK_COMM_EXCHANGES(yk_mpi),
 };

@@ -196,21 +196,9 @@ static void end_all(struct yk_comm_world *world, int code)
 extern const struct yk_comm yk_comm_plugin;
 __attribute__((visibility("default"))) const struct yk_comm yk_comm_plugin = {
     .name = "nccl",
-    .abi = YK_COMM_ABI,
-    .open = open_world,
-    .close = close_world,
-    .rank = rank_of,
-    .size = size_of,
-    .describe = describe,
+    YK_COMM_WORLD_PARTS,
     .group_create = yk_nccl_group_create,
     .group_destroy = yk_nccl_group_destroy,
-    .reduce = yk_nccl_reduce,
-    .gather = yk_nccl_gather,
-    .scatter = yk_nccl_scatter,
-    .broadcast = yk_nccl_broadcast,
-    .send = yk_nccl_send,
-    .recv = yk_nccl_recv,
-    .check = check,
-    .abort = end_all,
+    YK_COMM_EXCHANGES(yk_nccl),
     .let_go = let_go,
 };

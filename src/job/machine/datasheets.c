@@ -98,8 +98,7 @@ static void write_rates(struct yk_json_writer *json, const struct yk_datasheet *
 
 static void write_sheet(struct yk_json_writer *json, const struct yk_datasheet *sheet)
 {
-    yk_json_write_line(json, 2);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 2);
     yk_json_write_string(json, "name", sheet->name);
     yk_json_write_string(json, "title", sheet->title);
     yk_json_write_string(json, "generation", yk_generation_name(sheet->generation));
@@ -116,8 +115,7 @@ static void write_sheet(struct yk_json_writer *json, const struct yk_datasheet *
 
 static void write_link(struct yk_json_writer *json, const struct yk_interconnect *link)
 {
-    yk_json_write_line(json, 2);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 2);
     yk_json_write_string(json, "name", link->name);
     yk_json_write_string(json, "title", link->title);
     yk_json_write_number(json, "latency_s", link->latency_s);

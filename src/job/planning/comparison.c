@@ -143,8 +143,7 @@ static void add_object(const struct yk_comparison *comparison, const struct yk_c
                        struct yk_json_writer *json)
 {
     const double bound = (double)comparison->lower_bound;
-    yk_json_write_line(json, 1);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 1);
     yk_json_write_string(json, "algorithm", row->scheduler->name);
     if (row->why.length > 0) {
         yk_json_write_string(json, "error", yk_text_chars(&row->why));

@@ -276,8 +276,7 @@ static void add_slots_json(const struct yk_order_result *result, struct yk_json_
     for (int32_t t = 0; t < yk_order_slot_count(result->problem); t++) {
         char name[YK_ORDER_SLOT_NAME_SIZE];
         yk_order_slot_name(result->problem, t, name);
-        yk_json_write_line(json, 0);
-        yk_json_write_begin_object(json, NULL);
+        yk_json_write_begin_row(json, 0);
         yk_json_write_string(json, "name", name);
         yk_json_write_number(json, "compute_s", result->problem->compute_s[t]);
         yk_json_write_number(json, "comm_s", result->load_s[t]);

@@ -46,8 +46,7 @@ static void add_placement(const struct yk_place_output *output,
 {
     const bool fits = placement->schedule && placement->fit.fits;
     struct yk_text words = {0};
-    yk_json_write_line(json, 0);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 0);
     yk_json_write_string(json, "name", placement->name);
     yk_json_write_integer(json, "micro_batches", placement->step->micro_batch_count);
     yk_json_write_number(json, "step_s", placement->step_s);

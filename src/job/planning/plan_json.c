@@ -13,8 +13,7 @@ static void add_device(const struct yk_planned *planned, int32_t rank, struct yk
     const struct yk_sim_rank *simulated = &planned->trial.sim->ranks[rank];
     const struct yk_memory_peak *peak = &planned->trial.peaks[rank];
     const struct yk_plan_member *member = yk_planned_member(plan, rank);
-    yk_json_write_line(json, 0);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 0);
     yk_json_write_string(json, "name",
                          planned->study->cluster->devices[plan->ranks[rank].device].name);
     yk_json_write_integer(json, "rank", rank);
@@ -41,8 +40,7 @@ static void add_layer(const struct yk_planned *planned, int32_t layer, struct yk
 {
     const struct yk_plan *plan = planned->plan;
     const struct yk_plan_group *group = &plan->groups[plan->layers[layer].group];
-    yk_json_write_line(json, 0);
-    yk_json_write_begin_object(json, NULL);
+    yk_json_write_begin_row(json, 0);
     yk_json_write_string(json, "name", planned->study->model->layers[layer].name);
     yk_json_write_string(json, "strategy", yk_strategy_name(yk_plan_strategy(plan, layer)));
     yk_json_write_bool(json, "recompute", plan->layers[layer].recompute);
@@ -92,8 +90,7 @@ static void add_alternatives(const struct yk_planned *planned, struct yk_json_wr
     yk_json_write_begin_array(json, "alternatives");
     for (int32_t i = 0; i < planned->alternative_count; i++) {
         const struct yk_plan_alternative *row = &planned->alternatives[i];
-        yk_json_write_line(json, 0);
-        yk_json_write_begin_object(json, NULL);
+        yk_json_write_begin_row(json, 0);
         yk_json_write_string(json, "name", row->name);
         yk_json_write_number(json, "step_s", row->step_s);
         yk_json_write_bool(json, "fits", row->fits);

@@ -70,8 +70,7 @@ static void write_json(const struct yk_planned *planned, const struct yk_sort *s
     yk_json_write_begin_array(json, "times");
     for (int32_t i = 0; i < count; i++) {
         const struct yk_sort *sort = &sorts[i];
-        yk_json_write_line(json, 0);
-        yk_json_write_begin_object(json, NULL);
+        yk_json_write_begin_row(json, 0);
         yk_json_write_string(json, "op", yk_op_kind_name(sort->kind));
         yk_json_write_string(json, "layer", layer_of(planned, sort));
         yk_json_write_string(json, "device", device_of(planned, sort));

@@ -7,6 +7,10 @@
 #include <math.h>
 #include <stdio.h>
 
+enum {
+    COLUMNS = 4
+};
+
 void yk_tradeoff_output_percent(const struct yk_tradeoff *tradeoff, double part, int digits,
                                 char out[YK_TRADEOFF_PERCENT_SIZE])
 {
@@ -49,62 +53,76 @@ static void find_range(const double *values, int32_t count, double *least, doubl
     }
 }
 
-static yk_status add_split(const struct yk_tradeoff *tradeoff, struct yk_text *out)
+typedef void (*add_point)(const struct yk_tradeoff *tradeoff, int32_t point,
+                          struct yk_table *table);
+
+/* A table of the points of a curve, each with a bar for its seconds. */
+static yk_status add_curve(const struct yk_tradeoff *tradeoff, const double *seconds, int32_t count,
+                           const struct yk_table_column columns[COLUMNS], add_point add,
+                           struct yk_text *out)
 {
-    static const struct yk_table_column columns[] = {
-        {"reserved for scheduling", YK_TABLE_RIGHT},
-        {"layers kept", YK_TABLE_RIGHT},
-        {"step", YK_TABLE_RIGHT},
-        {"", YK_TABLE_LEFT},
-    };
     struct yk_table *table = NULL;
     double least_s = 0;
     double most_s = 0;
-    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
-    find_range(tradeoff->split_s, tradeoff->split_points, &least_s, &most_s);
-    for (int32_t i = 0; i < tradeoff->split_points; i++) {
-        char time[YK_UNITS_SIZE];
-        char percent[YK_TRADEOFF_PERCENT_SIZE];
-        format_time(tradeoff->split_s[i], time);
-        yk_tradeoff_output_percent(tradeoff, tradeoff->part[i], 1, percent);
-        yk_table_add(table, "%s %%", percent);
-        yk_table_add(table, "%d", tradeoff->kept[i]);
-        yk_table_add(table, "%s", time);
-        add_bar(tradeoff->split_s[i], least_s, most_s, table);
+    YK_TRY(yk_table_create(columns, COLUMNS, &table));
+    find_range(seconds, count, &least_s, &most_s);
+    for (int32_t i = 0; i < count; i++) {
+        add(tradeoff, i, table);
+        add_bar(seconds[i], least_s, most_s, table);
     }
     const yk_status status = yk_table_write(table, out);
     yk_table_destroy(table);
     return status;
 }
 
+static void add_split_point(const struct yk_tradeoff *tradeoff, int32_t point,
+                            struct yk_table *table)
+{
+    char time[YK_UNITS_SIZE];
+    char percent[YK_TRADEOFF_PERCENT_SIZE];
+    format_time(tradeoff->split_s[point], time);
+    yk_tradeoff_output_percent(tradeoff, tradeoff->part[point], 1, percent);
+    yk_table_add(table, "%s %%", percent);
+    yk_table_add(table, "%d", tradeoff->kept[point]);
+    yk_table_add(table, "%s", time);
+}
+
+static yk_status add_split(const struct yk_tradeoff *tradeoff, struct yk_text *out)
+{
+    static const struct yk_table_column columns[COLUMNS] = {
+        {"reserved for scheduling", YK_TABLE_RIGHT},
+        {"layers kept", YK_TABLE_RIGHT},
+        {"step", YK_TABLE_RIGHT},
+        {"", YK_TABLE_LEFT},
+    };
+    return add_curve(tradeoff, tradeoff->split_s, tradeoff->split_points, columns, add_split_point,
+                     out);
+}
+
+static void add_memory_point(const struct yk_tradeoff *tradeoff, int32_t point,
+                             struct yk_table *table)
+{
+    char bytes[YK_UNITS_SIZE];
+    char joint[YK_UNITS_SIZE];
+    char ahead[YK_UNITS_SIZE];
+    yk_units_format(tradeoff->memory_bytes[point], YK_UNIT_BYTES, bytes);
+    format_time(tradeoff->joint_of_memory_s[point], joint);
+    format_time(tradeoff->ahead_of_memory_s[point], ahead);
+    yk_table_add(table, "%s", bytes);
+    yk_table_add(table, "%s", joint);
+    yk_table_add(table, "%s", ahead);
+}
+
 static yk_status add_memory(const struct yk_tradeoff *tradeoff, struct yk_text *out)
 {
-    static const struct yk_table_column columns[] = {
+    static const struct yk_table_column columns[COLUMNS] = {
         {"memory of a device", YK_TABLE_RIGHT},
         {"together", YK_TABLE_RIGHT},
         {"one gather ahead", YK_TABLE_RIGHT},
         {"", YK_TABLE_LEFT},
     };
-    struct yk_table *table = NULL;
-    double least_s = 0;
-    double most_s = 0;
-    YK_TRY(yk_table_create(columns, sizeof columns / sizeof columns[0], &table));
-    find_range(tradeoff->joint_of_memory_s, tradeoff->memory_points, &least_s, &most_s);
-    for (int32_t i = 0; i < tradeoff->memory_points; i++) {
-        char bytes[YK_UNITS_SIZE];
-        char joint[YK_UNITS_SIZE];
-        char ahead[YK_UNITS_SIZE];
-        yk_units_format(tradeoff->memory_bytes[i], YK_UNIT_BYTES, bytes);
-        format_time(tradeoff->joint_of_memory_s[i], joint);
-        format_time(tradeoff->ahead_of_memory_s[i], ahead);
-        yk_table_add(table, "%s", bytes);
-        yk_table_add(table, "%s", joint);
-        yk_table_add(table, "%s", ahead);
-        add_bar(tradeoff->joint_of_memory_s[i], least_s, most_s, table);
-    }
-    const yk_status status = yk_table_write(table, out);
-    yk_table_destroy(table);
-    return status;
+    return add_curve(tradeoff, tradeoff->joint_of_memory_s, tradeoff->memory_points, columns,
+                     add_memory_point, out);
 }
 
 yk_status yk_tradeoff_output_text(const struct yk_tradeoff_result *result, struct yk_text *out)

@@ -1,4 +1,4 @@
-#include "base/json_write.h"
+#include "report/profile_json.h"
 #include "job/profiling/profile.h"
 
 /* Ends a row by its measurement, whose value is called `key`. */
@@ -11,30 +11,12 @@ static void end_row(const struct yk_profile_measurement *measurement, const char
     yk_json_write_end_object(json);
 }
 
-static void begin_rows(const char *key, struct yk_json_writer *json)
-{
-    yk_json_write_line(json, 1);
-    yk_json_write_begin_array(json, key);
-}
-
-static void begin_row(struct yk_json_writer *json)
-{
-    yk_json_write_line(json, 2);
-    yk_json_write_begin_object(json, NULL);
-}
-
 static void write_layers(const struct yk_survey *survey, struct yk_json_writer *json)
 {
-    begin_rows("layers", json);
+    yk_profile_json_begin_table("layers", json);
     for (int32_t i = 0; i < survey->layer_count; i++) {
         const struct yk_survey_layer *row = &survey->layers[i];
-        begin_row(json);
-        yk_json_write_string(json, "device", row->layer.device);
-        yk_json_write_number(json, "part", row->layer.part);
-        yk_json_write_string(json, "shape", row->layer.shape);
-        yk_json_write_integer(json, "sequence", row->layer.sequence);
-        yk_json_write_string(json, "pass", row->layer.pass);
-        yk_json_write_integer(json, "batch", row->batch);
+        yk_profile_json_begin_layer(&row->layer, row->batch, json);
         end_row(&row->measurement, "seconds", json);
     }
     yk_json_write_end_array(json);
@@ -42,13 +24,10 @@ static void write_layers(const struct yk_survey *survey, struct yk_json_writer *
 
 static void write_links(const struct yk_survey *survey, struct yk_json_writer *json)
 {
-    begin_rows("links", json);
+    yk_profile_json_begin_table("links", json);
     for (int32_t i = 0; i < survey->link_count; i++) {
         const struct yk_survey_link *row = &survey->links[i];
-        begin_row(json);
-        yk_json_write_string(json, "link", row->link.link);
-        yk_json_write_string(json, "message", row->link.collective);
-        yk_json_write_integer(json, "ranks", row->link.ranks);
+        yk_profile_json_begin_link(&row->link, json);
         yk_json_write_integer(json, "bytes", row->bytes);
         end_row(&row->measurement, "seconds", json);
     }
@@ -57,12 +36,10 @@ static void write_links(const struct yk_survey *survey, struct yk_json_writer *j
 
 static void write_facts(const struct yk_survey *survey, struct yk_json_writer *json)
 {
-    begin_rows("facts", json);
+    yk_profile_json_begin_table("facts", json);
     for (int32_t i = 0; i < survey->fact_count; i++) {
         const struct yk_survey_fact *row = &survey->facts[i];
-        begin_row(json);
-        yk_json_write_string(json, "subject", row->fact.subject);
-        yk_json_write_string(json, "fact", row->fact.fact);
+        yk_profile_json_begin_fact(&row->fact, json);
         end_row(&row->measurement, "value", json);
     }
     yk_json_write_end_array(json);

@@ -21,25 +21,13 @@ enum {
 #define PLAN_GROUP "Plan options"
 #define OUTPUT_GROUP "Output options"
 
-static bool choose(const struct yk_choice *choices, size_t count, size_t number,
-                   struct yk_choice *out)
-{
-    if (number >= count) {
-        return false;
-    }
-    *out = choices[number];
-    return true;
-}
-
-#define CHOOSE(choices_) choose((choices_), sizeof(choices_) / sizeof((choices_)[0]), number, out)
-
 static bool optimizer_choices(size_t number, struct yk_choice *out)
 {
     static const struct yk_choice choices[] = {
         {"adamw", "Adam with weight decay apart from the gradient"},
         {"sgd", "the gradient itself, with --momentum"},
     };
-    return CHOOSE(choices);
+    return YK_CHOOSE(choices);
 }
 
 static bool rate_choices(size_t number, struct yk_choice *out)
@@ -49,7 +37,7 @@ static bool rate_choices(size_t number, struct yk_choice *out)
         {"cosine", "down to --least-rate along half a cosine"},
         {"inverse-root", "down with the square root of the step"},
     };
-    return CHOOSE(choices);
+    return YK_CHOOSE(choices);
 }
 
 static bool attention_choices(size_t number, struct yk_choice *out)
@@ -59,7 +47,7 @@ static bool attention_choices(size_t number, struct yk_choice *out)
         {"cudnn", "cuDNN's, where it has some: faster still, but last bits vary from run to run"},
         {"own", "yoke's own"},
     };
-    return CHOOSE(choices);
+    return YK_CHOOSE(choices);
 }
 
 static bool qkv_choices(size_t number, struct yk_choice *out)
@@ -68,7 +56,7 @@ static bool qkv_choices(size_t number, struct yk_choice *out)
         {"fused", "by one product"},
         {"streams", "by three, side by side on streams of their own"},
     };
-    return CHOOSE(choices);
+    return YK_CHOOSE(choices);
 }
 
 static bool graphs_choices(size_t number, struct yk_choice *out)
@@ -77,7 +65,7 @@ static bool graphs_choices(size_t number, struct yk_choice *out)
         {"off", "kernel by kernel"},
         {"on", "as one graph for a layer's pass, once it was the same a few times"},
     };
-    return CHOOSE(choices);
+    return YK_CHOOSE(choices);
 }
 
 static bool reduce_choices(size_t number, struct yk_choice *out)
@@ -86,7 +74,7 @@ static bool reduce_choices(size_t number, struct yk_choice *out)
         {"16bit", "as they are: half the bytes"},
         {"fp32", "as fp32, rounded once"},
     };
-    return CHOOSE(choices);
+    return YK_CHOOSE(choices);
 }
 
 static bool faulty_choices(size_t number, struct yk_choice *out)
@@ -95,7 +83,7 @@ static bool faulty_choices(size_t number, struct yk_choice *out)
         {"refuse", "the first is named by its line, and nothing is trained"},
         {"skip", "they are left out and counted"},
     };
-    return CHOOSE(choices);
+    return YK_CHOOSE(choices);
 }
 
 #define TO(member_) YK_TO(struct yk_train_request, member_)

@@ -26,11 +26,7 @@ bool yk_train_wire_choices(size_t number, struct yk_choice *out)
         {"nccl", "NCCL"},
         {"mpi", "MPI, through the memory of the host"},
     };
-    if (number >= sizeof choices / sizeof choices[0]) {
-        return false;
-    }
-    *out = choices[number];
-    return true;
+    return YK_CHOOSE(choices);
 }
 
 static const char no_nccl[] =
