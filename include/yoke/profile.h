@@ -4,7 +4,8 @@
  *
  * Real training steps run on random tokens, which takes about `seconds` for each device and
  * precision. Several ranks measure together when a launcher (mpirun, srun) started several
- * processes: all of them call it alike, and rank 0 writes the file.
+ * processes: all of them call it alike, and rank 0 writes the file. When one of them is lost,
+ * communication is aborted, as yoke/train.h says of a training without the callback `leave`.
  */
 #ifndef YOKE_PROFILE_H
 #define YOKE_PROFILE_H

@@ -8,7 +8,7 @@
  *
  * Ranks. Each process is one rank. A program that was started by mpirun, srun or torchrun joins the
  * ranks that were started with it; every rank sets the same and runs the same. The library starts
- * no processes: without a launcher there is one rank.
+ * no ranks: without a launcher there is one.
  *
  * Signals and output are left alone. Device memory is held while yoke_training_run() runs. The
  * libraries that ranks communicate by (MPI, NCCL) are loaded when they are needed, and stay.
