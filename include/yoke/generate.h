@@ -59,7 +59,7 @@ struct yoke_generation_request {
     int64_t top_k;       /* choose among so many; 0: among all */
     double top_p;        /* choose among those that together have this probability; 0: 1 */
     uint64_t seed;       /* 0: 1 */
-    yoke_generated text; /* NULL: nobody is told */
+    yoke_generated text; /* NULL: no callback */
     void *text_user;
     const yoke_stop *stop; /* raised: the text ends; NULL: it is not stopped */
 };

@@ -32,7 +32,7 @@ struct yoke_profile_request {
     bool nf4;                /* frozen weights in four bits */
     bool again;              /* also what is known already */
     double seconds;          /* 0: 20 */
-    yoke_progress progress;  /* NULL: nobody is told */
+    yoke_progress progress;  /* NULL: no callback */
     void *progress_user;
     const yoke_stop *stop; /* raised: it ends with what was measured by then */
 };

@@ -48,7 +48,7 @@ struct yoke_training_callbacks {
     yoke_progress progress; /* of the search for a plan */
     const yoke_stop *stop;  /* raised: a checkpoint is saved, and the training ends */
 
-    /* Another rank is gone, or hangs; one of those that are left is told which. Called on a thread
+    /* A rank is gone, or hangs: `sentence` names it. One of the ranks left reports it, on a thread
      * of the library's, while the one that runs the training may wait for ever: it must not wait
      * for a lock, as that of a stream. */
     void (*lost)(void *user, const char *sentence);
